@@ -19,34 +19,7 @@ from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
 from rdma_robust.expr import VALUE, Binary, Expr
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Cell,
-    Flush,
-    Get,
-    ImmPut,
-    InlinePut,
-    MFence,
-    Nondet,
-    Op,
-    Payload,
-    Poll,
-    Program,
-    Put,
-    Read,
-    Recv,
-    RecvPoll,
-    RemoteRmw,
-    RFence,
-    Rmw,
-    Section,
-    Send,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow import cfg
 
 
 @dataclass(slots=True)
@@ -59,17 +32,17 @@ class Ahead:
 
     number: int
     local: LocalState
-    reads: Cell | None
+    reads: cfg.Cell | None
     hears: str | None = None
-    words: tuple[Cell, ...] = ()
+    words: tuple[cfg.Cell, ...] = ()
     found: dict[Seen, tuple[ThreadMove, ...]] = field(default_factory=dict)
 
 
-def readings_of(program: Program, platform: Platform) -> tuple[ThreadReading, ...]:
+def readings_of(program: cfg.Program, platform: Platform) -> tuple[ThreadReading, ...]:
     """Return the reading of every thread of `program` on `platform`."""
-    buffers: dict[str, dict[str, dict[Cell, None]]] = {}
+    buffers: dict[str, dict[str, dict[cfg.Cell, None]]] = {}
     for thread in program.threads:
-        posted = [*thread.posted, *((s.op.sender, s.op.cell) for _, _, s in steps(thread) if isinstance(s.op, Recv))]
+        posted = [*thread.posted, *((s.op.sender, s.op.cell) for _, _, s in cfg.steps(thread) if isinstance(s.op, cfg.Recv))]
         for sender, cell in posted:
             buffers.setdefault(sender, {}).setdefault(thread.name, {})[cell] = None
     return tuple(
@@ -83,12 +56,16 @@ class ThreadReading:
     sends messages to may give to them."""
 
     def __init__(
-        self, thread: Thread, number: int, platform: Platform = USUAL, buffers: Mapping[str, tuple[Cell, ...]] | None = None
+        self,
+        thread: cfg.Thread,
+        number: int,
+        platform: Platform = USUAL,
+        buffers: Mapping[str, tuple[cfg.Cell, ...]] | None = None,
     ) -> None:
         self.number = number
         self.name = thread.name
         self.names = tuple(name for name, _ in thread.registers)
-        self.steps = steps(thread)
+        self.steps = cfg.steps(thread)
         self.start = LocalState(thread.entry, tuple(value for _, value in thread.registers))
         self.buffers = buffers or {}
         self._platform = platform
@@ -106,13 +83,13 @@ class ThreadReading:
         """Yield every cell that some event may access, and how."""
         for _, _, step in self.steps:
             match step.op:
-                case Read(cell):
+                case cfg.Read(cell):
                     yield CellAccess(cell, False)
-                case Write(cell, _):
+                case cfg.Write(cell, _):
                     yield CellAccess(cell, True)
-                case Cas(cell, _, _) | Rmw(cell, _, _):
+                case cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
                     yield from (CellAccess(cell, False), CellAccess(cell, True))
-                case Section(cells, writes):
+                case cfg.Section(cells, writes):
                     yield from (CellAccess(cell, False) for cell in cells)
                     yield from (CellAccess(cells[k], True) for k, _ in writes)
                 case _:
@@ -126,7 +103,7 @@ class ThreadReading:
             targets = self.buffers.get(request.to or "", ()) if request.target is None else (request.target,)
             yield from (CellAccess(cell, True) for cell in targets)
 
-    def cells_of(self, event: ThreadEvent) -> tuple[Cell, ...]:
+    def cells_of(self, event: ThreadEvent) -> tuple[cfg.Cell, ...]:
         """Return the cells that an event of the thread may access: one, or each buffer that a message may find."""
         if event.fills and event.cell is None:
             return self.buffers.get(event.peer or "", ())
@@ -138,7 +115,7 @@ class ThreadReading:
             self._ahead[local] = tuple(self._find_ahead(local))
         return self._ahead[local]
 
-    def stopped_at(self, local: LocalState) -> Cell | None:
+    def stopped_at(self, local: LocalState) -> cfg.Cell | None:
         """The word of the remote atomic behind whose read the thread has ended, None if it has not."""
         if local.stage is not OperationStage.STOPPED or local.operation is None:
             return None
@@ -163,62 +140,64 @@ class ThreadReading:
             for number in self._from.get(here.point, ()):
                 _, target, step = self.steps[number]
                 if not self._is_silent(step):
-                    hears = step.op.sender if isinstance(step.op, RecvPoll) else None
-                    yield Ahead(number, here, _cell_read(step), hears, step.op.cells if isinstance(step.op, Section) else ())
+                    hears = step.op.sender if isinstance(step.op, cfg.RecvPoll) else None
+                    yield Ahead(
+                        number, here, _cell_read(step), hears, step.op.cells if isinstance(step.op, cfg.Section) else ()
+                    )
                 elif self._may(step, here, None):
                     after = LocalState(target, self._assigned(step, here, None))
                     if after not in seen:
                         seen.add(after)
                         todo.append(after)
 
-    def _is_silent(self, step: Step) -> bool:
+    def _is_silent(self, step: cfg.Step) -> bool:
         """Whether the step makes no event: a fence for a buffer that is not there makes none either."""
-        return isinstance(step.op, Silent) or (isinstance(step.op, MFence) and not self._platform.buffered)
+        return isinstance(step.op, cfg.Silent) or (isinstance(step.op, cfg.MFence) and not self._platform.buffered)
 
     def _find_moves(self, ahead: Ahead, seen: Seen) -> Iterator[ThreadMove]:
         here, line = ahead.local, self.steps[ahead.number][2].span.line
         _, target, step = self.steps[ahead.number]
-        if isinstance(step.op, Section):
+        if isinstance(step.op, cfg.Section):
             yield from self._section(step, step.op, here, target, seen)
             return
         value = None if isinstance(seen, tuple) else seen
         if here.operation is not None:
             yield from self._continued(step, here, target, value, line)
             return
-        if isinstance(step.op, Cas | Rmw) and self._platform.buffered:
+        if isinstance(step.op, cfg.Cas | cfg.Rmw) and self._platform.buffered:
             yield from self._fence(step, ahead)
         if not self._may(step, here, value):
             return
         after = LocalState(target, self._assigned(step, here, value))
         match step.op:
-            case Read(cell):
+            case cfg.Read(cell):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, after, line)
-            case Write(cell, expr):
+            case cfg.Write(cell, expr):
                 yield ThreadMove(
                     ThreadEvent(self.number, EventKind.LOCAL_WRITE, cell), evaluated(expr, self._values(here)), after, line
                 )
-            case Cas() | Rmw():
+            case cfg.Cas() | cfg.Rmw():
                 yield from self._swaps(step, ahead, value, after)
-            case Poll(node):
+            case cfg.Poll(node):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.POLL, None, node), None, after, line)
-            case RFence(node):
+            case cfg.RFence(node):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.FENCE, None, node), None, after, line)
-            case MFence():
+            case cfg.MFence():
                 yield ThreadMove(ThreadEvent(self.number, EventKind.MEMORY_FENCE), None, after, line)
-            case Recv(cell, sender):
+            case cfg.Recv(cell, sender):
                 yield ThreadMove(
                     ThreadEvent(self.number, EventKind.POSTS_BUFFER, peer=sender, buffer=cell), None, after, line
                 )
-            case RecvPoll(sender):
+            case cfg.RecvPoll(sender):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.RECEIVES, peer=sender), None, after, line)
-            case RemoteRmw():
+            case cfg.RemoteRmw():
                 yield from self._remote_swaps(step.op, ahead, value, line)
             case _:
                 request = request_of(step.op)
                 assert request is not None, f"nothing is certified of {type(step.op).__name__}"
                 yield from self._requests(request, step, ahead, value)
 
-    def _section(self, step: Step, op: Section, here: LocalState, target: int, seen: Seen) -> Iterator[ThreadMove]:
+    def _section(self, step: cfg.Step, op: cfg.Section, here: LocalState, target: int, seen: Seen) -> Iterator[ThreadMove]:
         """Everything between `lock` and `unlock`, which has the effect on a store buffer that a swap has."""
         read = seen if isinstance(seen, tuple) else (None,) * len(op.cells)
         known = self._values(here) | {f"{VALUE.name}{k}": value for k, value in enumerate(read)}
@@ -233,7 +212,7 @@ class ThreadReading:
     def _middle(self, ahead: Ahead, carried: Value, stage: OperationStage = OperationStage.CARRIES) -> LocalState:
         return LocalState(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)
 
-    def _swaps(self, step: Step, ahead: Ahead, value: Value, after: LocalState) -> Iterator[ThreadMove]:
+    def _swaps(self, step: cfg.Step, ahead: Ahead, value: Value, after: LocalState) -> Iterator[ThreadMove]:
         cell, writes, new = self._swap(step, ahead.local, value)
         line = step.span.line
         if writes != 0:
@@ -241,27 +220,27 @@ class ThreadReading:
         if writes != 1 and not self._platform.buffered:
             yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, after, line)
 
-    def _fence(self, step: Step, ahead: Ahead) -> Iterator[ThreadMove]:
+    def _fence(self, step: cfg.Step, ahead: Ahead) -> Iterator[ThreadMove]:
         """A locked instruction drains the store buffer also when it does not write; only its read sees whether it does."""
         _, writes, _ = self._swap(step, ahead.local, None)
         if writes != 1 and self._may(step, ahead.local, None):
             fence = ThreadEvent(self.number, EventKind.MEMORY_FENCE)
             yield ThreadMove(fence, None, self._middle(ahead, None, OperationStage.FENCED), step.span.line)
 
-    def _swap(self, step: Step, here: LocalState, value: Value) -> tuple[Cell, Value, Value]:
+    def _swap(self, step: cfg.Step, here: LocalState, value: Value) -> tuple[cfg.Cell, Value, Value]:
         """The cell of a local atomic, whether it writes, and what."""
         values = self._values(here)
         known = values | {VALUE.name: value}
         match step.op:
-            case Cas(cell, expected, new):
+            case cfg.Cas(cell, expected, new):
                 return cell, evaluated(Binary("==", VALUE, expected), known), evaluated(new, values)
-            case Rmw(cell, new, when):
+            case cfg.Rmw(cell, new, when):
                 writes = evaluated(when, known)
                 return cell, writes if writes is None else int(writes != 0), evaluated(new, known)
             case _:
                 raise AssertionError("no local atomic")
 
-    def _remote_swaps(self, op: RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[ThreadMove]:
+    def _remote_swaps(self, op: cfg.RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[ThreadMove]:
         known = self._values(ahead.local) | {VALUE.name: value}
         cell, writes, answers = op.source, evaluated(op.when, known), self._middle(ahead, value)
         if writes != 0 and self._platform.ranked:
@@ -274,7 +253,7 @@ class ThreadReading:
         if writes is None or writes == 0:
             yield ThreadMove(ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node), None, answers, line)
 
-    def _requests(self, request: CardRequest, step: Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
+    def _requests(self, request: CardRequest, step: cfg.Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
         """The first event of a request: a read by the CPU or the card, or what it writes if it reads nothing."""
         carried = evaluated(request.value, self._values(ahead.local) | {VALUE.name: value})
         middle = self._middle(ahead, carried)
@@ -284,7 +263,7 @@ class ThreadReading:
         node = None if request.reads is EventKind.LOCAL_READ else request.node
         yield ThreadMove(ThreadEvent(self.number, request.reads, request.source, node), None, middle, step.span.line)
 
-    def _continued(self, step: Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
+    def _continued(self, step: cfg.Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
         """The next event of an operation of which some are made."""
         over = LocalState(target, self._assigned(step, here, value if here.stage is OperationStage.FENCED else None))
         match here.stage:
@@ -293,7 +272,7 @@ class ThreadReading:
                 message = LocalState(here.point, here.registers, here.operation, None, OperationStage.MESSAGE)
                 yield ThreadMove(event, here.carried, over if last else message, line)
             case OperationStage.MESSAGE:
-                assert isinstance(step.op, ImmPut)
+                assert isinstance(step.op, cfg.ImmPut)
                 event = ThreadEvent(
                     self.number, EventKind.PUT_WRITES, None, step.op.target.node, _completion(step), step.op.to
                 )
@@ -303,17 +282,17 @@ class ThreadReading:
                 if writes != 1 and self._may(step, here, value):
                     yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, over, line)
             case OperationStage.HALF:
-                assert isinstance(step.op, RemoteRmw)
+                assert isinstance(step.op, cfg.RemoteRmw)
                 new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
                 event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, step.op.source.node)
                 answers = LocalState(here.point, here.registers, here.operation, here.carried, OperationStage.CARRIES)
                 yield ThreadMove(event, new, answers, line)
 
-    def _carrying(self, step: Step) -> tuple[ThreadEvent, bool]:
+    def _carrying(self, step: cfg.Step) -> tuple[ThreadEvent, bool]:
         """The event that writes what an operation has read, and whether it is the last one."""
         request = request_of(step.op)
         assert request is not None, "only a request carries something"
-        if isinstance(step.op, ImmPut):
+        if isinstance(step.op, cfg.ImmPut):
             return ThreadEvent(self.number, request.writes, request.target, request.node), False
         fills = request.target is None
         completion = _completion(step)
@@ -324,10 +303,10 @@ class ThreadReading:
     def _values(self, here: LocalState) -> dict[str, Value]:
         return dict(zip(self.names, here.registers, strict=True))
 
-    def _may(self, step: Step, here: LocalState, value: Value) -> bool:
+    def _may(self, step: cfg.Step, here: LocalState, value: Value) -> bool:
         return evaluated(step.guard, self._values(here) | {VALUE.name: value}) != 0
 
-    def _assigned(self, step: Step, here: LocalState, value: Value) -> tuple[Value, ...]:
+    def _assigned(self, step: cfg.Step, here: LocalState, value: Value) -> tuple[Value, ...]:
         if not step.assigns:
             return here.registers
         values = self._values(here)
@@ -346,59 +325,59 @@ class CardRequest:
 
     node: str
     reads: EventKind
-    source: Cell | None
+    source: cfg.Cell | None
     writes: EventKind
-    target: Cell | None
+    target: cfg.Cell | None
     value: Expr = VALUE
     to: str | None = None
     swaps: bool = False
 
 
-def request_of(op: Op) -> CardRequest | None:
+def request_of(op: cfg.Op) -> CardRequest | None:
     """Return what the card is asked for by an operation, None for what asks it for nothing that touches words."""
     match op:
-        case Put(target, source):
+        case cfg.Put(target, source):
             return CardRequest(target.node, EventKind.PUT_READS, source, EventKind.PUT_WRITES, target)
-        case Get(target, source):
+        case cfg.Get(target, source):
             return CardRequest(source.node, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
-        case RemoteRmw(target, source):
+        case cfg.RemoteRmw(target, source):
             return CardRequest(source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=True)
-        case InlinePut(target, data) | ImmPut(target, data):
+        case cfg.InlinePut(target, data) | cfg.ImmPut(target, data):
             return CardRequest(target.node, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
-        case Send(to, node, data):
+        case cfg.Send(to, node, data):
             return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
-        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
+        case cfg.Silent() | cfg.Read() | cfg.Write() | cfg.Cas() | cfg.Rmw() | cfg.Section() | cfg.MFence() | cfg.Nondet():
             return None
-        case Poll() | RFence() | Flush() | Recv() | RecvPoll():
+        case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.Recv() | cfg.RecvPoll():
             return None
         case _:
             assert_never(op)
 
 
-def _read_of(data: Payload) -> EventKind:
+def _read_of(data: cfg.Payload) -> EventKind:
     return EventKind.LOCAL_READ if data.inline else EventKind.PUT_READS
 
 
-def stages_of(step: Step) -> frozenset[OperationStage]:
+def stages_of(step: cfg.Step) -> frozenset[OperationStage]:
     """Return where a thread can be in the middle of a step."""
     request = request_of(step.op)
-    if isinstance(step.op, Cas | Rmw):
+    if isinstance(step.op, cfg.Cas | cfg.Rmw):
         return frozenset({OperationStage.FENCED})
     if request is None:
         return frozenset()
     stages = {OperationStage.CARRIES} if request.source is not None else set()
-    stages |= {OperationStage.MESSAGE} if isinstance(step.op, ImmPut) else set()
+    stages |= {OperationStage.MESSAGE} if isinstance(step.op, cfg.ImmPut) else set()
     return frozenset(stages | ({OperationStage.HALF, OperationStage.STOPPED} if request.swaps else set()))
 
 
-def _completion(step: Step) -> Completion:
+def _completion(step: cfg.Step) -> Completion:
     return Completion.SIGNALED if getattr(step.op, "signaled", True) else Completion.UNSIGNALED
 
 
-def _cell_read(step: Step) -> Cell | None:
+def _cell_read(step: cfg.Step) -> cfg.Cell | None:
     """The cell whose value the first event of a step reads, or a later one of a compare-and-swap."""
     match step.op:
-        case Read(cell) | Cas(cell, _, _) | Rmw(cell, _, _):
+        case cfg.Read(cell) | cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
             return cell
         case op:
             request = request_of(op)

@@ -156,6 +156,13 @@ class BufferAnswer:
         """Return the receives that have two feasible partners, of those known."""
         return _racing(self.pairs or frozenset())
 
+    def racing_sends(self) -> dict[OperationId, list[OperationId]]:
+        """Return the racing receives with the sends that they can take."""
+        found: dict[OperationId, list[OperationId]] = {each: [] for each in self.races}
+        for pair in sorted(each for each in self.pairs or () if each.receive in found):
+            found[pair.receive].append(pair.send)
+        return found
+
 
 @lru_cache(maxsize=2)
 def _racing(pairs: frozenset[MatchedPair]) -> tuple[OperationId, ...]:

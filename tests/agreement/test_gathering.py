@@ -8,7 +8,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
 from rdma_robust.messages.encoding.unrolling import unroll
-from rdma_robust.messages.engines.answers_compared import contradictions
+from rdma_robust.messages.engines.engine_table import contradictions
 from rdma_robust.messages.engines.gathers import by_gathering
 from rdma_robust.messages.engines.relaxed import proven_assertions
 from rdma_robust.messages.language.load_messages import load_messages

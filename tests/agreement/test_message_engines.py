@@ -6,8 +6,7 @@ import pytest
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_table as engine_choice
-from rdma_robust.messages.engines.answers_compared import contradictions
-from rdma_robust.messages.engines.engine_table import answered
+from rdma_robust.messages.engines.engine_table import answered, contradictions
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import MessageQuestions

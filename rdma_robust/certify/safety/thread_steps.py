@@ -14,24 +14,7 @@ from typing import Literal, NamedTuple
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.wide_updates import none_of
 from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Name, equals, names, negate, substitute
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Cell,
-    Flush,
-    Get,
-    Nondet,
-    Poll,
-    Program,
-    Put,
-    Read,
-    RemoteRmw,
-    RFence,
-    Rmw,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow import cfg
 
 Known = int | Expr
 """A value: a number, or an expression over wide variables."""
@@ -59,10 +42,10 @@ def known(expr: Expr) -> Known:
 class Variables:
     """Which registers and words are wide, and for small ones the numbers that they may get from wide ones."""
 
-    program: Program
+    program: cfg.Program
     wide: frozenset[str]
     numbers: Mapping[str, tuple[int, ...]]
-    place: dict[Cell, int] = field(init=False)
+    place: dict[cfg.Cell, int] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", {cell: i for i, cell in enumerate(self.program.cells)})
@@ -85,7 +68,7 @@ class Instruction:
 
     number: int
     target: int
-    step: Step
+    step: cfg.Step
     reads: int
     writes: int
     peer: str | None
@@ -120,13 +103,13 @@ class ThreadSteps:
         )
         self.at: dict[int, list[Instruction]] = {}
         back = _back_edges(self.thread)
-        for place, (source, target, step) in enumerate(steps(self.thread)):
+        for place, (source, target, step) in enumerate(cfg.steps(self.thread)):
             instruction = self._instruction(place, target, step, (source, target) not in back)
             self.at.setdefault(source, []).append(instruction)
         self._asked = _asked_for(variables.program, self.thread)
         self._done: dict[tuple[int, Small, Known | None], tuple[StepEffect, ...]] = {}
 
-    def _instruction(self, place: int, target: int, step: Step, forward: bool) -> Instruction:
+    def _instruction(self, place: int, target: int, step: cfg.Step, forward: bool) -> Instruction:
         reads, writes = (NOWHERE if cell is None else self._variables.place[cell] for cell in _words(step))
         new, when = _written(step)
         return Instruction(place, target, step, reads, writes, _peer(step), new, when, forward)
@@ -218,54 +201,54 @@ class ThreadSteps:
         return tuple(self.names[self._index[name]] for name in sorted(gone) if self._wide[self._index[name]])
 
 
-def _words(step: Step) -> tuple[Cell | None, Cell | None]:
+def _words(step: cfg.Step) -> tuple[cfg.Cell | None, cfg.Cell | None]:
     match step.op:
-        case Read(cell):
+        case cfg.Read(cell):
             return cell, None
-        case Write(cell, _):
+        case cfg.Write(cell, _):
             return None, cell
-        case Cas(cell, _, _) | Rmw(cell, _, _):
+        case cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
             return cell, cell
-        case Put(target, source) | Get(target, source) | RemoteRmw(target, source, _, _):
+        case cfg.Put(target, source) | cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
             return source, target
         case _:
             return None, None
 
 
-def _written(step: Step) -> tuple[Expr | None, Expr]:
+def _written(step: cfg.Step) -> tuple[Expr | None, Expr]:
     match step.op:
-        case Write(_, value):
+        case cfg.Write(_, value):
             return value, TRUE
-        case Cas(_, expected, new):
+        case cfg.Cas(_, expected, new):
             return new, equals(VALUE, expected)
-        case Rmw(_, new, when) | RemoteRmw(_, _, new, when):
+        case cfg.Rmw(_, new, when) | cfg.RemoteRmw(_, _, new, when):
             return new, when
         case _:
             return None, TRUE
 
 
-def _peer(step: Step) -> str | None:
+def _peer(step: cfg.Step) -> str | None:
     match step.op:
-        case Put(target, _):
+        case cfg.Put(target, _):
             return target.node
-        case Get(_, source) | RemoteRmw(_, source, _, _):
+        case cfg.Get(_, source) | cfg.RemoteRmw(_, source, _, _):
             return source.node
-        case Flush(node) | Poll(node) | RFence(node):
+        case cfg.Flush(node) | cfg.Poll(node) | cfg.RFence(node):
             return node
         case _:
             return None
 
 
-def used(step: Step) -> set[str]:
+def used(step: cfg.Step) -> set[str]:
     """Return the registers that a step's guard, operation and assignments name."""
     new, when = _written(step)
     of = [step.guard, when, *(expr for _, expr in step.assigns), *(() if new is None else (new,))]
-    if isinstance(step.op, Nondet):
+    if isinstance(step.op, cfg.Nondet):
         of += [end for end in (step.op.low, step.op.high) if end is not None]
     return {name for expr in of for name in names(expr)} - {VALUE.name}
 
 
-def _asked_for(program: Program, thread: Thread) -> dict[int, frozenset[str]]:
+def _asked_for(program: cfg.Program, thread: cfg.Thread) -> dict[int, frozenset[str]]:
     """The registers that something may ask for at each program point, before they are assigned: backward, as far as it goes.
 
     An invariant may ask at any point, an outcome at the exit.
@@ -282,14 +265,14 @@ def _asked_for(program: Program, thread: Thread) -> dict[int, frozenset[str]]:
     changed = True
     while changed:
         changed = False
-        for source, target, step in reversed(steps(thread)):
+        for source, target, step in reversed(cfg.steps(thread)):
             needed = used(step) | (asked[target] - {name for name, _ in step.assigns})
             changed = changed or not needed <= asked[source]
             asked[source] |= needed
     return {point: frozenset(found) for point, found in asked.items()}
 
 
-def _back_edges(thread: Thread) -> set[tuple[int, int]]:
+def _back_edges(thread: cfg.Thread) -> set[tuple[int, int]]:
     """Edges such that every cycle of the graph has one of them: those that do not go up in an order of finding points."""
     following = thread.following
     order: dict[int, int] = {}

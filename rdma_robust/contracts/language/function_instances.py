@@ -11,7 +11,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
-from rdma_robust.messages.language.message_declarations import Declarations
+from rdma_robust.messages.language.message_names import Declarations
 from rdma_robust.messages.language.message_program import Block, InlinedCall, MessageProgram, Process, Statement, with_blocks
 from rdma_robust.messages.language.message_scope import ProcessScope
 from rdma_robust.messages.language.message_terms import Term

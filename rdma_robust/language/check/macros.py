@@ -9,7 +9,7 @@ from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.check.names import NamedConstant
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import expressions_in, places_named, statements_in
+from rdma_robust.language.syntax.tree_limits import expressions_in, places_named, statements_in, subexpressions
 
 _STATEMENTS = ("assert", "assume", "await", "cas", "faa", "flush", "get", "poll", "put", "rfence", "swap")
 
@@ -90,35 +90,18 @@ def _check_parameters(macro: ast.Macro, report: Reporter) -> None:
 
 def names_mentioned(statement: ast.Statement) -> Iterator[str]:
     """Yield every name that a statement itself mentions, not those of inner statements and of what it declares."""
-    todo: list[ast.Expr] = list(expressions_in(statement))
-    match statement:
-        case ast.LabelStatement(name):
-            yield name.text
-        case _:
-            for place in places_named(statement):
-                yield place.text
-                todo += () if place.index is None else (place.index,)
+    if isinstance(statement, ast.LabelStatement):
+        yield statement.name.text
+    places = places_named(statement)
+    yield from (place.text for place in places)
+    todo = [*expressions_in(statement), *(place.index for place in places if place.index is not None)]
     while todo:
-        match todo.pop():
-            case ast.Ref(owner, name, index):
-                yield name.text
-                if owner is not None:
-                    yield owner.text
-                    todo += () if owner.index is None else (owner.index,)
-                if index is not None:
-                    todo.append(index)
-            case ast.Unary(_, arg):
-                todo.append(arg)
-            case ast.Binary(_, left, right):
-                todo += (left, right)
-            case ast.CasCall(target, expected, new):
-                todo += (target, expected, new)
-            case ast.RmwCall(_, target, value):
-                todo += (target, value)
-            case ast.NondetCall(low, high):
-                todo += (bound for bound in (low, high) if bound is not None)
-            case ast.NumberLiteral() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
-                pass
+        part = todo.pop()
+        todo += subexpressions(part)
+        if isinstance(part, ast.Ref):
+            yield part.name.text
+            if part.owner is not None:
+                yield part.owner.text
 
 
 def _check_call(call: ast.MacroCall, found: Mapping[str, ast.Macro], report: Reporter, poisoned: set[str]) -> None:

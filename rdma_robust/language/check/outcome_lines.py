@@ -157,28 +157,15 @@ class OutcomeResolver(Resolver):
         )
 
     def _cell(self, ref: ast.Ref, variable: SharedVariable) -> Expr:
-        if variable.size is None or ref.index is None:
-            if variable.size is not None and variable.certain:
-                self.report.error(
-                    "RR209",
-                    ref.span,
-                    f"{quote(variable.name)} is an array",
-                    expected="an index",
-                    hint=advice.first_element(self.report.source, ref),
-                )
-            elif variable.certain:
-                self.no_index(ref)
+        if not self.is_indexed(ref, variable):
             return Name(str(variable.cells[0]))
+        assert ref.index is not None
+        assert variable.size is not None
         index = ConstantResolver(self.world, self.report).resolve(ref.index)
         if not isinstance(index, Const) or not variable.certain:
             return UNKNOWN
         if not 0 <= index.value < variable.size:
-            self.report.error(
-                "RR211",
-                ref.index.span,
-                f"index {index.value} is outside the array {quote(variable.name)}",
-                expected=f"0 to {variable.size - 1}",
-            )
+            self.report_outside(ref.index, index.value, variable)
             return UNKNOWN
         return Name(str(variable.cells[index.value]))
 

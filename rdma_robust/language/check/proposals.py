@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rdma_robust.diagnose import MAX_QUOTED, Hint
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.names import ProgramNames, ThreadNames
-from rdma_robust.language.check.rewrites import Site, at_the_top, fresh_name, replacing
+from rdma_robust.language.check.rewrites import Site, at_the_top, fresh_name, references, replacing
 from rdma_robust.language.syntax import ast, printer
 
 
@@ -240,25 +240,6 @@ def _short(expr: ast.Expr) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_QUOTED else "..."
-
-
-def references(expr: ast.Expr) -> list[ast.Ref]:
-    """Return the references in an expression, those in indices too."""
-    match expr:
-        case ast.Ref(_, _, index):
-            return [expr, *(references(index) if index is not None else [])]
-        case ast.Unary(_, arg):
-            return references(arg)
-        case ast.Binary(_, left, right):
-            return references(left) + references(right)
-        case ast.CasCall(target, expected, new):
-            return [*references(target), *references(expected), *references(new)]
-        case ast.RmwCall(_, target, value):
-            return [*references(target), *references(value)]
-        case ast.NondetCall(low, high):
-            return [ref for bound in (low, high) if bound is not None for ref in references(bound)]
-        case ast.NumberLiteral() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
-            return []
 
 
 def _replace(expr: ast.Expr, old: ast.Ref, new: ast.Ref) -> ast.Expr:

@@ -9,7 +9,7 @@ from rdma_robust.diagnose import Hint, Reporter, meant_at, quote
 from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import COMPARISONS, OPERATORS, Binary, Const, Expr, Name, Unary
 from rdma_robust.language.check import advice
-from rdma_robust.language.check.names import NamedConstant, ProgramNames
+from rdma_robust.language.check.names import NamedConstant, ProgramNames, SharedVariable
 from rdma_robust.language.check.rewrites import at_the_top
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -48,29 +48,11 @@ class Resolver(ABC):
             case ast.Ref():
                 return self.named(expr)
             case ast.CasCall():
-                self.report.error(
-                    "RR304",
-                    first_line(expr.span),
-                    "`cas` cannot be part of an expression",
-                    expected="a whole right-hand side, `r = cas(...)`, or a statement of its own",
-                )
-                return UNKNOWN
+                return self._no_operand(expr, "cas")
             case ast.RmwCall(kind):
-                self.report.error(
-                    "RR304",
-                    first_line(expr.span),
-                    f"`{kind}` cannot be part of an expression",
-                    expected=f"a whole right-hand side, `r = {kind}(...)`, or a statement of its own",
-                )
-                return UNKNOWN
+                return self._no_operand(expr, kind)
             case ast.NondetCall():
-                self.report.error(
-                    "RR304",
-                    first_line(expr.span),
-                    "`nondet` cannot be part of an expression",
-                    expected="a whole right-hand side, `r = nondet(...)`",
-                )
-                return UNKNOWN
+                return self._no_operand(expr, "nondet")
             case ast.ThreadAt() | ast.ThreadEnded():
                 return self.place(expr)
             case ast.CopiesWhere():
@@ -79,6 +61,11 @@ class Resolver(ABC):
                 return self._unary(expr, op, self.resolve(arg))
             case ast.Binary(op, left, right):
                 return self._binary(expr, op, self.resolve(left), self.resolve(right))
+
+    def _no_operand(self, expr: ast.Expr, word: str) -> Expr:
+        expected = f"a whole right-hand side, `r = {word}(...)`{', or a statement of its own' if word != 'nondet' else ''}"
+        self.report.error("RR304", first_line(expr.span), f"`{word}` cannot be part of an expression", expected=expected)
+        return UNKNOWN
 
     def _unary(self, expr: ast.Unary, op: str, arg: Expr) -> Expr:
         if isinstance(arg, Const):
@@ -143,6 +130,23 @@ class Resolver(ABC):
     def _without_index(self, ref: ast.Ref) -> Hint:
         name = ref.name.text if ref.owner is None else f"{ref.owner.text}.{ref.name.text}"
         return Hint(f"write {quote(ref.name.text)}", (Edit(ref.span, name),))
+
+    def is_indexed(self, ref: ast.Ref, variable: SharedVariable) -> bool:
+        """Return whether `ref` names an element of an array; report an array without an index, an index on a variable."""
+        if ref.index is not None and variable.size is not None:
+            return True
+        if variable.certain and variable.size is not None:
+            hint = advice.first_element(self.report.source, ref)
+            self.report.error("RR209", ref.span, f"{quote(variable.name)} is an array", expected="an index", hint=hint)
+        elif variable.certain:
+            self.no_index(ref)
+        return False
+
+    def report_outside(self, index: ast.Expr, value: int, variable: SharedVariable) -> None:
+        """Report an index that is a constant and no number of an element."""
+        assert variable.size is not None
+        message = f"index {value} is outside the array {quote(variable.name)}"
+        self.report.error("RR211", index.span, message, expected=f"0 to {variable.size - 1}")
 
     def constant(self, found: NamedConstant) -> Expr:
         """Return the value of a named constant."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.diagnose import Hint
 from rdma_robust.errors import Edit, Span
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.tree_limits import statements_in
+from rdma_robust.language.syntax.tree_limits import statements_in, subexpressions
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -107,25 +107,21 @@ class Site:
         return edits
 
 
+def references(expr: ast.Expr, changed: bool = True) -> Iterator[ast.Ref]:
+    """Yield the references in an expression, also in indices; unless `changed`, not what an atomic operation changes."""
+    parts = subexpressions(expr)
+    if isinstance(expr, ast.Ref):
+        yield expr
+        parts = () if expr.index is None else (expr.index,)
+    elif isinstance(expr, ast.AtomicCall) and not changed:
+        parts = parts[1:]
+    for part in parts:
+        yield from references(part, changed)
+
+
 def replacing(old: ast.Ref, new: str, expr: ast.Expr) -> list[Edit]:
-    """Return the edits that write `new` for every reference in `expr` that is equal to `old`."""
-    match expr:
-        case ast.Ref(_, _, index):
-            if expr == old:
-                return [Edit(expr.span, new)]
-            return replacing(old, new, index) if index is not None else []
-        case ast.Unary(_, arg):
-            return replacing(old, new, arg)
-        case ast.Binary(_, left, right):
-            return [*replacing(old, new, left), *replacing(old, new, right)]
-        case ast.CasCall(_, expected, value):
-            return [*replacing(old, new, expected), *replacing(old, new, value)]
-        case ast.RmwCall(_, _, value):
-            return replacing(old, new, value)
-        case ast.NondetCall(low, high):
-            return [edit for bound in (low, high) if bound is not None for edit in replacing(old, new, bound)]
-        case ast.NumberLiteral() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
-            return []
+    """Return the edits that write `new` for every reference that is read in `expr` and equal to `old`."""
+    return [Edit(ref.span, new) for ref in references(expr, changed=False) if ref == old]
 
 
 def _inside(span: Span, block: Span) -> bool:

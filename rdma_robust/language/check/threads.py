@@ -11,9 +11,9 @@ from rdma_robust.expr import VALUE, Const, Expr, Name
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.families import OneOfThem
 from rdma_robust.language.check.names import NamedConstant, NodeNames, ProgramNames, Register, SharedVariable, ThreadNames
-from rdma_robust.language.check.proposals import Proposals, references
+from rdma_robust.language.check.proposals import Proposals
 from rdma_robust.language.check.resolve import UNKNOWN, Resolver
-from rdma_robust.language.check.rewrites import Part, Site
+from rdma_robust.language.check.rewrites import Part, Site, references
 from rdma_robust.language.syntax import ast
 
 Named = Register | NamedConstant | SharedVariable
@@ -117,27 +117,14 @@ class ThreadResolver(Resolver):
 
     def access(self, ref: ast.Ref, variable: SharedVariable) -> VariableAccess:
         """Return the access that `ref` makes to `variable`, after checking whether and how it is indexed."""
-        if ref.index is None or variable.size is None:
-            if variable.certain and variable.size is not None:
-                self.report.error(
-                    "RR209",
-                    ref.span,
-                    f"{quote(variable.name)} is an array",
-                    expected="an index",
-                    hint=advice.first_element(self.report.source, ref),
-                )
-            elif variable.certain:
-                self.no_index(ref)
+        if not self.is_indexed(ref, variable):
             return VariableAccess(variable, None, ref.span)
+        assert ref.index is not None
+        assert variable.size is not None
         index = self._index(ref.index)
         if isinstance(index, Const) and not 0 <= index.value < variable.size:
             if variable.certain:
-                self.report.error(
-                    "RR211",
-                    ref.index.span,
-                    f"index {index.value} is outside the array {quote(variable.name)}",
-                    expected=f"0 to {variable.size - 1}",
-                )
+                self.report_outside(ref.index, index.value, variable)
             index = Const(0)
         return VariableAccess(variable, index, ref.span)
 

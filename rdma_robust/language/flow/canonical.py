@@ -14,34 +14,7 @@ from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.expr import TRUE, Binary, Const, Expr, Ite, Name, Unary
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Fault,
-    Flush,
-    Get,
-    ImmPut,
-    InlinePut,
-    MFence,
-    Nondet,
-    Op,
-    Payload,
-    Poll,
-    Program,
-    Put,
-    Read,
-    Recv,
-    RecvPoll,
-    RemoteRmw,
-    RFence,
-    Rmw,
-    Section,
-    Send,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 
 _PLAIN: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*(\[[0-9]+\])?", re.ASCII)
@@ -50,17 +23,17 @@ Line = tuple[str, tuple[int, int] | None]
 """A line, and for a step the numbers of its thread and of the step in :func:`cfg.steps`."""
 
 
-def canonical_text(program: Program) -> str:
+def canonical_text(program: cfg.Program) -> str:
     """Return the text of `program`."""
     return "".join(f"{line}\n" for line, _ in _lines(program))
 
 
-def same_program(first: Program, second: Program) -> bool:
+def same_program(first: cfg.Program, second: cfg.Program) -> bool:
     """Return whether two programs do the same step by step, at the same program points."""
     return canonical_text(first) == canonical_text(second)
 
 
-def with_listing(program: Program) -> Program:
+def with_listing(program: cfg.Program) -> cfg.Program:
     """Return `program` with its canonical text as its source, and with the spans of steps and faults pointing there.
 
     Where they pointed before is what the new spans were expanded from.
@@ -77,16 +50,16 @@ def with_listing(program: Program) -> Program:
     return replace(program, source=text, threads=threads)
 
 
-def _placed(thread: Thread, number: int, places: dict[tuple[int, int], Span]) -> Thread:
+def _placed(thread: cfg.Thread, number: int, places: dict[tuple[int, int], Span]) -> cfg.Thread:
     edges = []
-    for k, (source, target, step) in enumerate(steps(thread)):
+    for k, (source, target, step) in enumerate(cfg.steps(thread)):
         span = replace(places[number, k], origin=None if step.span == NO_SPAN else step.span)
         fault = None if step.fault is None else replace(step.fault, span=span)
         edges.append((source, target, replace(step, span=span, fault=fault)))
     return replace(thread, edges=tuple(edges))
 
 
-def _lines(program: Program) -> Iterator[Line]:
+def _lines(program: cfg.Program) -> Iterator[Line]:
     yield f"flow graph {name(program.name)}", None
     if program.allow_loopback:
         yield "allow loopback", None
@@ -111,7 +84,7 @@ def _lines(program: Program) -> Iterator[Line]:
             yield f"  label {name(label)} = {point}", None
         for sender, buffer in thread.posted:
             yield f"  posted {_cell(buffer.node, buffer.name)} from {name(sender)}", None
-        for k, (source, target, step) in enumerate(steps(thread)):
+        for k, (source, target, step) in enumerate(cfg.steps(thread)):
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:
         claims = ", ".join(f"{'allowed' if c.allowed else 'forbidden'} under {c.model}" for c in line.claims)
@@ -125,7 +98,7 @@ def _lines(program: Program) -> Iterator[Line]:
         yield f"expect {each.text}", None
 
 
-def _step(step: Step) -> str:
+def _step(step: cfg.Step) -> str:
     guard = "" if step.guard == TRUE else f" when {canonical_expression(step.guard)}"
     sets = "".join(
         f"{',' * (k > 0) or ' set'} {name(r)} := {canonical_expression(v)}" for k, (r, v) in enumerate(step.assigns)
@@ -133,57 +106,57 @@ def _step(step: Step) -> str:
     return f"{operation(step.op)}{guard}{sets}{_fault(step.fault)}"
 
 
-def _fault(fault: Fault | None) -> str:
+def _fault(fault: cfg.Fault | None) -> str:
     return "" if fault is None else f" fault {fault.kind}"
 
 
-def operation(op: Op) -> str:
+def operation(op: cfg.Op) -> str:
     """Return an operation as text; no other has the same."""
     match op:
-        case Silent():
+        case cfg.Silent():
             return "skip"
-        case Read(cell):
+        case cfg.Read(cell):
             return f"read {_cell(cell.node, cell.name)}"
-        case Write(cell, value):
+        case cfg.Write(cell, value):
             return f"write {_cell(cell.node, cell.name)} = {canonical_expression(value)}"
-        case Cas(cell, expected, new):
+        case cfg.Cas(cell, expected, new):
             return f"cas {_cell(cell.node, cell.name)} from {canonical_expression(expected)} to {canonical_expression(new)}"
-        case Put(target, source, signaled):
+        case cfg.Put(target, source, signaled):
             return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
-        case Get(target, source, signaled):
+        case cfg.Get(target, source, signaled):
             return f"get {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
-        case Poll(node):
+        case cfg.Poll(node):
             return f"poll {name(node)}"
-        case RFence(node):
+        case cfg.RFence(node):
             return f"rfence {name(node)}"
-        case Rmw(cell, new, when):
+        case cfg.Rmw(cell, new, when):
             return f"rmw {_cell(cell.node, cell.name)} = {canonical_expression(new)} if {canonical_expression(when)}"
-        case Section(cells, writes):
+        case cfg.Section(cells, writes):
             every = " ".join(_cell(cell.node, cell.name) for cell in cells)
             return f"section {every}{''.join(f', {k} = {canonical_expression(value)}' for k, value in writes)}"
-        case MFence():
+        case cfg.MFence():
             return "mfence"
-        case Nondet(low, high):
+        case cfg.Nondet(low, high):
             return (
                 f"nondet {'-' if low is None else canonical_expression(low)} "
                 f"{'-' if high is None else canonical_expression(high)}"
             )
-        case Flush(node):
+        case cfg.Flush(node):
             return f"flush {name(node)}"
-        case RemoteRmw(target, source, new, when, signaled, wraps):
+        case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
             return f"get {_cell(target.node, target.name)} = rmw {_cell(source.node, source.name)} = {change}"
-        case InlinePut(target, data, signaled):
+        case cfg.InlinePut(target, data, signaled):
             return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
-        case Send(to, node, data, signaled):
+        case cfg.Send(to, node, data, signaled):
             return f"send {_payload(data)} to {name(to)} on {name(node)}{_signaled(signaled)}"
-        case ImmPut(target, data, imm, to, signaled):
+        case cfg.ImmPut(target, data, imm, to, signaled):
             carried = f"imm {canonical_expression(imm)} to {name(to)}{_signaled(signaled)}"
             return f"put {_cell(target.node, target.name)} = {_payload(data)} {carried}"
-        case Recv(cell, sender):
+        case cfg.Recv(cell, sender):
             return f"recv {_cell(cell.node, cell.name)} from {name(sender)}"
-        case RecvPoll(sender):
+        case cfg.RecvPoll(sender):
             return f"rpoll {name(sender)}"
 
 
@@ -191,7 +164,7 @@ def _signaled(signaled: bool) -> str:
     return "" if signaled else " unsignaled"
 
 
-def _payload(data: Payload) -> str:
+def _payload(data: cfg.Payload) -> str:
     read = "" if data.source is None else f" of {_cell(data.source.node, data.source.name)}"
     return f"{canonical_expression(data.value)}{read}{' inline' if data.inline else ''}"
 

@@ -16,37 +16,7 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.language.check.meaning import divides_by_no_zero, in_domain, is_wrapped
-from rdma_robust.language.flow.cfg import (
-    MAX_CELLS,
-    MAX_STEPS,
-    Cas,
-    Cell,
-    Flush,
-    Get,
-    ImmPut,
-    InlinePut,
-    MFence,
-    Nondet,
-    Op,
-    Payload,
-    Poll,
-    Program,
-    Put,
-    Read,
-    Recv,
-    RecvPoll,
-    RemoteRmw,
-    RFence,
-    Rmw,
-    Section,
-    Send,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    operands,
-    steps,
-)
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.going_wrong import only_reads
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (
@@ -83,7 +53,7 @@ class Complaint:
         return self.message
 
 
-def validate(program: Program, *, proofs: bool = False) -> None:
+def validate(program: cfg.Program, *, proofs: bool = False) -> None:
     """Raise ProgramError with everything that is wrong with a program that was put together by hand.
 
     What only proofs can do something with is wrong too, unless they are to be made.
@@ -94,7 +64,7 @@ def validate(program: Program, *, proofs: bool = False) -> None:
     report.raise_errors()
 
 
-def valid_for_proofs(program: Program) -> Program:
+def valid_for_proofs(program: cfg.Program) -> cfg.Program:
     """Return `program` with what only proofs can do something with as `undecided`, wherever it comes from.
 
     Raises ProgramError as :func:`validate` does for proofs.
@@ -106,7 +76,7 @@ def valid_for_proofs(program: Program) -> Program:
     return replace(program, undecided=left)
 
 
-def complaints(program: Program, *, proofs: bool = False) -> Iterator[Complaint]:
+def complaints(program: cfg.Program, *, proofs: bool = False) -> Iterator[Complaint]:
     """Yield everything that is wrong with a program; without `proofs` also what only they can do something with."""
     found = list(_declarations(program))
     yield from found
@@ -127,7 +97,7 @@ def _words(what: str, words: Iterable[str], form: re.Pattern[str] = _WORD) -> It
             yield Complaint(f"{quote(str(word))} is no name for a {what}", hint="letters, digits and `_`, no digit first")
 
 
-def _declarations(program: Program) -> Iterator[Complaint]:
+def _declarations(program: cfg.Program) -> Iterator[Complaint]:
     seen = [c for c in program.cells if not c.hidden]
     for what, declared in (("node", program.nodes), ("thread", [t.name for t in program.threads])):
         yield from _words(what, declared, _MEMBER)
@@ -136,8 +106,8 @@ def _declarations(program: Program) -> Iterator[Complaint]:
     yield from _words("variable", (c.name for c in seen), _VARIABLE)
     yield from _repeated("variable", map(str, program.cells))
     yield from _arrays((c.node, c.name) for c in seen)
-    if len(program.cells) > MAX_CELLS:
-        yield Complaint(f"too many variables: more than {MAX_CELLS:,}")
+    if len(program.cells) > cfg.MAX_CELLS:
+        yield Complaint(f"too many variables: more than {cfg.MAX_CELLS:,}")
     for cell in program.cells:
         if cell.node not in program.nodes:
             yield Complaint(f"variable {quote(str(cell))} is on a node that is not declared")
@@ -160,8 +130,8 @@ def _declarations(program: Program) -> Iterator[Complaint]:
         yield from _labels(thread)
         yield from map(Complaint, wrong_posted(program, thread))
         count += len(thread.edges)
-    if count > MAX_STEPS:
-        yield Complaint(f"this program is too large: its control-flow graphs have more than {MAX_STEPS:,} steps")
+    if count > cfg.MAX_STEPS:
+        yield Complaint(f"this program is too large: its control-flow graphs have more than {cfg.MAX_STEPS:,} steps")
     yield from _outcomes(program)
     yield from _invariants(program)
 
@@ -177,7 +147,7 @@ def _arrays(variables: Iterable[tuple[str, str]]) -> Iterator[Complaint]:
             yield Complaint(f"array {quote(f'{node}.{name}')} is not whole: its elements are numbered from 0, without gaps")
 
 
-def _domain(program: Program) -> Iterator[Complaint]:
+def _domain(program: cfg.Program) -> Iterator[Complaint]:
     if program.domain is None:
         return
     if not isinstance(program.domain, tuple) or len(program.domain) != 2 or not all(map(is_integer, program.domain)):
@@ -186,7 +156,7 @@ def _domain(program: Program) -> Iterator[Complaint]:
         yield Complaint(f"the domain {program.domain[0]}..{program.domain[1]} is empty")
 
 
-def _points(thread: Thread) -> Iterator[Complaint]:
+def _points(thread: cfg.Thread) -> Iterator[Complaint]:
     known = frozenset(thread.points)
     for point in dict.fromkeys(
         (thread.entry, thread.exit, *thread.points, *(p for u, v, _ in thread.edges for p in (u, v)))
@@ -202,11 +172,11 @@ def _points(thread: Thread) -> Iterator[Complaint]:
     if any(source == thread.exit for source, _, _ in thread.edges):
         yield Complaint(f"thread {thread.name} goes on from its exit, point {thread.exit}")
     for _, _, step in thread.edges:
-        if not isinstance(step, Step):
+        if not isinstance(step, cfg.Step):
             yield Complaint(f"an edge of thread {thread.name} has no step")
 
 
-def _labels(thread: Thread) -> Iterator[Complaint]:
+def _labels(thread: cfg.Thread) -> Iterator[Complaint]:
     names = [name for name, _ in thread.labels]
     yield from _words("label", names)
     yield from _repeated(f"in thread {thread.name}, label", names)
@@ -218,7 +188,7 @@ def _labels(thread: Thread) -> Iterator[Complaint]:
             )
 
 
-def _invariants(program: Program) -> Iterator[Complaint]:
+def _invariants(program: cfg.Program) -> Iterator[Complaint]:
     known = {str(c) for c in program.cells if not c.hidden}
     known |= {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
     for line in program.invariants:
@@ -235,7 +205,7 @@ def _invariants(program: Program) -> Iterator[Complaint]:
             yield Complaint("an invariant divides by what may be zero", line.span)
 
 
-def _outcomes(program: Program) -> Iterator[Complaint]:
+def _outcomes(program: cfg.Program) -> Iterator[Complaint]:
     known = {str(c) for c in program.cells if not c.hidden}
     registers = {f"{t.name}.{r}" for t in program.threads for r, _ in t.registers}
     twice, known = known & registers, known | registers
@@ -252,24 +222,24 @@ def _outcomes(program: Program) -> Iterator[Complaint]:
             yield Complaint("an outcome divides by what may be zero", line.span)
 
 
-_GIVES_VALUE: Final = (Read, Cas, Rmw, Section, Nondet, RecvPoll)
+_GIVES_VALUE: Final = (cfg.Read, cfg.Cas, cfg.Rmw, cfg.Section, cfg.Nondet, cfg.RecvPoll)
 """The operations with a VALUE that registers can take."""
 
 
-def _wraps(op: Op) -> tuple[Expr, ...]:
-    return (op.wraps[0],) if isinstance(op, RemoteRmw) and op.wraps is not None else ()
+def _wraps(op: cfg.Op) -> tuple[Expr, ...]:
+    return (op.wraps[0],) if isinstance(op, cfg.RemoteRmw) and op.wraps is not None else ()
 
 
 @dataclass(frozen=True)
 class _Thread:
-    program: Program
-    thread: Thread
+    program: cfg.Program
+    thread: cfg.Thread
     proofs: bool
 
     def complaints(self) -> Iterator[Complaint]:
         cells = frozenset(self.program.cells)
         ends = {*self.thread.points} - {source for source, _, _ in self.thread.edges} - {self.thread.exit}
-        for _, target, step in steps(self.thread):
+        for _, target, step in cfg.steps(self.thread):
             messages = [*self._operation(step, cells), *self._expressions(step)]
             if not messages:
                 messages += self._values(step)
@@ -278,59 +248,59 @@ class _Thread:
             for message in messages:
                 yield Complaint(f"{what}: {message}", step.span)
 
-    def _operation(self, step: Step, cells: frozenset[Cell]) -> Iterator[str]:
-        if isinstance(step.op, Nondet | Flush) and not self.proofs:
+    def _operation(self, step: cfg.Step, cells: frozenset[cfg.Cell]) -> Iterator[str]:
+        if isinstance(step.op, cfg.Nondet | cfg.Flush) and not self.proofs:
             yield f"{type(step.op).__name__} is left to `prove`: nothing else decides it"
         yield from crowd_messages(self.program, self.thread, step.op)
         match step.op:
-            case Silent() | MFence() | Nondet():
+            case cfg.Silent() | cfg.MFence() | cfg.Nondet():
                 return
-            case Read(cell) | Write(cell, _) | Cas(cell, _, _) | Rmw(cell, _, _):
+            case cfg.Read(cell) | cfg.Write(cell, _) | cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
                 yield from self._own(cell, cells)
-            case Section(words, writes):
+            case cfg.Section(words, writes):
                 yield from (each for cell in words for each in self._own(cell, cells))
                 if len({*words}) < len(words) or not {k for k, _ in writes} <= {*range(len(words))}:
                     yield "a section has each of its words once, and writes only these"
-            case Put(target, source):
+            case cfg.Put(target, source):
                 yield from self._own(source, cells, hidden=True)
                 yield from self._remote(target, cells)
-            case InlinePut() | Send() | ImmPut():
+            case cfg.InlinePut() | cfg.Send() | cfg.ImmPut():
                 yield from self._request(step.op, cells)
-            case Recv(cell, sender):
+            case cfg.Recv(cell, sender):
                 yield from self._own(cell, cells)
                 yield from wrong_peer(self.program, self.thread, sender)
-            case RecvPoll(sender):
+            case cfg.RecvPoll(sender):
                 yield from wrong_peer(self.program, self.thread, sender)
-            case Get(target, source) | RemoteRmw(target, source, _, _):
+            case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 yield from self._own(target, cells)
                 yield from self._remote(source, cells)
-            case Poll(node) | RFence(node) | Flush(node):
+            case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node):
                 yield from self._queue_pair(node)
             case other:
                 yield f"{other!r} is no operation"
 
-    def _request(self, op: InlinePut | Send | ImmPut, cells: frozenset[Cell]) -> Iterator[str]:
+    def _request(self, op: cfg.InlinePut | cfg.Send | cfg.ImmPut, cells: frozenset[cfg.Cell]) -> Iterator[str]:
         yield from wrong_payload(op.data)
         if op.data.source is not None:
             yield from self._own(op.data.source, cells, hidden=True)
-        if isinstance(op, Send):
+        if isinstance(op, cfg.Send):
             yield from self._queue_pair(op.node)
         else:
             yield from self._remote(op.target, cells)
-        if not isinstance(op, InlinePut):
+        if not isinstance(op, cfg.InlinePut):
             yield from wrong_message(self.program, self.thread, op)
 
-    def _own(self, cell: Cell, cells: frozenset[Cell], hidden: bool = False) -> Iterator[str]:
+    def _own(self, cell: cfg.Cell, cells: frozenset[cfg.Cell], hidden: bool = False) -> Iterator[str]:
         yield from self._declared(cell, cells, hidden)
         if cell.node != self.thread.node:
             yield f"{quote(str(cell))} is on another node"
 
-    def _remote(self, cell: Cell, cells: frozenset[Cell]) -> Iterator[str]:
+    def _remote(self, cell: cfg.Cell, cells: frozenset[cfg.Cell]) -> Iterator[str]:
         yield from self._declared(cell, cells, False)
         yield from self._queue_pair(cell.node)
 
     @staticmethod
-    def _declared(cell: Cell, cells: frozenset[Cell], hidden: bool) -> Iterator[str]:
+    def _declared(cell: cfg.Cell, cells: frozenset[cfg.Cell], hidden: bool) -> Iterator[str]:
         if cell not in cells:
             yield f"the program has no variable {quote(str(cell))} like this"
         elif cell.hidden and not hidden:
@@ -344,14 +314,14 @@ class _Thread:
         elif node == self.thread.node and not self.program.allow_loopback:
             yield f"{quote(node)} is its own node, to which only `allow loopback` gives a queue pair"
 
-    def _expressions(self, step: Step) -> Iterator[str]:
+    def _expressions(self, step: cfg.Step) -> Iterator[str]:
         registers = {name for name, _ in self.thread.registers}
         has_domain = self.proofs or self.program.domain is not None
         value = registers | {VALUE.name}
-        if isinstance(step.op, Section):
+        if isinstance(step.op, cfg.Section):
             value = registers | {value_of(k).name for k in range(len(step.op.cells))}
         yield from wrong_in(
-            step.guard, value if isinstance(step.op, Read | Rmw | Section) else registers, has_domain=has_domain
+            step.guard, value if isinstance(step.op, cfg.Read | cfg.Rmw | cfg.Section) else registers, has_domain=has_domain
         )
         for register, expr in step.assigns:
             if register not in registers:
@@ -360,32 +330,32 @@ class _Thread:
             yield from wrong_in(expr, known, has_domain=has_domain)
         if len({register for register, _ in step.assigns}) < len(step.assigns):
             yield "a register is assigned twice in one step"
-        if step.assigns and not isinstance(step.op, (Silent, *_GIVES_VALUE)):
+        if step.assigns and not isinstance(step.op, (cfg.Silent, *_GIVES_VALUE)):
             yield "only steps that read, or touch nothing, assign registers: make it two steps"
-        data: Payload | None = getattr(step.op, "data", None)
-        reads = isinstance(step.op, Rmw | Section | RemoteRmw) or (data is not None and data.source is not None)
-        for expr in (*operands(step.op), *_wraps(step.op)):
+        data: cfg.Payload | None = getattr(step.op, "data", None)
+        reads = isinstance(step.op, cfg.Rmw | cfg.Section | cfg.RemoteRmw) or (data is not None and data.source is not None)
+        for expr in (*cfg.operands(step.op), *_wraps(step.op)):
             yield from wrong_in(expr, value if reads else registers, has_domain=has_domain)
 
-    def _values(self, step: Step) -> Iterator[str]:
+    def _values(self, step: cfg.Step) -> Iterator[str]:
         """Every value that is computed must be defined, and every one that is kept must be in the domain."""
         if not proven(TRUE, divides_by_no_zero(step.guard)):
             yield "the guard divides by what may be zero: ask `d != 0 &&` before"
         domain = self.program.domain
-        compared = step.op.expected if isinstance(step.op, Cas) else None
-        for expr in (*(e for _, e in step.assigns), *operands(step.op)):
+        compared = step.op.expected if isinstance(step.op, cfg.Cas) else None
+        for expr in (*(e for _, e in step.assigns), *cfg.operands(step.op)):
             if not proven(step.guard, divides_by_no_zero(expr)):
                 yield "it divides by what may be zero: ask for `d != 0` in the guard"
             elif expr is not compared and not self._kept(step, expr, domain):
                 yield "a value may leave the domain: ask in the guard that it does not"
 
-    def _kept(self, step: Step, expr: Expr, domain: tuple[int, int] | None) -> bool:
+    def _kept(self, step: cfg.Step, expr: Expr, domain: tuple[int, int] | None) -> bool:
         """Whether a value stays in the domain."""
-        if isinstance(step.op, RemoteRmw) and domain is not None and is_wrapped(expr, domain):
+        if isinstance(step.op, cfg.RemoteRmw) and domain is not None and is_wrapped(expr, domain):
             return True
         return proven(step.guard, in_domain(expr, domain))
 
-    def _fault(self, step: Step, at_end: bool) -> Iterator[str]:
+    def _fault(self, step: cfg.Step, at_end: bool) -> Iterator[str]:
         if step.fault is None:
             return
         if not only_reads(step.op) or step.assigns:

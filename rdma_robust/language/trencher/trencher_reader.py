@@ -11,23 +11,7 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, conj, equals, names, negate, substitute
-from rdma_robust.language.flow.cfg import (
-    MAX_CELLS,
-    MAX_STEPS,
-    Cell,
-    Edge,
-    Fault,
-    MFence,
-    Op,
-    Program,
-    Read,
-    Rmw,
-    Section,
-    Silent,
-    Step,
-    Thread,
-    Write,
-)
+from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.going_wrong import failing
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.trencher.locked_sections import Sections, SectionWay
@@ -48,7 +32,7 @@ _UNKNOWN_TO_LANGUAGE: Final = re.compile(r"\W", re.ASCII)
 Range = tuple[int, int]
 
 
-def read_trencher(text: str, file: str, addresses: Range | None = None, *, trusting: bool = False) -> Program:
+def read_trencher(text: str, file: str, addresses: Range | None = None, *, trusting: bool = False) -> cfg.Program:
     """Return the program in `text`, with `cpu tso` as its hardware; `file` is its name for messages.
 
     `addresses` are the words that there are, if the values of addresses have no end that is found; without it `memory_size`
@@ -65,15 +49,15 @@ def read_trencher(text: str, file: str, addresses: Range | None = None, *, trust
     _bound_addresses(automata, values, addresses, report)
     report.raise_errors()
     found = {address for each in values.addresses.values() for address in each}
-    cells = {address: Cell(NODE, _variable(address)) for address in sorted(found)}
+    cells = {address: cfg.Cell(NODE, _variable(address)) for address in sorted(found)}
     thread_names = _names(thread.name for thread in automata.threads)
     threads = tuple(
         _Building(number, thread, thread_names[thread.name], values, cells, trusting).thread()
         for number, thread in enumerate(automata.threads)
     )
-    if sum(len(thread.edges) for thread in threads) > MAX_STEPS or len(cells) > MAX_CELLS:
-        raise SizeLimitError(f"as flow graphs it has more than {MAX_STEPS} steps or {MAX_CELLS} words")
-    return Program(
+    if sum(len(thread.edges) for thread in threads) > cfg.MAX_STEPS or len(cells) > cfg.MAX_CELLS:
+        raise SizeLimitError(f"as flow graphs it has more than {cfg.MAX_STEPS} steps or {cfg.MAX_CELLS} words")
+    return cfg.Program(
         PurePath(file).stem,
         file,
         text,
@@ -86,7 +70,7 @@ def read_trencher(text: str, file: str, addresses: Range | None = None, *, trust
     )
 
 
-def left_out(program: Program) -> str:
+def left_out(program: cfg.Program) -> str:
     """Return what of a program of Trencher its flow graphs do not do, in words; nothing for any other program.
 
     Robustness is decided all the same, but what is said never to happen may.
@@ -166,13 +150,13 @@ class _Building:
     automaton: ThreadAutomatonText
     name: str
     values: Values
-    cells: dict[int, Cell]
+    cells: dict[int, cfg.Cell]
     trusting: bool = False
     _at: dict[str, int] = field(default_factory=dict)
-    _edges: list[Edge] = field(default_factory=list)
+    _edges: list[cfg.Edge] = field(default_factory=list)
     _points: int = 1
 
-    def thread(self) -> Thread:
+    def thread(self) -> cfg.Thread:
         """Point 0 is the exit, for every state that nothing leaves."""
         out = _numbered(self.automaton)
         self._leaving = out
@@ -189,7 +173,7 @@ class _Building:
                 for index, t in out[state]:
                     self._add(index, t)
         registers = tuple((name, 0) for name in self._registers.values())
-        return Thread(
+        return cfg.Thread(
             self.name, NODE, registers, tuple(range(self._points)), tuple(self._edges), entry, 0, labels=self._labels()
         )
 
@@ -214,37 +198,37 @@ class _Building:
         elif t.kind != "unlock":  # who has nothing locked waits at it
             target = self._point(t.target)
             for op, guard in self._operations(index, t):
-                self._step(source, target, Step(op, guard, self._assigned(t), t.span, t.text))
+                self._step(source, target, cfg.Step(op, guard, self._assigned(t), t.span, t.text))
             self._step_outside(source, index, t)
 
-    def _operations(self, index: int, t: AutomatonEdge) -> Iterator[tuple[Op, Expr]]:
+    def _operations(self, index: int, t: AutomatonEdge) -> Iterator[tuple[cfg.Op, Expr]]:
         match t.kind:
             case "check":
-                yield Silent(), self._of(t.value)
+                yield cfg.Silent(), self._of(t.value)
             case "mfence":
-                yield MFence(), TRUE
+                yield cfg.MFence(), TRUE
             case "read" | "write":
                 address, value = self._of(t.address), self._of(t.value)
                 for each in sorted(self.values.addresses.get((self.number, index), ())):
-                    op = Read(self.cells[each]) if t.kind == "read" else Write(self.cells[each], value)
+                    op = cfg.Read(self.cells[each]) if t.kind == "read" else cfg.Write(self.cells[each], value)
                     guard = equals(address, Const(each))
                     if guard != FALSE:
                         yield op, guard
             case _:
-                yield Silent(), TRUE
+                yield cfg.Silent(), TRUE
 
     def _assigned(self, t: AutomatonEdge) -> tuple[tuple[str, Expr], ...]:
         if t.kind == "read":
             return ((self._registers[t.register], VALUE),)
         return ((self._registers[t.register], self._of(t.value)),) if t.kind == "local" else ()
 
-    def _step(self, source: int, target: int, step: Step) -> None:
+    def _step(self, source: int, target: int, step: cfg.Step) -> None:
         """Add a step, taken only where the values that it keeps are followed."""
         kept = [value for _, value in step.assigns if value != VALUE]
         match step.op:
-            case Write(_, value) | Rmw(_, value) if value != VALUE:
+            case cfg.Write(_, value) | cfg.Rmw(_, value) if value != VALUE:
                 kept.append(value)
-            case Section(_, writes):
+            case cfg.Section(_, writes):
                 kept += (value for _, value in writes)
         self._edges.append((source, target, replace(step, guard=conj(step.guard, *map(self._inside, kept)))))
 
@@ -255,17 +239,17 @@ class _Building:
         assigns = tuple((self._registers[name], self._of(expr)) for name, expr in way.registers)
         if not way.addresses:
             between = self._fresh() if assigns else target
-            self._edges.append((source, between, Step(MFence(), guard, (), lock.span, text)))
+            self._edges.append((source, between, cfg.Step(cfg.MFence(), guard, (), lock.span, text)))
             if assigns:
-                self._step(between, target, Step(Silent(), TRUE, assigns, lock.span, text))
+                self._step(between, target, cfg.Step(cfg.Silent(), TRUE, assigns, lock.span, text))
             return
         cells = tuple(self.cells[address] for address in way.addresses)
         written = tuple((place, self._of(value)) for place, value in way.written)
-        reading: Section | Rmw = Section(cells) if len(cells) > 1 else failing(Rmw(cells[0], VALUE))
-        op: Op = reading
+        reading: cfg.Section | cfg.Rmw = cfg.Section(cells) if len(cells) > 1 else failing(cfg.Rmw(cells[0], VALUE))
+        op: cfg.Op = reading
         if written:
-            op = Section(cells, written) if len(cells) > 1 else Rmw(cells[0], written[0][1])
-        self._step(source, target, Step(op, guard, assigns, lock.span, text))
+            op = cfg.Section(cells, written) if len(cells) > 1 else cfg.Rmw(cells[0], written[0][1])
+        self._step(source, target, cfg.Step(op, guard, assigns, lock.span, text))
         if self.values.by == "cut":
             for value in (*(value for _, value in assigns), *(value for _, value in written)):
                 self._fault(source, lock, reading, conj(guard, negate(self._inside(value))), text)
@@ -295,10 +279,10 @@ class _Building:
             known = [equals(self._of(t.address), Const(each)) for each in sorted(self.values.addresses[self.number, index])]
             outside.append(conj(*map(negate, known)))
         for condition in outside:
-            self._fault(source, t, Silent(), condition, t.text)
+            self._fault(source, t, cfg.Silent(), condition, t.text)
 
-    def _fault(self, source: int, t: AutomatonEdge, op: Op, condition: Expr, text: str) -> None:
+    def _fault(self, source: int, t: AutomatonEdge, op: cfg.Op, condition: Expr, text: str) -> None:
         if condition != FALSE:
             message = f"values grow beyond {self.values.low}..{self.values.high}, which is as far as they are followed"
-            fault = Fault("value not followed", message, t.span, text)
-            self._edges.append((source, self._fresh(), Step(op, condition, (), t.span, text, fault)))
+            fault = cfg.Fault("value not followed", message, t.span, text)
+            self._edges.append((source, self._fresh(), cfg.Step(op, condition, (), t.span, text, fault)))

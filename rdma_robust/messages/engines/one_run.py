@@ -10,7 +10,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.solved_runs import mismatch_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked, unmatched
-from rdma_robust.messages.machine.matching import meetings
+from rdma_robust.messages.machine.process_rules import meetings
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveOp
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of

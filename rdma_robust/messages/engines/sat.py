@@ -8,7 +8,6 @@ Definition: docs/theory-messages.md, "The encoding".
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations
 from typing import Final, NamedTuple
 
 from rdma_robust.errors import LimitReached
@@ -20,7 +19,7 @@ from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.message_goals import Goals, dynamic_names
 from rdma_robust.messages.engines.solved_models import Executions, SolverModel
-from rdma_robust.messages.engines.solved_runs import Place, course_of, mismatch_of
+from rdma_robust.messages.engines.solved_runs import Place, mismatches_of
 from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all, count_matchings
 from rdma_robust.messages.engines.solver_clauses import Clauses
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
@@ -74,13 +73,21 @@ def by_sat(
     return found.answer(buffer, "sat", questions)
 
 
+_TOGETHER: Final = 64
+"""Pairs that one question is about."""
+
+
 class SatQuestions:
-    """What is asked of the solver, in the words of solver_answers.Solver."""
+    """What is asked of the solver, in the words of solver_answers.Solver.
+
+    Where what happens depends on the run, an event has several names, and a pair several literals.
+    """
 
     def __init__(self, program: MessageProgram, buffer: Buffer, executions: Executions) -> None:
         self._program, self._buffer, self._executions = program, buffer, executions
         self._goals = Goals(executions.formula)
-        self._pairs = PairQuestions(executions, self._goals)
+        self._literals: dict[MatchedPair, int] | None = None
+        self._made = False
 
     def violations(self) -> dict[Place, int]:
         return self._goals.violations()
@@ -101,13 +108,79 @@ class SatQuestions:
         return self._executions.find([self._goals.leak()])
 
     def mismatches(self) -> Iterator[Mismatch]:
-        return mismatches(self._program, self._buffer, self._executions, self._goals)
+        orders = _Orders(self._executions, self._goals)
+
+        def differing(one: int, other: int) -> SolverModel | None:
+            goal = orders.differ(one, other)
+            return None if goal is None else self._executions.find([goal])
+
+        return mismatches_of(self._program, self._buffer, differing)
+
+    def _named(self) -> dict[MatchedPair, int] | None:
+        """Return the literal of each pair by name, None if there are too many names."""
+        if not self._made:
+            self._made, self._literals = True, self._name()
+        return self._literals
+
+    def _name(self) -> dict[MatchedPair, int] | None:
+        formula, unrolled = self._executions.formula, self._goals.unrolled
+        receives, sends = dynamic_names(formula, unrolled.receives), dynamic_names(formula, unrolled.sends)
+        if receives is None or sends is None:
+            return None
+        found: dict[MatchedPair, list[int]] = {}
+        for receive, send in formula.candidates.pairs():
+            literal = formula.literal(receive, send)
+            a, b = unrolled.receives[receive], unrolled.sends[send]
+            for nth, here in receives[receive].items():
+                for other, there in sends[send].items():
+                    pair = MatchedPair(OperationId(a.process, nth), OperationId(b.process, other))
+                    found.setdefault(pair, []).append(self._goals.clauses.all_of((literal, here, there)))
+        return {pair: self._goals.clauses.any_of(literals) for pair, literals in found.items()}
 
     def feasible(self, found: set[MatchedPair]) -> bool:
-        return self._pairs.feasible(found)
+        """Add the feasible pairs to `found`; return whether these are all. Raises LimitReached."""
+        named = self._named()
+        if named is None:
+            return False
+        todo = sorted(named)
+        for first in range(0, len(todo), _TOGETHER):
+            left = [pair for pair in todo[first : first + _TOGETHER] if pair not in found]
+            while left:
+                goal = self._goals.one_of([named[pair] for pair in left])
+                model = self._executions.find([goal])
+                self._goals.over(goal)
+                if model is None:
+                    for pair in left:
+                        self._goals.clauses.clause(-named[pair])
+                    break
+                found.update(model.pairs())
+                left = [pair for pair in left if pair not in found]
+        return True
 
     def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
-        return self._pairs.matchings(limit, listed, exact=exact)
+        """Count the matchings of complete executions up to a limit, each once. Raises LimitReached."""
+        named = self._named()
+        if named is None:
+            return Matchings(0, False)
+        return count_matchings(self._complete_matchings(named), limit, listed, exact=exact)
+
+    def _complete_matchings(self, named: dict[MatchedPair, int]) -> Iterator[Matching]:
+        goal = self._goals.one_of([self._goals.complete()])
+        while (model := self._executions.find([goal])) is not None:
+            pairs = frozenset(model.pairs())
+            yield pairs
+            self._goals.clauses.clause(-goal, *[-named[pair] for pair in pairs], *self._beyond(pairs))
+
+    def _beyond(self, pairs: Iterable[MatchedPair]) -> list[int]:
+        """Return the pairs of receives that a matching leaves out: a larger matching is another one.
+
+        There is none if nothing is chosen and every process does the same: what a complete execution leaves fits nothing.
+        """
+        unrolled, named = self._goals.unrolled, self._named()
+        if named is None or (unrolled.fixed and not unrolled.choices):
+            return []
+        taken = {pair.receive for pair in pairs}
+        return [literal for pair, literal in named.items() if pair.receive not in taken]
 
 
 class _Call(NamedTuple):
@@ -116,19 +189,6 @@ class _Call(NamedTuple):
     event: CollectiveEvent
     rank: int
     literal: int
-
-
-def mismatches(program: MessageProgram, buffer: Buffer, executions: Executions, goals: Goals) -> Iterator[Mismatch]:
-    """Yield for each two processes a difference in what they call, if there is one. Raises LimitReached."""
-    orders = _Orders(executions, goals)
-    for pair in combinations(range(len(program.processes)), 2):
-        goal = orders.differ(*pair)
-        model = None if goal is None else executions.find([goal])
-        if model is None:
-            continue
-        found = mismatch_of(program, course_of(program, buffer, model), pair)
-        if found is not None:
-            yield found
 
 
 class _Orders:
@@ -178,83 +238,3 @@ class _Orders:
         if a.root is None or b.root is None:
             return self._clauses.true
         return self._formula.terms.truth(self._unrolled.symbols.apply("==", a.root, b.root))
-
-
-_TOGETHER: Final = 64
-"""Pairs that one question is about."""
-
-
-class PairQuestions:
-    """Asks about pairs. Where what happens depends on the run, an event has several names, and a pair several literals."""
-
-    def __init__(self, executions: Executions, goals: Goals) -> None:
-        self._executions, self._goals = executions, goals
-        self._clauses = goals.clauses
-        self._literals: dict[MatchedPair, int] | None = None
-        self._made = False
-
-    def _named(self) -> dict[MatchedPair, int] | None:
-        """Return the literal of each pair by name, None if there are too many names."""
-        if not self._made:
-            self._made, self._literals = True, self._name()
-        return self._literals
-
-    def _name(self) -> dict[MatchedPair, int] | None:
-        formula, unrolled = self._executions.formula, self._goals.unrolled
-        receives, sends = dynamic_names(formula, unrolled.receives), dynamic_names(formula, unrolled.sends)
-        if receives is None or sends is None:
-            return None
-        found: dict[MatchedPair, list[int]] = {}
-        for receive, send in formula.candidates.pairs():
-            literal = formula.literal(receive, send)
-            a, b = unrolled.receives[receive], unrolled.sends[send]
-            for nth, here in receives[receive].items():
-                for other, there in sends[send].items():
-                    pair = MatchedPair(OperationId(a.process, nth), OperationId(b.process, other))
-                    found.setdefault(pair, []).append(self._clauses.all_of((literal, here, there)))
-        return {pair: self._clauses.any_of(literals) for pair, literals in found.items()}
-
-    def feasible(self, found: set[MatchedPair]) -> bool:
-        """Add the feasible pairs to `found`; return whether these are all. Raises LimitReached."""
-        named = self._named()
-        if named is None:
-            return False
-        todo = sorted(named)
-        for first in range(0, len(todo), _TOGETHER):
-            left = [pair for pair in todo[first : first + _TOGETHER] if pair not in found]
-            while left:
-                goal = self._goals.one_of([named[pair] for pair in left])
-                model = self._executions.find([goal])
-                self._goals.over(goal)
-                if model is None:
-                    for pair in left:
-                        self._clauses.clause(-named[pair])
-                    break
-                found.update(model.pairs())
-                left = [pair for pair in left if pair not in found]
-        return True
-
-    def matchings(self, limit: int, listed: int, *, exact: bool) -> Matchings:
-        """Count the matchings of complete executions up to a limit, each once. Raises LimitReached."""
-        named = self._named()
-        if named is None:
-            return Matchings(0, False)
-        return count_matchings(self._complete_matchings(named), limit, listed, exact=exact)
-
-    def _complete_matchings(self, named: dict[MatchedPair, int]) -> Iterator[Matching]:
-        goal = self._goals.one_of([self._goals.complete()])
-        while (model := self._executions.find([goal])) is not None:
-            pairs = frozenset(model.pairs())
-            yield pairs
-            self._clauses.clause(-goal, *[-named[pair] for pair in pairs], *self._beyond(pairs))
-
-    def _beyond(self, pairs: Iterable[MatchedPair]) -> list[int]:
-        """Return the pairs of receives that a matching leaves out: a larger matching is another one.
-
-        There is none if nothing is chosen and every process does the same: what a complete execution leaves fits nothing.
-        """
-        unrolled, named = self._goals.unrolled, self._named()
-        if named is None or (unrolled.fixed and not unrolled.choices):
-            return []
-        taken = {pair.receive for pair in pairs}
-        return [literal for pair, literal in named.items() if pair.receive not in taken]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +30,7 @@ from rdma_robust.messages.encoding.unrolled import (
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
 from rdma_robust.messages.engines.smt_solver import SmtSolver, SmtUndecidedError
-from rdma_robust.messages.engines.solved_runs import Place, course_of, mismatch_of
+from rdma_robust.messages.engines.solved_runs import Place, mismatches_of
 from rdma_robust.messages.engines.solver_answers import PartialAnswer, ask_all, count_matchings
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import (
@@ -265,14 +264,8 @@ class SmtQuestions:
         return self._find(self._goals.leak())
 
     def mismatches(self) -> Iterator[Mismatch]:
-        """Yield for each two processes a difference in what they call, if there is one."""
-        processes = self._program.processes
-        for pair in combinations(range(len(processes)), 2):
-            run = self._find(self._goals.differ(*pair))
-            if run is not None:
-                found = mismatch_of(self._program, course_of(self._program, self._formula.buffer, run), pair)
-                if found is not None:
-                    yield found
+        differ = self._goals.differ
+        return mismatches_of(self._program, self._formula.buffer, lambda one, other: self._find(differ(one, other)))
 
     def feasible(self, found: set[MatchedPair]) -> bool:
         """Add the feasible pairs to `found`: ask for pairs with a name that is in no run so far, until there is none."""

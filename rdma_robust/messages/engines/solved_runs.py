@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import combinations
 from typing import Any, Protocol
 
 from rdma_robust.errors import InternalError, Span
@@ -109,6 +110,17 @@ def mismatch_of(program: MessageProgram, course: Course, pair: tuple[int, int]) 
     ours, theirs = [(frame.calls, frame.status == "ended") for frame in frames]
     found = first_difference(pair, ours, theirs)
     return found and Mismatch(found.position, pair, found.calls, program.processes[pair[0]].span)
+
+
+def mismatches_of(
+    program: MessageProgram, buffer: Buffer, differing: Callable[[int, int], SolvedRun | None]
+) -> Iterator[Mismatch]:
+    """Yield for each two processes a difference in what they call, if there is a run of them that is `differing`."""
+    for pair in combinations(range(len(program.processes)), 2):
+        run = differing(*pair)
+        found = None if run is None else mismatch_of(program, course_of(program, buffer, run), pair)
+        if found is not None:
+            yield found
 
 
 def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:

@@ -17,7 +17,7 @@ from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
 from rdma_robust.messages.language.message_words import WORDS, message_grammar
 from rdma_robust.messages.language.message_world import BUILT_IN, COLLECTIVE
 from rdma_robust.messages.language.written_process import ProcessTree, ProgramText, foreign_names
-from rdma_robust.messages.language.written_terms import Families, FamilyNames, TextNames, number_text
+from rdma_robust.messages.language.written_terms import Families, FamilyNames, TextNames, free_name, number_text
 
 
 def program_text(program: made.MessageProgram) -> str:
@@ -34,7 +34,7 @@ def program_text(program: made.MessageProgram) -> str:
     shared = sorted({name for process in program.processes for name in foreign_names(process.body)})
     text = ProgramText(program, families, names, shared)
     bodies = [[ProcessTree(text, each).block(each.body) for each in _members(program, family)] for family in families.found]
-    counter = ast.Ident(names.fresh("k"))
+    counter = ast.Ident(free_name("k", names.taken))
     name = names.cleaned(program.name)
     items: list[object] = [ast.ProgramName(ast.Ident(f"{name}_" if name in words else name))]
     own_ports = tuple(ast.Ident(port) for port in program.ports[1:] if port != COLLECTIVE)

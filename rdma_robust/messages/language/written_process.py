@@ -16,7 +16,7 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_library import library
 from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
 from rdma_robust.messages.language.message_terms import Term, term_names
-from rdma_robust.messages.language.written_terms import Families, TermTrees, TextNames
+from rdma_robust.messages.language.written_terms import Families, TermTrees, TextNames, free_name
 
 
 @dataclass(slots=True)
@@ -32,12 +32,7 @@ class Functions:
         item = tree.FunctionItem(ast.Ident(name), tuple(map(ast.Ident, parameters)), body)
         text = format_tree(ast.ProgramTree(tree.as_part((item,))), MESSAGE_STYLE)
         if text not in self._named:
-            number, shown = 1, name
-            while shown in self._taken:
-                number += 1
-                shown = f"{name}_{number}"
-            self._taken.add(shown)
-            self._named[text] = shown
+            self._named[text] = shown = free_name(name, self._taken)
             self.items.append(tree.FunctionItem(ast.Ident(shown), item.parameters, body))
         return self._named[text]
 

@@ -47,6 +47,15 @@ class Families:
         return None
 
 
+def free_name(plain: str, taken: set[str]) -> str:
+    """Return a name that is not taken, `plain` or that with a number behind it; from then on it is."""
+    name, number = plain, 2
+    while name in taken:
+        name, number = f"{plain}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
 @dataclass(slots=True)
 class TextNames:
     """Names that the language has for those of registers and requests."""
@@ -58,17 +67,8 @@ class TextNames:
     def of(self, name: str) -> str:
         """Return the name for a register or request: its own, if that is one."""
         if name not in self._known:
-            self._known[name] = self.fresh(self.cleaned(name))
+            self._known[name] = free_name(self.cleaned(name), self.taken)
         return self._known[name]
-
-    def fresh(self, name: str) -> str:
-        """Return a name that was not returned before, and is not taken."""
-        made, number = name, 1
-        while made in self.taken:
-            number += 1
-            made = f"{name}_{number}"
-        self.taken.add(made)
-        return made
 
     @staticmethod
     def cleaned(name: str) -> str:
@@ -77,7 +77,7 @@ class TextNames:
 
     def always_zero(self) -> str:
         """Return the name of a register that is always 0."""
-        self._zero = self._zero or self.fresh("nought")
+        self._zero = self._zero or free_name("nought", self.taken)
         return self._zero
 
     def zero(self) -> tuple[str, ...]:

@@ -12,8 +12,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
-from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings
-from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
+from rdma_robust.messages.machine.process_rules import Meeting, ProcessRules, are_enabled, give, meetings, open_send, take
 from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, initial
 from rdma_robust.messages.message_answers import (
     BufferGrant,

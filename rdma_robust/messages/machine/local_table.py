@@ -11,8 +11,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import Cut, LocalTrail, LocalViolation, local_runs_from
-from rdma_robust.messages.machine.matching import Meeting, meetings
-from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
+from rdma_robust.messages.machine.process_rules import Meeting, ProcessRules, give, meetings, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
 from rdma_robust.messages.message_answers import MatchedPair, OperationId

@@ -1,13 +1,14 @@
-"""The rules local, issue and wait for one process, and `match` for what it changes in each of the two.
+"""The rules local, issue and wait for one process, and `match` between two: which are enabled, what each changes.
 
-In a Frame of a process that is `runs`, :meth:`ProcessRules.step` executes the next instruction, and :meth:`settle` says
-whether there is one or what the process waits for.
+In a frame of a process that `runs`, :meth:`ProcessRules.step` executes the next instruction, and
+:meth:`ProcessRules.blocking` says what the process waits for if there is none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
@@ -27,13 +28,16 @@ from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Ju
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
     Handle,
+    LocalState,
     ProcessFrame,
     ReceiveHandle,
     ReceiveOp,
     SendHandle,
     SendOp,
     Spot,
+    singles,
 )
+from rdma_robust.messages.message_answers import MatchedPair
 
 _CALLS: Final = 1000
 """Library procedures that are kept of a process, to be compared with those of others."""
@@ -236,7 +240,7 @@ Single = tuple[str, int]
 def holder(frame: ProcessFrame, kind: type[SendHandle] | type[ReceiveHandle], nth: int) -> Single | None:
     """Return the request of an unmatched operation, if it is not lost."""
     for name, slot in frame.requests.items():
-        for index, handle in enumerate(slot) if isinstance(slot, tuple) else ((ANYTHING, slot),):
+        for index, handle in singles(slot):
             if isinstance(handle, kind) and handle.nth == nth:
                 return name, index
     return None
@@ -301,3 +305,51 @@ def _called(call: CollectiveCall, frame: ProcessFrame) -> str:
         return f"{call.name}, root {require_number(value_of(call.root, frame.registers))}"
     except FaultError:
         return f"{call.name}, root unknown"
+
+
+class Meeting(NamedTuple):
+    """A match that is enabled: which unmatched receive of the receiver, and which unmatched send of the sender."""
+
+    receive: int
+    send: int
+
+
+def receive_accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
+    """Whether a receive takes a send of process `sender` to its process: port, source and tag fit."""
+    return receive.port == send.port and receive.source in (ANYTHING, sender) and receive.tag in (ANYTHING, send.tag)
+
+
+def acceptable_sends(receive: ReceiveOp, receiver: int, sender: int, sends: Sequence[SendOp]) -> Iterator[int]:
+    """Yield which unmatched send of a process a receive can take: the first of the channel that it accepts.
+
+    That is the first condition of `match`: no earlier unmatched send of the channel is accepted.
+    """
+    for at, send in enumerate(sends):
+        if send.to == receiver and receive_accepts(receive, send, sender):
+            yield at
+            return
+
+
+def is_taken_earlier(send: SendOp, sender: int, earlier: Sequence[ReceiveOp]) -> bool:
+    """Whether a receive that is posted earlier accepts the send: what the second condition of `match` forbids."""
+    return any(receive_accepts(each, send, sender) for each in earlier)
+
+
+def meetings(
+    receiver: int, receives: LocalState | ProcessFrame, sender: int, sends: LocalState | ProcessFrame
+) -> Iterator[Meeting]:
+    """Yield the matches that are enabled between a receiving and a sending process: the rule `match`."""
+    for at, op in enumerate(receives.receives):
+        for number in acceptable_sends(op, receiver, sender, sends.sends):
+            if not is_taken_earlier(sends.sends[number], sender, receives.receives[:at]):
+                yield Meeting(at, number)
+
+
+def are_enabled(pair: MatchedPair, receives: ProcessFrame, sends: ProcessFrame) -> bool:
+    """Whether the match of two operations is enabled, which are unmatched or not issued."""
+    sender = pair.send.process
+    at = next((at for at, op in enumerate(receives.receives) if op.nth == pair.receive.nth), None)
+    for number in () if at is None else acceptable_sends(receives.receives[at], pair.receive.process, sender, sends.sends):
+        if sends.sends[number].nth == pair.send.nth:
+            return not is_taken_earlier(sends.sends[number], sender, receives.receives[:at])
+    return False

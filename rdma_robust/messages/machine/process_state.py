@@ -4,6 +4,7 @@ the process that issued them, in the order in which it did: that is the order of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -62,6 +63,11 @@ class ReceiveHandle:
 Handle = SendHandle | ReceiveHandle
 Slot = Handle | tuple[Handle | None, ...] | None
 """What a request is: active or inactive, or an array of such."""
+
+
+def singles(slot: Slot) -> Iterable[tuple[int, Handle | None]]:
+    """Return one request or those of an array, each with its index, ANYTHING if it is in no array."""
+    return enumerate(slot) if isinstance(slot, tuple) else ((ANYTHING, slot),)
 
 
 class LocalState(NamedTuple):

@@ -8,12 +8,11 @@ from typing import Final
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked, unmatched
-from rdma_robust.messages.machine.few_buffers import lean
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.interchangeable import Alike, interchangeable_processes
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import LocalTable, State
-from rdma_robust.messages.machine.shortening import cut_to_the_end
+from rdma_robust.messages.machine.shortening import cut_to_the_end, lean
 from rdma_robust.messages.machine.state_search import Arrival, Broke, SearchFindings, StateSearch
 from rdma_robust.messages.message_answers import (
     BufferAnswer,

@@ -21,7 +21,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import term_names
 from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Instruction, LoopBounds, Round, Test, WaitFor
-from rdma_robust.messages.machine.process_state import LocalState, ReceiveHandle, Slot
+from rdma_robust.messages.machine.process_state import LocalState, ReceiveHandle, singles
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +147,9 @@ def without_the_unread(follows: WhatFollows, local: LocalState, blocking: object
             if spot is not None and not spot[1]:
                 reads &= ~names[spot[0]] | follows.used[local.pc]
     for slot in local.requests:
-        for handle in _handles(slot):
-            for spot in (handle.target, handle.sender, handle.which):
+        for _, handle in singles(slot):
+            for spot in (handle.target, handle.sender, handle.which) if isinstance(handle, ReceiveHandle) else ():
                 if spot is not None and spot[1]:
                     reads |= names[spot[0]]
     registers = tuple(value if reads >> at & 1 else 0 for at, value in enumerate(local.registers))
     return local if registers == local.registers else local._replace(registers=registers)
-
-
-def _handles(slot: Slot) -> Iterator[ReceiveHandle]:
-    for each in slot if isinstance(slot, tuple) else (slot,):
-        if isinstance(each, ReceiveHandle):
-            yield each

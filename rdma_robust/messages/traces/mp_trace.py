@@ -6,7 +6,6 @@ lines of one task are in its order. An endpoint belongs to the task that receive
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_words import message_grammar
+from rdma_robust.messages.language.written_terms import free_name
 from rdma_robust.messages.traces.located_json import LineStarts
 from rdma_robust.messages.traces.trace_record import LIBRARY, Field, MessageTrace, TraceEvent, TraceProcess
 
@@ -129,13 +129,18 @@ class _Entry:
     value: PrefixTerm | None = None
 
 
+def _reserved() -> set[str]:
+    """Return the words that are no names in expressions, or might be something else there."""
+    return {*message_grammar().keywords.values(), "len", "new", *LIBRARY}
+
+
 @dataclass(slots=True)
 class _Task:
-    """What is known of a task while its events are made."""
+    """What is known of a task while its events are made; `used` are the names that it cannot have any more."""
 
     events: list[TraceEvent] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=_reserved)
 
 
 def import_mp_trace(text: str, file: str, name: str = "trace") -> MessageTrace:
@@ -296,12 +301,7 @@ class _Import:
     def fresh(self, word: str, task: _Task) -> str:
         """Return a name of a trace for a word, another one each time."""
         plain = re.sub(r"\W", "_", word, flags=re.ASCII)
-        plain = f"v{plain}" if plain[0].isdigit() else plain
-        name, number = plain, 2
-        while name in task.used or name in _reserved():
-            name, number = f"{plain}_{number}", number + 1
-        task.used.add(name)
-        return name
+        return free_name(f"v{plain}" if plain[0].isdigit() else plain, task.used)
 
     def condition(self, entry: _Entry, task: _Task) -> None:
         """Write an assumption or assertion; where it is what gives a name its value, an assignment."""
@@ -321,12 +321,6 @@ class _Import:
         text = value.text(task.names)
         task.names[unknown[0]] = name = self.fresh(unknown[0], task)
         task.events.append(TraceEvent("assign", {"to": name, "value": text}, entry.line))
-
-
-@functools.cache
-def _reserved() -> frozenset[str]:
-    """Return the words that are no names in expressions, or might be something else there."""
-    return frozenset((*message_grammar().keywords.values(), "len", "new", *LIBRARY))
 
 
 def _defined(condition: PrefixTerm, unknown: list[str]) -> PrefixTerm | None:

@@ -33,6 +33,7 @@ from rdma_robust.messages.language.message_terms import (
     require_number,
     value_of,
 )
+from rdma_robust.messages.language.written_terms import free_name
 from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
@@ -228,12 +229,7 @@ class _ProcessWriter:
 
     def fresh(self, base: str) -> str:
         """Return a name that is not used yet, like `base`."""
-        plain = re.sub(r"\W", "_", base).strip("_") or "v"
-        name, number = plain, 2
-        while name in self.used:
-            name, number = f"{plain}_{number}", number + 1
-        self.used.add(name)
-        return name
+        return free_name(re.sub(r"\W", "_", base).strip("_") or "v", self.used)
 
     def add(self, op: str, **fields: Field) -> None:
         self.events.append(TraceEvent(op, fields, self.line))

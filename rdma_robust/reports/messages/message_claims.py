@@ -90,21 +90,16 @@ def _judged(claim: MessageClaim, answer: BufferAnswer) -> JudgedClaim:
 
 def _found(claim: MessageClaim, answer: BufferAnswer) -> tuple[Tri, str]:
     """Return whether a claim is true, and what was found instead or as well."""
-    match claim.kind:
-        case "holds":
-            return _NEGATED[answer.violated], _word(answer.violated, "violated", "holds")
-        case "violated":
-            return answer.violated, _word(answer.violated, "violated", "holds")
-        case "deadlock":
-            return answer.deadlocked, _word(answer.deadlocked, "deadlock", "no deadlock")
-        case "no deadlock":
-            return _NEGATED[answer.deadlocked], _word(answer.deadlocked, "deadlock", "no deadlock")
-        case "race":
-            return race_of(answer), _word(race_of(answer), "race", "no race")
-        case "no race":
-            return _NEGATED[race_of(answer)], _word(race_of(answer), "race", "no race")
-        case "matchings":
-            return _counted(claim.number, answer), f"matchings {matchings_of(answer)}"
+    if claim.kind == "matchings":
+        return _counted(claim.number, answer), f"matchings {matchings_of(answer)}"
+    if claim.kind in ("holds", "violated"):
+        found, yes, no = answer.violated, "violated", "holds"
+    elif claim.kind in ("deadlock", "no deadlock"):
+        found, yes, no = answer.deadlocked, "deadlock", "no deadlock"
+    else:
+        found, yes, no = race_of(answer), "race", "no race"
+    word = {"yes": yes, "no": no, "unknown": "unknown"}[found]
+    return found if claim.kind == yes else _NEGATED[found], word
 
 
 def _counted(number: int, answer: BufferAnswer) -> Tri:
@@ -112,7 +107,3 @@ def _counted(number: int, answer: BufferAnswer) -> Tri:
     if found is None or (not found.exact and found.count <= number):
         return "unknown"
     return "yes" if found.exact and found.count == number else "no"
-
-
-def _word(found: Tri, yes: str, no: str) -> str:
-    return {"yes": yes, "no": no, "unknown": "unknown"}[found]

@@ -13,7 +13,7 @@ from rdma_robust.messages.message_answers import BufferAnswer, OperationId
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged
 from rdma_robust.reports.messages.messages_explained import order_line
 from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
-from rdma_robust.reports.messages.run_findings import RunFinding, racing_sends, run_findings, widest_answer
+from rdma_robust.reports.messages.run_findings import RunFinding, run_findings, widest_answer
 from rdma_robust.reports.messages.violation_words import place_of
 from rdma_robust.reports.share.chart import BAD, ChartRow
 from rdma_robust.reports.share.file_record import ShapedFinding, known_again, run_flow
@@ -100,7 +100,7 @@ class _Finder:
         """Yield a finding for each statement that is a receive which races, under the buffers with most runs."""
         widest = widest_answer(answers)
         statements: dict[Span, list[tuple[OperationId, list[OperationId]]]] = {}
-        for receive, sends in ({} if widest is None else racing_sends(widest)).items():
+        for receive, sends in ({} if widest is None else widest.racing_sends()).items():
             span = next(iter(self.names.spans("receive", receive)), NO_SPAN)
             statements.setdefault(place_of(self.program, span), []).append((receive, sends))
         denied = "race" in self.deny

@@ -21,7 +21,7 @@ from rdma_robust.reports.messages.messages_explained import WIDTH, finding_lines
 from rdma_robust.reports.messages.narration import narrated
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines
-from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, racing_sends, run_findings
+from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
 from rdma_robust.reports.share.chart import Chart
 from rdma_robust.reports.share.chart_text import LEGEND
 from rdma_robust.text import count, filled, printable
@@ -108,7 +108,7 @@ def _some_run(program: MessageProgram, answer: BufferAnswer) -> RunFinding:
     schedule = random_run(program, answer.buffer, 0)
     replay_schedule(program, answer.buffer, schedule)
     names = operation_names(program)
-    show = ChartContents("a run", feasible=racing_sends(answer))
+    show = ChartContents("a run", feasible=answer.racing_sends())
     chart = chart_of(program, names, narrated(program, answer.buffer, schedule), show)
     return RunFinding("run", (answer.buffer,), answer.buffer, f"A run under {answer.buffer}:", (), "", chart, schedule)
 

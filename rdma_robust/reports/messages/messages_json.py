@@ -70,7 +70,10 @@ def _found(told: AnswerObjects, answer: BufferAnswer) -> JsonObject:
             "answer": answer.deadlocked,
             "waiting": [] if deadlock is None else [told.waiting(each) for each in deadlock.waiting],
         },
-        "races": told.races(answer),
+        "races": [
+            {"receive": told.operation("receive", receive), "sends": [told.operation("send", each) for each in sends]}
+            for receive, sends in answer.racing_sends().items()
+        ],
         "leak": {
             "answer": answer.leaking,
             "sends": [] if leak is None else [told.operation("send", each) for each in leak.sends],
@@ -149,19 +152,6 @@ class AnswerObjects:
             receive, send = self.operation("receive", pair.receive), self.operation("send", pair.send)
             self._pairs[pair] = found = {"receive": receive, "send": send}
         return found
-
-    def races(self, answer: BufferAnswer) -> list[JsonObject]:
-        senders: dict[OperationId, list[OperationId]] = {each: [] for each in answer.races}
-        for pair in answer.pairs or ():
-            if pair.receive in senders:
-                senders[pair.receive].append(pair.send)
-        return [
-            {
-                "receive": self.operation("receive", receive),
-                "sends": [self.operation("send", send) for send in sorted(sends)],
-            }
-            for receive, sends in senders.items()
-        ]
 
     def violation(self, each: Violation) -> JsonObject:
         return {

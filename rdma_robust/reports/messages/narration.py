@@ -20,14 +20,13 @@ from rdma_robust.messages.language.message_program import (
     MessageProgram,
 )
 from rdma_robust.messages.language.message_terms import Term, Value, shown_value, term_names
-from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor, flat
-from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
-from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, Slot, initial
-from rdma_robust.messages.message_answers import BufferGrant, MatchMove, OperationId, Schedule
+from rdma_robust.messages.machine.courses import Course
+from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor
+from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, singles
+from rdma_robust.messages.message_answers import BufferGrant, MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.reports.messages.operation_names import Direction
 
 EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective"]
-Slots = dict[tuple[str, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,51 +87,36 @@ def narrated(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Nar
     )
 
 
-class _Teller:
-    """The processes as they are between two moves, and which operation each active request is."""
+class _Teller(Course):
+    """A run as it grows by moves, and which operation each active request is."""
 
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
-        self.program = program
-        processes = [flat(process) for process in program.processes]
-        count = len(processes)
-        self.rules = [ProcessRules(process, me, count, buffer) for me, process in enumerate(processes)]
-        self.frames = [ProcessFrame(process, initial(process)) for process in processes]
+        super().__init__(program, buffer)
         self.requests: dict[tuple[Direction, OperationId], IssuedRequest] = {}
         self.matches: dict[OperationId, OperationId] = {}
         self.slots: dict[tuple[int, str, int], IssuedRequest] = {}
 
-    def told(self, move: object) -> Iterator[RunEvent]:
+    def told(self, move: Move) -> Iterator[RunEvent]:
         match move:
             case MatchMove((receive, send)):
-                yield self._match(receive, send)
+                self.make(move)
+                self.matches[receive] = send
+                request = self.requests["receive", receive]
+                yield RunEvent("match", receive.process, request.span, request, self.requests["send", send])
             case BufferGrant(process):
-                yield from self._grant(process)
-            case _:
-                yield from self._step(move.process, move.choice)  # type: ignore[attr-defined]
-
-    def _match(self, receive: OperationId, send: OperationId) -> RunEvent:
-        taker, giver = self.frames[receive.process], self.frames[send.process]
-        sent = next(number for number, op in enumerate(giver.sends) if op.nth == send.nth)
-        message = giver.sends[sent]
-        take(taker, next(n for n, op in enumerate(taker.receives) if op.nth == receive.nth), message, send.process)
-        give(giver, sent)
-        self.matches[receive] = send
-        request = self.requests["receive", receive]
-        return RunEvent("match", receive.process, request.span, request, self.requests["send", send])
-
-    def _grant(self, process: int) -> Iterator[RunEvent]:
-        frame = self.frames[process]
-        handle = self.rules[process].blocking(frame)
-        if handle is not None and getattr(handle, "got", 0) == 0:
-            request = self.requests["send", OperationId(process, handle.nth)]
-            open_send(frame, handle.nth)
-            yield RunEvent("grant", process, request.span, request)
+                nth = self.waited_send(process)
+                assert nth is not None
+                self.make(move)
+                request = self.requests["send", OperationId(process, nth)]
+                yield RunEvent("grant", process, request.span, request)
+            case ProcessStep(process, choice):
+                yield from self._step(process, choice)
 
     def _step(self, process: int, choice: int | None) -> Iterator[RunEvent]:
         rules, frame = self.rules[process], self.frames[process]
         instruction, span = rules.process.code[frame.pc], rules.span(frame.pc)
         before, registers = _slots(frame), dict(frame.registers)
-        kind = rules.step(frame, choice or 0)
+        kind = self.step(process, choice)
         if kind not in ("", "assert"):
             yield RunEvent("fault", process, span, text=kind)
             return
@@ -177,13 +161,9 @@ def _any(number: int) -> int | None:
     return None if number == ANYTHING else number
 
 
-def _slots(frame: ProcessFrame) -> Slots:
+def _slots(frame: ProcessFrame) -> dict[tuple[str, int], object]:
     """Return the requests of a process one by one."""
-    return {(name, index): handle for name, slot in frame.requests.items() for index, handle in _singles(slot)}
-
-
-def _singles(slot: Slot) -> list[tuple[int, object]]:
-    return list(enumerate(slot)) if isinstance(slot, tuple) else [(ANYTHING, slot)]
+    return {(name, index): handle for name, slot in frame.requests.items() for index, handle in singles(slot)}
 
 
 def _values(condition: Term, registers: Mapping[str, Value]) -> str:

@@ -72,7 +72,7 @@ class _Finder:
             if any((v.kind, v.span) == (each.kind, each.span) for v in other.violations)
         )
         line = line_of(self.program, each.span)
-        made = chart_of(self.program, self.names, told, ChartContents("", feasible=racing_sends(answer)))
+        made = chart_of(self.program, self.names, told, ChartContents("", feasible=answer.racing_sends()))
         what = next((row.text for row in reversed(made.rows) if row.bad), violation_text(self.program, each))
         headline = f"VIOLATED {self.under(buffers, 'violated')}: line {line}: {what}"
         chart = replace(made, title=f"line {line}: {what}")
@@ -85,7 +85,7 @@ class _Finder:
         why = deadlock_reason(self.program, deadlock, told, buffered_is_fine=fine)
         who = [self.program.processes[each.process].name for each in deadlock.waiting]
         waits = f"{_listed(who)} {'waits' if len(who) == 1 else 'wait'} for ever"
-        show = ChartContents(waits, why.reasons, why.cycle, feasible=racing_sends(answer))
+        show = ChartContents(waits, why.reasons, why.cycle, feasible=answer.racing_sends())
         return RunFinding(
             "deadlock",
             buffers,
@@ -106,7 +106,7 @@ class _Finder:
         parts = [count(len(leak.sends), "message") + " that nothing takes"] if leak.sends else []
         parts += [count(len(leak.receives), "receive") + " without a message"] if leak.receives else []
         what = f"a run ends with {' and '.join(parts)}"
-        show = ChartContents(what, leaked=left, feasible=racing_sends(answer))
+        show = ChartContents(what, leaked=left, feasible=answer.racing_sends())
         chart = chart_of(self.program, self.names, told, show)
         headline = f"leak {self.under(buffers, 'leaking')}: {what}"
         return RunFinding("leak", buffers, answer.buffer, headline, (), "", chart, leak.schedule)
@@ -116,15 +116,6 @@ class _Finder:
         text = f"under {_listed(buffers)}"
         without = [each.buffer for each in self.answers if getattr(each, what) == "no"]
         return f"{text}, not under {_listed(without)}" if without else text
-
-
-def racing_sends(answer: BufferAnswer) -> dict[OperationId, list[OperationId]]:
-    """Return the racing receives with the sends that they can take."""
-    found: dict[OperationId, list[OperationId]] = {each: [] for each in answer.races}
-    for pair in sorted(answer.pairs or ()):
-        if pair.receive in found:
-            found[pair.receive].append(pair.send)
-    return found
 
 
 def widest_answer(answers: Sequence[BufferAnswer]) -> BufferAnswer | None:
@@ -139,7 +130,7 @@ def race_lines(program: MessageProgram, answers: Sequence[BufferAnswer]) -> list
     names = operation_names(program)
     widest = widest_answer(answers)
     alike: dict[tuple[int, str, tuple[OperationId, ...]], list[int]] = {}
-    for receive, sends in ({} if widest is None else racing_sends(widest)).items():
+    for receive, sends in ({} if widest is None else widest.racing_sends()).items():
         alike.setdefault((receive.process, names.where("receive", receive), tuple(sends)), []).append(receive.nth + 1)
     lines = []
     for (process, where, senders), numbers in alike.items():

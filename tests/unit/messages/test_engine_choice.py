@@ -11,8 +11,13 @@ from bench.message_programs import figure_8, leader, senders
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines import engine_table as engine_choice
 from rdma_robust.messages.engines import sat
-from rdma_robust.messages.engines.answers_compared import combined_answer, contradictions
-from rdma_robust.messages.engines.engine_table import CrossCheckedAnswer, by_auto, comparison
+from rdma_robust.messages.engines.engine_table import (
+    CrossCheckedAnswer,
+    by_auto,
+    combined_answer,
+    comparison,
+    contradictions,
+)
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import Buffer
