@@ -268,8 +268,7 @@ def decided_messages(program: MessageProgram, limits: Limits) -> MessageVerdictV
     from rdma_robust.messages.engines.engine_table import answered  # noqa: PLC0415 - slow, and nobody needs it at first
     from rdma_robust.messages.language.message_program import BUFFERS  # noqa: PLC0415
     from rdma_robust.messages.message_answers import MessageQuestions  # noqa: PLC0415
-    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415
-    from rdma_robust.teaching.explorer.message_witness import found_runs  # noqa: PLC0415
+    from rdma_robust.teaching.explorer.message_session import MessageSession, found_runs  # noqa: PLC0415
 
     answers = [
         answered(program, buffer, MessageQuestions(pairs=False), limits.share(1 / (len(BUFFERS) - number)))

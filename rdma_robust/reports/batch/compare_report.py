@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Final, get_args
 
 from rdma_robust.frame.answer import JsonObject
@@ -89,18 +90,7 @@ def comparison_json(comparison: Comparison) -> str:
         "version": 1,
         "old": _side(comparison.old),
         "new": _side(comparison.new),
-        "changes": [
-            {
-                "file": valid_unicode(c.file),
-                "kind": c.kind,
-                "old": c.old,
-                "new": c.new,
-                "edited": c.edited,
-                "reason": c.reason,
-            }
-            for c in comparison.changes
-            if c.kind != "same"
-        ],
+        "changes": [asdict(c) | {"file": valid_unicode(c.file)} for c in comparison.changes if c.kind != "same"],
         "claims": [
             {
                 "file": valid_unicode(c.file),

@@ -1,26 +1,69 @@
-"""An exploration of one message program: from a place to what is seen there, and to the next place."""
+"""An exploration of one message program: from a place to what is seen there, and to the next place; its verdict."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from hashlib import sha256
+from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
+from rdma_robust.messages.message_answers import BufferAnswer
+from rdma_robust.reports.messages.run_findings import RunFinding, run_findings
 from rdma_robust.reports.share.chart_svg import chart_svg
 from rdma_robust.reports.share.chart_text import chart_text
 from rdma_robust.reports.share.coloured import Language, coloured_lines
 from rdma_robust.reports.share.svg import STYLE
-from rdma_robust.teaching.explorer.address import AddressError, Track, is_number
-from rdma_robust.teaching.explorer.message_address import MessagePlace, message_address, message_fingerprint, message_place
+from rdma_robust.teaching.explorer.address import OF_ANOTHER, AddressError, Track, address_parts, dotted, is_number, track_of
 from rdma_robust.teaching.explorer.message_runs import MessageRuns
 from rdma_robust.teaching.explorer.message_shown import ShownRun
-from rdma_robust.teaching.explorer.message_view import MessageProgramView, MessageView
-from rdma_robust.text import lines_of, printable
+from rdma_robust.teaching.explorer.message_view import FoundRunView, MessageProgramView, MessageVerdictView, MessageView
+from rdma_robust.text import lines_of, one_line, printable
 
+START: Final = Track()
+_KEYS: Final = ("p", "buffer", "run", "at")
 CHART_WIDTH: Final = 96
 MOST_STILL: Final = 8
 """Processes that have their lifelines from the beginning, so that the chart does not move when it grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePlace:
+    """Where an exploration is: a run, and under which buffer semantics."""
+
+    buffer: Buffer
+    run: Track = START
+
+
+def message_fingerprint(program: MessageProgram) -> str:
+    """Return eight hexadecimal digits that other programs, and other values of constants, hardly ever have."""
+    return sha256(program.source.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def message_address(place: MessagePlace, fingerprint: str) -> str:
+    """Return the text of a place in the program with this fingerprint."""
+    return f"p={fingerprint}&buffer={place.buffer}&run={dotted(place.run)}&at={place.run.at}"
+
+
+def message_place(text: str, fingerprint: str, start: Buffer) -> MessagePlace:
+    """Return the place that :func:`message_address` has written; the empty text is the beginning under `start`.
+
+    Raises AddressError. That the program can run the choices is not looked at.
+    """
+    if not text:
+        return MessagePlace(start)
+    pairs = address_parts(text)
+    if sorted(key for key, _ in pairs) != sorted(_KEYS):
+        raise AddressError(f"a state of a message program has the parts {', '.join(_KEYS)}, each once")
+    fields = dict(pairs)
+    buffer = next((each for each in BUFFERS if each == fields["buffer"]), None)
+    if buffer is None:
+        raise AddressError(f"the buffer of a state is zero, infinite or any, not `{one_line(fields['buffer'])}`")
+    if fields["p"] != fingerprint:
+        raise AddressError(OF_ANOTHER)
+    return MessagePlace(buffer, track_of(fields["run"], fields["at"]))
 
 
 class MessageSession:
@@ -144,3 +187,37 @@ class MessageSession:
 def _drawing(image: str) -> str:
     """Return an image for a page whose policy allows no styles in texts: it has the rules, and sets the others."""
     return image.replace(f"<style>{STYLE}</style>\n", "").replace(' style="', ' data-style="')
+
+
+def found_runs(session: MessageSession, answers: Sequence[BufferAnswer]) -> MessageVerdictView:
+    """Return the verdict, and the first run of each kind that is not too long to step through. The session is for this only.
+
+    Raises InternalError if the program cannot run one.
+    """
+    findings = run_findings(session.program, answers)
+    runs: dict[str, FoundRunView] = {}
+    for found in _runs(session, findings):
+        runs.setdefault(found.kind, found)
+    verdict, text = _said(answers)
+    return MessageVerdictView(verdict, text, tuple(runs.values()))
+
+
+def _said(answers: Sequence[BufferAnswer]) -> tuple[Literal["fine", "wrong", "unknown"], str]:
+    violated = [each.buffer for each in answers if each.violated == "yes"]
+    deadlocked = [each.buffer for each in answers if each.deadlocked == "yes"]
+    parts = [f"violated under {', '.join(violated)}"] if violated else []
+    parts += [f"deadlock under {', '.join(deadlocked)}"] if deadlocked else []
+    if parts:
+        return "wrong", "; ".join(parts)
+    unknown = next((each for each in answers if "unknown" in (each.violated, each.deadlocked)), None)
+    if unknown is not None:
+        return "unknown", f"Not known: {one_line(unknown.reason, 200)}"
+    return "fine", "No assertion is violated, and nothing waits for ever."
+
+
+def _runs(session: MessageSession, findings: Sequence[RunFinding]) -> Iterator[FoundRunView]:
+    for found in findings:
+        choices = session.runs(found.buffer).whole(found.schedule)
+        if choices is not None and found.kind != "run":
+            address = session.address(MessagePlace(found.buffer, Track(choices, 0)))
+            yield FoundRunView(found.kind, one_line(found.headline, 200), address, len(choices))

@@ -115,6 +115,10 @@ class TerminalExplorer(App[None]):
     def draw_top(self) -> None:
         """Show the program's name and its verdict."""
 
+    @abstractmethod
+    def go_by(self, by: int) -> None:
+        """Go a step forward, or one back."""
+
     @property
     @abstractmethod
     def moves(self) -> str:
@@ -193,6 +197,12 @@ class TerminalExplorer(App[None]):
         if session is self.session:
             self.verdict = found
             self.draw_top()
+
+    def action_step_back(self) -> None:
+        self.go_by(-1)
+
+    def action_step_forward(self) -> None:
+        self.go_by(1)
 
     def action_restart(self) -> None:
         self.to(self.start)

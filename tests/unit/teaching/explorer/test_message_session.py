@@ -16,10 +16,8 @@ from rdma_robust.messages.language.message_program import BUFFERS, Buffer
 from rdma_robust.messages.message_answers import MatchMove, MessageQuestions, ProcessStep
 from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.teaching.explorer.address import AddressError
-from rdma_robust.teaching.explorer.message_address import MessagePlace
-from rdma_robust.teaching.explorer.message_session import MessageSession
+from rdma_robust.teaching.explorer.message_session import MessagePlace, MessageSession, found_runs
 from rdma_robust.teaching.explorer.message_view import MessageView
-from rdma_robust.teaching.explorer.message_witness import found_runs
 from tests.support.explored import message_litmus
 
 WALKED = (

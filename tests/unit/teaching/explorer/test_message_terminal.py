@@ -15,10 +15,9 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.messages.message_answers import MessageQuestions
 from rdma_robust.messages.traces.observed import read_recorded
-from rdma_robust.teaching.explorer.message_session import MessageSession
+from rdma_robust.teaching.explorer.message_session import MessageSession, found_runs
 from rdma_robust.teaching.explorer.message_terminal import MessageExplorer
 from rdma_robust.teaching.explorer.message_view import MessageVerdictView
-from rdma_robust.teaching.explorer.message_witness import found_runs
 from tests.support.explored import message_litmus
 from tests.support.message_texts import TRACE
 
