@@ -223,12 +223,8 @@ def _kept(before: Value, now: Value, cells: list[tuple[int, int] | None]) -> boo
     return all(any(each is not None and each[0] <= at <= each[1] for each in cells) for at in changed)
 
 
-def is_within(bounds: InputBounds, value: Value, view: SpecView) -> bool:
-    """Whether an input is one at which the function's own check looks."""
-    return _fits(value, bounds, view, ())
-
-
-def _fits(value: Value, bounds: InputBounds, view: SpecView, indices: tuple[int, ...]) -> bool:
+def is_within(bounds: InputBounds, value: Value, view: SpecView, indices: tuple[int, ...] = ()) -> bool:
+    """Whether an input, or the part of it that has these indices, is one at which the function's own check looks."""
     depth = len(indices)
     here = SpecView(view.everybody, view.me, False, dict(zip("ij", indices, strict=False)))
     low, high = bounds.lengths[depth] if depth < len(bounds.lengths) else (bounds.low, bounds.high)
@@ -242,7 +238,7 @@ def _fits(value: Value, bounds: InputBounds, view: SpecView, indices: tuple[int,
         return isinstance(value, int) and first <= value <= last
     if isinstance(value, int) or not first <= len(value) <= last:
         return False
-    return all(_fits(each, bounds, view, (*indices, at)) for at, each in enumerate(value))
+    return all(is_within(bounds, each, view, (*indices, at)) for at, each in enumerate(value))
 
 
 def concerns(clause: PathClause, view: SpecView, other: int, message: tuple[int, int | None]) -> bool:
