@@ -80,9 +80,7 @@ class Rounds:
         if promise.clause.port is not None and promise.clause.port != asked.clause.port:
             return False
         terms = self._on.terms
-        same: Condition = True
-        if promise.tag is not None:
-            same = False if asked.tag is None else terms.compare("==", promise.tag, asked.tag)
+        same = self._promises.covers_tag(promise, asked.tag)
         member = self._promises.member(promise.low, promise.high, promise.others, receiver, promise.process)
         until = self._promises.member(*promise.until, receiver, promise.process)
         return terms.conjunction((promise.active, member, same, until))
