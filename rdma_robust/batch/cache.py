@@ -4,7 +4,8 @@ An entry is a compressed JSON object in a file of its own, written in one step; 
 cannot be read, or answers something else, counts as missing. So runs may share a folder, and may be killed at any time.
 
 Who could write to the folder could make up verdicts. So it must be the user's alone, every entry begins with a digest made
-with a key that lies there, and a violation is checked anew, as a certificate is.
+with a key that lies there, and a violation is checked anew, as a certificate is; of files that share no memory by what
+their question keeps for that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ from rdma_robust.batch.private_folder import key_of, make_private, write_private
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document, read_program_options
 from rdma_robust.files import read_regular
+from rdma_robust.frame.answer import Answer, R
+from rdma_robust.frame.report_part import AskedFile, KeptForm
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
@@ -207,3 +210,33 @@ def _is_ours(folder: Path) -> bool:
     """Whether the name is that of a version: nothing else in the folder is touched."""
     version, _, digest = folder.name.rpartition("-")
     return bool(version) and len(digest) == 16 and set(digest) <= set("0123456789abcdef") and folder.is_dir()
+
+
+def known(cache: Cache, form: KeptForm[R], asked: AskedFile) -> R | None:
+    """Return the record of an earlier run, None if there is none that holds for the limits and whose errors are shown."""
+    for key in asked.keys():  # noqa: SIM118 - no mapping
+        entry = cache.read(key)
+        if entry is None:
+            continue
+        try:
+            record: Any = from_json(form.record, entry["record"])
+            shown = form.is_shown(asked, record, entry["proofs"])
+        except (Unreadable, KeyError, TypeError, ValueError):
+            continue
+        if shown:
+            cache.hits += 1
+            found = tuple(replace(each, file=asked.name) for each in record.findings)
+            record = replace(record, file=asked.name, source=asked.text, findings=found)
+            return form.named(record, asked.name)
+    return None
+
+
+def keep(cache: Cache, form: KeptForm[R], asked: AskedFile, answer: Answer[R]) -> None:
+    """Keep an answer for runs to come, if it would be the same in them."""
+    lasting = form.lasting(asked, answer)
+    if lasting == "no":
+        return
+    settled, limited = asked.keys()
+    record: Any = answer.record
+    plain = to_json(replace(record, file="", source=None))
+    cache.write(settled if lasting == "settled" else limited, {"record": plain, "proofs": form.packed(answer.proofs)})

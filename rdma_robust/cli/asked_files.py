@@ -1,12 +1,21 @@
-"""What commands with questions do with their inputs alike: limits of each, what is explained, where certificates go."""
+"""What commands with questions do alike before they ask: limits of each input, what is explained, where certificates go,
+which inputs are passed over and which warnings shown; and the options with which they do something else instead.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from functools import partial
+
+import typer
 
 from rdma_robust.cli.options.arguments import memory_limit
+from rdma_robust.diagnose import did_you_mean
+from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.frame.shell.defaults import processors
-from rdma_robust.frame.shell.inputs import Item
+from rdma_robust.frame.shell.inputs import EVERYTHING, Item, Source, UnreadableError, WarningChoice, read_source
+from rdma_robust.text import one_line
 
 
 def memory_each(memory: int | None, jobs: int | None, items: Sequence[Item]) -> int | None:
@@ -26,3 +35,66 @@ def certified(items: list[Item], folder: str | None) -> list[Item]:
     from rdma_robust.questions.certificate_files import with_certificates  # noqa: PLC0415 - slow, and seldom wanted
 
     return with_certificates(items, folder)
+
+
+def watch_instead(context: typer.Context, files: Sequence[str]) -> None:
+    """Note in the context that the command is run again whenever a file changes."""
+    from rdma_robust.cli.watching import run_watching  # noqa: PLC0415 - few need it
+
+    context.obj.append(partial(run_watching, sys.argv[1:], files))
+
+
+def prints_alone(dump_after: object, certificate: object, places: tuple[object, object]) -> None:
+    """Raise UsageError if `--dump-after` is given with an output, a format or `--certificate`."""
+    if dump_after is None:
+        return
+    if places != (None, None):
+        raise UsageError("--dump-after prints, and takes neither --output nor --format")
+    if certificate is not None:
+        raise UsageError("--certificate and --dump-after exclude one another")
+
+
+def without_proofs(items: Sequence[Item]) -> tuple[list[Item], int]:
+    """Return the items without the files of folders that expect only `safe` and `unsafe`, and how many those were.
+
+    A file that was named stays, and so does one that cannot be read: who decides it says what is wrong.
+    """
+    kept = [item for item in items if not (isinstance(item, Source) and item.in_folder and _is_for_proofs(item))]
+    return kept, len(items) - len(kept)
+
+
+def _is_for_proofs(source: Source) -> bool:
+    try:
+        text = read_source(source)
+    except (UnreadableError, UsageError, ProgramError):
+        return False
+    if "safe" not in text:
+        return False
+    from rdma_robust.language.load import parse_program  # noqa: PLC0415 - slow, and few files come here
+    from rdma_robust.language.syntax import ast  # noqa: PLC0415
+
+    try:
+        tree = parse_program(text, source.name)
+    except ProgramError:
+        return False
+    kinds = {each.kind for item in tree.items if isinstance(item, ast.Expect) for each in item.expectations}
+    return kinds == {"safe"}
+
+
+def chosen(enable: Sequence[str] | None, disable: Sequence[str] | None) -> WarningChoice:
+    """Return the choice of the options. Raises UsageError for what is no code of a warning."""
+    if not enable and not disable:
+        return EVERYTHING
+    return WarningChoice(_codes("--enable", enable), _codes("--disable", disable))
+
+
+def _codes(option: str, names: Sequence[str] | None) -> frozenset[str]:
+    from rdma_robust.codes.known_codes import codes  # noqa: PLC0415 - only where something is chosen
+
+    known = [name for name, code in codes().items() if name.startswith("RR7") and code.severity == "warning"]
+    found = [name.strip().upper() for each in names or () for name in each.split(",")]
+    for name in found:
+        if name not in known:
+            hint = did_you_mean(name, known) or "`rdma-robust explain-code` lists them"
+            raise UsageError(f"{option}: no warning has the code {one_line(name)!r}; {hint}")
+    return frozenset(found)

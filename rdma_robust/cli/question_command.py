@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each
-from rdma_robust.cli.asked_otherwise import watch_instead
+from rdma_robust.cli.asked_files import certified, explains, memory_each, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS

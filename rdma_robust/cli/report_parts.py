@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.file_cache import keep, known
+from rdma_robust.batch.cache import Cache, keep, known
 from rdma_robust.frame import registry
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.command_asking import CommandAsking

@@ -15,7 +15,7 @@ from rdma_robust.frame.question import Question
 from rdma_robust.frame.run_question import Run
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.model import ModelName
 from rdma_robust.questions.safety_question import SafetyAsking
 

@@ -14,13 +14,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rdma_robust.cli.options.setting_names import TABLE, SettingEntry, commands_of
-from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.errors import ProgramError, Span, UsageError
 from rdma_robust.files import read_regular
+from rdma_robust.frame import registry
 
 OWN: Final = "rdma-robust.toml"
 PROJECT: Final = "pyproject.toml"
 LARGEST: Final = 1 << 20
+
+TABLE: Final = "tool.rdma-robust"
+"""The table of `pyproject.toml` that has settings."""
+
+COLOR: Final = "color"
+"""A setting of all commands: auto, always or never."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingEntry:
+    """The value of a setting, of all commands or of one, and where it is."""
+
+    command: str | None
+    name: str
+    value: Any
+    span: Span
+
+
+def commands_of(name: str) -> tuple[str, ...]:
+    """Return the commands that have a setting."""
+    return tuple(registry.commands()) if name == COLOR else registry.settings()[name][1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from rdma_robust.cli.options.setting_names import COLOR, TABLE, SettingEntry, commands_of
+from rdma_robust.cli.settings import COLOR, TABLE, SettingEntry, commands_of
 from rdma_robust.cli.settings_places import key_places
 from rdma_robust.diagnose import Reporter, did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, Span

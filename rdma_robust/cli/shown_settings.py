@@ -9,8 +9,7 @@ import typer
 import typer.main
 
 from rdma_robust.cli.mistakes import is_mistake, mistake_told
-from rdma_robust.cli.options.setting_names import COLOR, TABLE
-from rdma_robust.cli.settings import OWN, PROJECT, Settings
+from rdma_robust.cli.settings import COLOR, OWN, PROJECT, TABLE, Settings
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit

@@ -17,8 +17,7 @@ from rdma_robust.frame.question import A, Layout, Question, Section, Text, View
 from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded
 from rdma_robust.frame.shell.meter import Meter, wanted
-from rdma_robust.frame.shell.output import Output, output
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import Output, output, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped, released
 from rdma_robust.processes import can_fork

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.cli.options.reductions_option import parse_reductions
+from rdma_robust.cli.options.arguments import parse_reductions
 from rdma_robust.counters.liveness import forget_dead
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import UsageError

@@ -92,7 +92,7 @@ def test_surfaces_of_tools_are_found() -> None:
     assert listed <= there | {each.rpartition(".")[0] for each in there}
 
 
-REPORT = ("cli/commands/report.py", "cli/report_parts.py", "batch/file_cache.py", "reports/batch/report_sections.py")
+REPORT = ("cli/commands/report.py", "cli/report_parts.py", "batch/cache.py", "reports/batch/report_sections.py")
 
 
 @pytest.mark.parametrize("name", REPORT)

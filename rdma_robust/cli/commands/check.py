@@ -8,15 +8,11 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each
-from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
+from rdma_robust.cli.asked_files import certified, chosen, explains, memory_each, prints_alone, watch_instead, without_proofs
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
-from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.passed_over import without_proofs
-from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.frame import registry
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -73,7 +69,7 @@ def check_command(
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         self_check=self_check,
-        reductions=parse_reductions(reductions),
+        reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
     )
     prints_alone(dump_after, certificate, (output, format_))

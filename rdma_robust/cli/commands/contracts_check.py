@@ -7,8 +7,7 @@ from functools import partial
 
 import typer
 
-from rdma_robust.cli.asked_files import explains, memory_each
-from rdma_robust.cli.asked_otherwise import watch_instead
+from rdma_robust.cli.asked_files import explains, memory_each, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import AnyN, ContractOptions
@@ -18,7 +17,7 @@ from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
 

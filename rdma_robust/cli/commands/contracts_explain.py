@@ -18,7 +18,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.frame.shell.stderr import warn_of
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX

@@ -29,7 +29,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
 from rdma_robust.reports.contracts.contract_words import procs_ranges

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rdma_robust.cli.options.arguments import Define, Force, MaxStates, limit
-from rdma_robust.cli.options.demo_options import AllMoves, Html, MaybeFile, Pace, Save, SearchTimeout, showing
+from rdma_robust.cli.options.arguments import Define, MaxStates, limit
+from rdma_robust.cli.options.demo_options import MaybeFile, SearchTimeout, Showing
 from rdma_robust.cli.options.help_page import HelpedCommand
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def _list(context: typer.Context) -> None:
 @demo_command.command(
     "pcp", cls=HelpedCommand, help=PCP_HELP, short_help="undecidability: Post's problem as a program, solved by running it"
 )
+@with_option_sets
 def _pcp(
     context: typer.Context,
     file: MaybeFile = None,
@@ -96,17 +98,12 @@ def _pcp(
     indices: Annotated[int, typer.Option(metavar="N", min=1, help="Search sequences of up to N indices.")] = 20,
     max_states: MaxStates = 0,
     timeout: SearchTimeout = 60,
-    output: Save = None,
-    html: Html = None,
-    force: Force = False,
-    pace: Pace = "auto",
-    all_moves: AllMoves = False,
+    shown: Showing,
 ) -> None:
     from rdma_robust.cli.commands.demo_show import run_demo  # noqa: PLC0415 - each loads what it needs
 
     if (top is None) != (bottom is None) or (file is not None and top is not None):
         raise UsageError("an instance is a FILE, or both --top and --bottom")
-    shown = showing(output, html, force, pace, all_moves)
     build = partial(_pcp_walk, file, top, bottom, (indices, max_states or None, limit(timeout)))
     context.obj.append(partial(run_demo, "demo pcp", build, shown, file, ".pcp"))
 
@@ -131,28 +128,25 @@ def _pcp_instance(file: str | None, text: str, top: str | None, bottom: str | No
 @demo_command.command(
     "abp", cls=HelpedCommand, help=ABP_HELP, short_help="lost and duplicated symbols without a protocol, none with it"
 )
+@with_option_sets
 def _abp(
     context: typer.Context,
     *,
     word: Annotated[str, typer.Option(metavar="WORD", help="The word whose programs and runs are shown.")] = "ab",
     letters: Annotated[str, typer.Option(metavar="LETTERS", help="The alphabet.")] = "ab",
     length: Annotated[int, typer.Option(metavar="N", min=0, help="Check every word of up to N letters.")] = 3,
-    output: Save = None,
-    html: Html = None,
-    force: Force = False,
-    pace: Pace = "auto",
-    all_moves: AllMoves = False,
+    shown: Showing,
 ) -> None:
     from rdma_robust.cli.commands.demo_show import run_demo  # noqa: PLC0415 - each loads what it needs
     from rdma_robust.teaching.demos.walk_abp import abp_walk  # noqa: PLC0415
 
-    shown = showing(output, html, force, pace, all_moves)
     context.obj.append(partial(run_demo, "demo abp", lambda _: abp_walk(word, letters, length), shown))
 
 
 @demo_command.command(
     "vass", cls=HelpedCommand, help=VASS_HELP, short_help="hardness: a vector addition system as a program, and back"
 )
+@with_option_sets
 def _vass(
     context: typer.Context,
     file: MaybeFile = None,
@@ -161,16 +155,11 @@ def _vass(
     max_states: Annotated[
         int, typer.Option(metavar="N", min=1, help="Control states of a program's VASS that are written out.")
     ] = 5_000,
-    output: Save = None,
-    html: Html = None,
-    force: Force = False,
-    pace: Pace = "auto",
-    all_moves: AllMoves = False,
+    shown: Showing,
 ) -> None:
     from rdma_robust.cli.commands.demo_show import run_demo  # noqa: PLC0415 - each loads what it needs
 
-    shown = showing(output, html, force, pace, all_moves)
-    build = partial(_vass_walk, file, limit(timeout), max_states, output)
+    build = partial(_vass_walk, file, limit(timeout), max_states, shown.output)
     context.obj.append(partial(run_demo, "demo vass", build, shown, file, ".spec"))
 
 
@@ -192,6 +181,7 @@ def _vass_walk(file: str | None, timeout: float | None, max_states: int, output:
     help=FINITE_HELP,
     short_help="hardness without polls: reachability, and automata, as programs",
 )
+@with_option_sets
 def _finite(
     context: typer.Context,
     file: MaybeFile = None,
@@ -204,11 +194,7 @@ def _finite(
     ] = None,
     define: Define = None,
     timeout: SearchTimeout = 60,
-    output: Save = None,
-    html: Html = None,
-    force: Force = False,
-    pace: Pace = "auto",
-    all_moves: AllMoves = False,
+    shown: Showing,
 ) -> None:
     from rdma_robust.cli.commands.demo_show import run_demo  # noqa: PLC0415 - each loads what it needs
 
@@ -216,7 +202,6 @@ def _finite(
         raise UsageError("a question is a FILE with --target, or --automata alone")
     if define and file is None:
         raise UsageError("-D defines constants of a FILE")
-    shown = showing(output, html, force, pace, all_moves)
 
     def build(text: str) -> Walkthrough:
         from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow

@@ -18,8 +18,7 @@ from rdma_robust.frame.formats.columns import PAPER, Column, Columns
 from rdma_robust.frame.shell import stop
 from rdma_robust.frame.shell.colour import colourful
 from rdma_robust.frame.shell.inputs import Item, Missing, expand, loaded, read_source
-from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_file
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import StandardOutput, make_folder, replace_file, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import Limits
 from rdma_robust.teaching.demos.walk import CodeListing, Walkthrough
@@ -135,11 +134,11 @@ def _tell(walk: Walkthrough, showing: Showing) -> None:
     from rdma_robust.teaching.demos.walk_text import walk_parts  # noqa: PLC0415 - slow
 
     out = StandardOutput()
-    paced = sys.stdout.isatty() and showing.pace != 0
+    paced = sys.stdout.isatty() and showing.seconds != 0
     for number, lines in enumerate(walk_parts(walk, width_of_output() or PAPER, all_moves=showing.all_moves)):
         out.line("\n".join(lines))
         if paced and number < len(walk.sections):
-            _pause(_reading_time(lines) if showing.pace is None else showing.pace)
+            _pause(_reading_time(lines) if showing.seconds is None else showing.seconds)
 
 
 def _reading_time(lines: Iterable[str]) -> float:

@@ -21,7 +21,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand, read_source
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.frame.shell.stderr import warn_of
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits

@@ -14,8 +14,7 @@ from rdma_robust.codes.known_codes import EXAMPLES, RANGES, MessageCode
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.output import StandardOutput
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import StandardOutput, width_of_output
 from rdma_robust.text import one_line
 
 WIDTH: Final = 80

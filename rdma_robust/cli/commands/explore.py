@@ -12,7 +12,6 @@ import typer
 
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
-from rdma_robust.cli.processes.explored_messages import decided_messages
 from rdma_robust.cli.watching import WatchedFiles, changes_of, need_watchfiles
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError, UsageError
 from rdma_robust.frame import registry
@@ -31,6 +30,7 @@ from rdma_robust.text import one_line, printable
 from rdma_robust.value_ranges import file_of, one_value
 
 if TYPE_CHECKING:
+    from rdma_robust.messages.language.message_program import MessageProgram
     from rdma_robust.teaching.explorer.live import Decide, Explorable, Follow
     from rdma_robust.teaching.explorer.message_session import MessageSession
     from rdma_robust.teaching.explorer.message_view import MessageVerdictView
@@ -258,3 +258,21 @@ def _apart(limits: Limits, decide: Callable[[], Verdict], unknown: Callable[[str
 
 def _say(url: str) -> None:
     print(f"Exploring at {url}\nCtrl-C ends it.", flush=True)
+
+
+def decided_messages(program: MessageProgram, limits: Limits) -> MessageVerdictView:
+    """Return the verdict under every buffer semantics, each with an equal part of the time that is left.
+
+    Raises InternalError if a run that was found cannot be run.
+    """
+    from rdma_robust.messages.engines.engine_table import answered  # noqa: PLC0415 - slow, and nobody needs it at first
+    from rdma_robust.messages.language.message_program import BUFFERS  # noqa: PLC0415
+    from rdma_robust.messages.message_answers import MessageQuestions  # noqa: PLC0415
+    from rdma_robust.teaching.explorer.message_session import MessageSession  # noqa: PLC0415
+    from rdma_robust.teaching.explorer.message_witness import found_runs  # noqa: PLC0415
+
+    answers = [
+        answered(program, buffer, MessageQuestions(pairs=False), limits.share(1 / (len(BUFFERS) - number)))
+        for number, buffer in enumerate(BUFFERS)
+    ]
+    return found_runs(MessageSession(program), answers)

@@ -11,10 +11,10 @@ import typer
 
 from rdma_robust import TOOL
 from rdma_robust.cli.answering import answering
+from rdma_robust.cli.asked_files import chosen
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import FINDING_FORMATS
-from rdma_robust.cli.warning_choice import chosen
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.frame.answer import ErrorKind, diagnostics
 from rdma_robust.frame.deciding import message_of

@@ -19,8 +19,7 @@ from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand
-from rdma_robust.frame.shell.output import output
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import output, width_of_output
 from rdma_robust.frame.shell.stderr import warn, warning_texts
 from rdma_robust.guard import ENDING
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX

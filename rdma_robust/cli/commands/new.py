@@ -11,8 +11,7 @@ from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Force, MadeFile
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.output import StandardOutput, replace_file
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import StandardOutput, replace_file, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.teaching.patterns import (
     MESSAGE_PATTERNS,

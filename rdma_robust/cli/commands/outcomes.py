@@ -20,7 +20,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, default_memory
 from rdma_robust.frame.shell.inputs import expand
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.frame.shell.stderr import warn_of
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import ENDLESS, Limits

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each
-from rdma_robust.cli.asked_otherwise import prints_alone, watch_instead
+from rdma_robust.cli.asked_files import certified, explains, memory_each, prints_alone, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -16,7 +15,7 @@ from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, S
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.questions.proof_question import PROVE, ProofAsking
 
 DumpReduced = Annotated[

@@ -23,8 +23,7 @@ from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.shell.colour import is_asked_for
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_bytes, read_source
-from rdma_robust.frame.shell.output import StandardOutput, replace_bytes
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import StandardOutput, replace_bytes, width_of_output
 from rdma_robust.frame.shell.stderr import warn, warn_of
 from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits

@@ -17,12 +17,10 @@ from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
-from rdma_robust.cli.asked_files import memory_each
+from rdma_robust.cli.asked_files import memory_each, without_proofs
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
-from rdma_robust.cli.options.reductions_option import parse_reductions
-from rdma_robust.cli.passed_over import without_proofs
 from rdma_robust.cli.processes.decide_job import decide_job, kept_record
 from rdma_robust.cli.report_parts import PartsRun, report_parts, split
 from rdma_robust.errors import UsageError
@@ -211,7 +209,7 @@ def report_command(
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
         self_check=self_check,
-        reductions=parse_reductions(reductions),
+        reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
     )
     request = ReportRequest(

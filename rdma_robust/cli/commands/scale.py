@@ -16,7 +16,6 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import SCALE_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
-from rdma_robust.cli.options.reductions_option import parse_reductions
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
@@ -24,8 +23,7 @@ from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.run_question import answer_all
 from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
 from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, read_source
-from rdma_robust.frame.shell.output import Output, output
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import Output, output, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
@@ -86,7 +84,7 @@ def scale_command(
         timeout=arguments.limit(timeout),
         max_states=max_states or None,
         memory=memory_each(memory, jobs, items),
-        reductions=parse_reductions(reductions),
+        reductions=arguments.parse_reductions(reductions),
         define=defined,
     )
     form = report_form(output, format_, SCALE_FORMATS, items)

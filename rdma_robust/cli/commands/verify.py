@@ -6,7 +6,7 @@ from functools import partial
 
 import typer
 
-from rdma_robust.cli.asked_otherwise import watch_instead
+from rdma_robust.cli.asked_files import watch_instead
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.cli.safety_run import SafetyReport, SafetySearch, safety_run

@@ -40,8 +40,7 @@ from rdma_robust.frame.shell.inputs import (
     read_source,
     source_of,
 )
-from rdma_robust.frame.shell.output import StandardOutput
-from rdma_robust.frame.shell.screen import width_of_output
+from rdma_robust.frame.shell.output import StandardOutput, width_of_output
 from rdma_robust.text import printable
 from rdma_robust.value_ranges import one_value
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from rdma_robust.cli.options import formats
-from rdma_robust.cli.options.reductions_option import HELP as REDUCTIONS_HELP
+from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.limits import ENDLESS
 from rdma_robust.model import Atomics, Order, Processor
-from rdma_robust.options import MOST_RECEIVES, EngineName, Instrumentation, KernelName
+from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
 
 
 def seconds(value: float) -> float:
@@ -36,6 +36,24 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
     """Return the limit in mebibytes that --memory asks for, of each of `jobs` programs at a time: None for none, which is
     0 on the command line."""
     return (default_memory(jobs) if value is None else value) or None
+
+
+def parse_reductions(text: str) -> frozenset[str]:
+    """Return the set of names that `text` asks for. Raises UsageError for an unknown name."""
+    items = [item.strip() for item in text.split(",")]
+    chosen = set(ALL_REDUCTIONS) if items[0].startswith("-") else set()
+    for item in items:
+        name = item.removeprefix("-")
+        if item in ("all", "none"):
+            chosen = set(ALL_REDUCTIONS) if item == "all" else set()
+        elif name not in REDUCTIONS:
+            known = ", ".join(("all", "none", *REDUCTIONS))
+            raise UsageError(f"--reductions: no reduction is called {name!r}; the names are {known}")
+        elif item.startswith("-"):
+            chosen.discard(name)
+        else:
+            chosen.add(name)
+    return frozenset(chosen)
 
 
 File = Annotated[str, typer.Argument(metavar="FILE", hidden=True)]
@@ -105,7 +123,11 @@ RecvDepth = Annotated[
 AwaitLoops = Annotated[
     bool, typer.Option("--await-loops", help="Read loops without effect, as `while x != 1 {}`, as blocking reads.")
 ]
-Reductions = Annotated[str, typer.Option(metavar="NAMES", help=REDUCTIONS_HELP)]
+_REDUCTIONS = (
+    "Reductions of the search: `all`, `none`, or names separated by commas, `-` in front of a name takes it away "
+    f"(`-por` is all but por): {', '.join(REDUCTIONS)}."
+)
+Reductions = Annotated[str, typer.Option(metavar="NAMES", help=_REDUCTIONS)]
 SelfCheck = Annotated[
     bool, typer.Option("--self-check", help="Decide with the other instrumentation and by brute force too, and compare.")
 ]

@@ -20,7 +20,7 @@ from rdma_robust.frame import registry
 from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.frame.shell.colour import When, choose
 from rdma_robust.frame.shell.defaults import MOST_MIB
-from rdma_robust.frame.shell.screen import FALLBACK, width_of_output
+from rdma_robust.frame.shell.output import FALLBACK, width_of_output
 from rdma_robust.text import filled
 
 WIDEST: Final = 110

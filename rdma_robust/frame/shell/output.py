@@ -1,12 +1,13 @@
-"""Where reports go: standard output, or a file that is replaced in one step."""
+"""Where reports go: standard output, or a file that is replaced in one step; and how wide that is."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 from types import TracebackType
-from typing import Protocol
+from typing import Final, Protocol
 
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.colour import coloured
@@ -173,3 +174,20 @@ def _replace(target: str, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+NARROWEST: Final = 40
+FALLBACK: Final = (80, 24)
+
+
+def width_of_output(path: str | None = None) -> int | None:
+    """Return the width of text written to the file `path` (None or `-`: standard output), None if it has none.
+
+    A terminal has one, and everything has the one that `COLUMNS` in the environment says. Other files and pipes have none:
+    what is written to them is the same in every window.
+    """
+    here = path in (None, "-") and sys.stdout is not None and sys.stdout.isatty()
+    said = os.environ.get("COLUMNS", "")
+    if not here and not (said.isdigit() and int(said)):
+        return None
+    return max(NARROWEST, shutil.get_terminal_size(FALLBACK).columns)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.file_cache import keep, known
+from rdma_robust.batch.cache import Cache, keep, known
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.rerun.confirming import confirmed

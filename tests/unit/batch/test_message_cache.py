@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.batch.cache import Cache
-from rdma_robust.batch.file_cache import keep, known
+from rdma_robust.batch.cache import Cache, keep, known
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.deciding import answer_item
 from rdma_robust.frame.report_part import AskedFile
