@@ -92,9 +92,8 @@ OF_QUESTIONS: Final = ("timeout", "memory", "jobs", "expect", "explain", "quiet"
 
 def function_of(command: str) -> Place:
     """Return where the function of a command is, `messages check` for one: in the module of its name."""
-    return (
-        f"rdma_robust.cli.commands.{re.sub('[ -]', '_', command)}:{command.rsplit(maxsplit=1)[-1].replace('-', '_')}_command"
-    )
+    module, name = (re.sub("[ -]", "_", words) for words in (command, command.rsplit(maxsplit=1)[-1]))
+    return f"rdma_robust.cli.commands.{module}:{name}_command"
 
 
 @dataclass(frozen=True, slots=True)
