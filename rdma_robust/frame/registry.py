@@ -8,6 +8,7 @@ command line, completion, settings, `fmt`, `--watch`, the language server, and w
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -87,6 +88,12 @@ RUNS: Final = ("jobs", "expect", "quiet")
 
 OF_QUESTIONS: Final = ("timeout", "memory", "jobs", "expect", "explain", "quiet")
 """The settings of every command that is made of a question."""
+
+
+def function_of(command: str) -> Place:
+    """Return where the function of a command is, `messages check` for one: in the module of its name."""
+    module, name = (re.sub("[ -]", "_", words) for words in (command, command.rsplit(maxsplit=1)[-1]))
+    return f"rdma_robust.cli.commands.{module}:{name}_command"
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ def load_messages_room() -> None:
 def _answer(
     source: Source, asking: MessagesAsking, limits: Limits, _: Progress, __: Callable[[Answer[MessagesRecord]], None]
 ) -> Answer[MessagesRecord]:
-    from rdma_robust.reports.messages.messages_explained import messages_lines  # noqa: PLC0415
+    from rdma_robust.reports.messages.messages_explanation import messages_lines  # noqa: PLC0415
     from rdma_robust.reports.messages.messages_record import Judging, messages_record, nothing_complete_notes  # noqa: PLC0415
 
     started = time.monotonic()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import RUNS, CommandEntry, SettingKind, Tool
+from rdma_robust.frame.registry import RUNS, CommandEntry, SettingKind, Tool, function_of
 
 CONTRACTS_HELP = """Check the procedures of programs that pass messages, `.mp`, against their contracts.
 
@@ -104,11 +104,9 @@ TOOL: Final = Tool(
             reads=(".mp",),
             settings=(*RUNS, "timeout", "memory", "procs", "mode", "self-check", "explain"),
             below=(
-                CommandEntry("check", CHECK_HELP, "rdma_robust.cli.commands.contracts_check:check_command", reads=(".mp",)),
-                CommandEntry(
-                    "explain", EXPLAIN_HELP, "rdma_robust.cli.commands.contracts_explain:explain_command", reads=(".mp",)
-                ),
-                CommandEntry("infer", INFER_HELP, "rdma_robust.cli.commands.contracts_infer:infer_command", reads=(".mp",)),
+                CommandEntry("check", CHECK_HELP, function_of("contracts check"), reads=(".mp",)),
+                CommandEntry("explain", EXPLAIN_HELP, function_of("contracts explain"), reads=(".mp",)),
+                CommandEntry("infer", INFER_HELP, function_of("contracts infer"), reads=(".mp",)),
             ),
             default="check",
         ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.errors import Diagnostic, ProgramError
-from rdma_robust.frame.registry import RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
+from rdma_robust.frame.registry import RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool, function_of
 from rdma_robust.messages.language.recognised import has_contracts, is_messages
 
 if TYPE_CHECKING:
@@ -177,27 +177,10 @@ TOOL: Final = Tool(
             reads=(".mp", ".json"),
             settings=(*RUNS, "timeout", "memory", "deny", "buffer", "loop-bound", "matches", "self-check", "explain"),
             below=(
-                CommandEntry(
-                    "check", CHECK_HELP, "rdma_robust.cli.commands.messages_check:check_command", reads=(".mp", ".json")
-                ),
-                CommandEntry(
-                    "trace",
-                    TRACE_HELP,
-                    "rdma_robust.cli.commands.messages_trace:trace_command",
-                    reads=(".mp", ".txt", ".jsonl"),
-                ),
-                CommandEntry(
-                    "matches",
-                    MATCHES_HELP,
-                    "rdma_robust.cli.commands.messages_matches:matches_command",
-                    reads=(".mp", ".json"),
-                ),
-                CommandEntry(
-                    "explain",
-                    EXPLAIN_HELP,
-                    "rdma_robust.cli.commands.messages_explain:explain_command",
-                    reads=(".mp", ".json"),
-                ),
+                CommandEntry("check", CHECK_HELP, function_of("messages check"), reads=(".mp", ".json")),
+                CommandEntry("trace", TRACE_HELP, function_of("messages trace"), reads=(".mp", ".txt", ".jsonl")),
+                CommandEntry("matches", MATCHES_HELP, function_of("messages matches"), reads=(".mp", ".json")),
+                CommandEntry("explain", EXPLAIN_HELP, function_of("messages explain"), reads=(".mp", ".json")),
             ),
             default="check",
         ),

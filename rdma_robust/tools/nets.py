@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, Tool
+from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, Tool, function_of
 
 COVER_HELP = """Decide coverability of Petri nets in the `.spec` format of mist, QCover and ICover.
 
@@ -35,7 +35,7 @@ TOOL: Final = Tool(
         CommandEntry(
             "cover",
             COVER_HELP,
-            "rdma_robust.cli.commands.cover:cover_command",
+            function_of("cover"),
             rank=40,
             group=("Decide", 80),
             reads=(".spec",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool
+from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool, function_of
 
 PROVE_HELP = """Prove that programs are safe under SC, TSO, PSO, RMA or RDMA: for all runs, with unbounded integers.
 
@@ -44,7 +44,7 @@ TOOL: Final = Tool(
         CommandEntry(
             "prove",
             PROVE_HELP,
-            "rdma_robust.cli.commands.prove:prove_command",
+            function_of("prove"),
             rank=200,
             group=("Decide", 70),
             settings=(*LIMITS, *RUNS, "explain", "reduction", "bound"),

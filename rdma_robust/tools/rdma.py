@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool
-from rdma_robust.tools.shared import HARDWARE
+from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool, function_of
+from rdma_robust.tools.shared import HARDWARE, MACHINE, SEARCH
 
 if TYPE_CHECKING:
     from rdma_robust.frame.editor import Editor
@@ -332,29 +332,15 @@ TOOL: Final = Tool(
         CommandEntry(
             "check",
             CHECK_HELP,
-            "rdma_robust.cli.commands.check:check_command",
+            function_of("check"),
             rank=10,
             group=("Decide", 10),
-            settings=(
-                *LIMITS,
-                *RUNS,
-                *HARDWARE,
-                "recv-depth",
-                "await-loops",
-                "instrumentation",
-                "engine",
-                "kernel",
-                "reductions",
-                "self-check",
-                "explain",
-                "enable",
-                "disable",
-            ),
+            settings=(*LIMITS, *RUNS, *MACHINE, *SEARCH, "self-check", "explain", "enable", "disable"),
         ),
         CommandEntry(
             "models",
             MODELS_HELP,
-            "rdma_robust.cli.commands.models:models_command",
+            function_of("models"),
             rank=20,
             group=("Decide", 20),
             settings=(*LIMITS, "jobs", "recv-depth", "await-loops", "quiet"),
@@ -362,41 +348,26 @@ TOOL: Final = Tool(
         CommandEntry(
             "scale",
             SCALE_HELP,
-            "rdma_robust.cli.commands.scale:scale_command",
+            function_of("scale"),
             rank=30,
             group=("Decide", 30),
-            settings=(
-                *LIMITS,
-                *RUNS,
-                *HARDWARE,
-                "recv-depth",
-                "await-loops",
-                "instrumentation",
-                "engine",
-                "kernel",
-                "reductions",
-            ),
+            settings=(*LIMITS, *RUNS, *MACHINE, *SEARCH),
         ),
         CommandEntry(
             "outcomes",
             OUTCOMES_HELP,
-            "rdma_robust.cli.commands.outcomes:outcomes_command",
+            function_of("outcomes"),
             rank=70,
             group=("Decide", 60),
             settings=(*HARDWARE, "timeout", "max-states", "recv-depth"),
         ),
         CommandEntry(
-            "explain",
-            EXPLAIN_HELP,
-            "rdma_robust.cli.commands.explain:explain_command",
-            rank=80,
-            group=("Understand", 10),
-            settings=(*LIMITS, *HARDWARE, "recv-depth", "await-loops"),
+            "explain", EXPLAIN_HELP, function_of("explain"), rank=80, group=("Understand", 10), settings=(*LIMITS, *MACHINE)
         ),
         CommandEntry(
             "synthesise",
             SYNTHESISE_HELP,
-            "rdma_robust.cli.commands.synthesise:synthesise_command",
+            function_of("synthesise"),
             rank=140,
             group=("Understand", 40),
             settings=("timeout",),
@@ -404,25 +375,15 @@ TOOL: Final = Tool(
         CommandEntry(
             "repair",
             REPAIR_HELP,
-            "rdma_robust.cli.commands.repair:repair_command",
+            function_of("repair"),
             rank=150,
             group=("Write and repair", 30),
-            settings=(
-                *LIMITS,
-                *HARDWARE,
-                "recv-depth",
-                "await-loops",
-                "cost-poll",
-                "cost-rfence",
-                "cost-flush",
-                "cost-mfence",
-                "loop-weight",
-            ),
+            settings=(*LIMITS, *MACHINE, "cost-poll", "cost-rfence", "cost-flush", "cost-mfence", "loop-weight"),
         ),
         CommandEntry(
             "verify",
             VERIFY_HELP,
-            "rdma_robust.cli.commands.verify:verify_command",
+            function_of("verify"),
             rank=190,
             group=("Decide", 40),
             settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "explain", "quiet", "no-hangs", "strict"),
@@ -430,7 +391,7 @@ TOOL: Final = Tool(
         CommandEntry(
             "reach",
             REACH_HELP,
-            "rdma_robust.cli.commands.reach:reach_command",
+            function_of("reach"),
             rank=180,
             group=("Decide", 50),
             settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "explain", "quiet"),
@@ -438,21 +399,14 @@ TOOL: Final = Tool(
         CommandEntry(
             "lint",
             LINT_HELP,
-            "rdma_robust.cli.commands.lint:lint_command",
+            function_of("lint"),
             rank=210,
             group=("Decide", 110),
             settings=("timeout", "memory", "quiet", "needless", "enable", "disable"),
         ),
+        CommandEntry("import", IMPORT_HELP, function_of("import"), rank=130, group=("Write and repair", 40)),
         CommandEntry(
-            "import", IMPORT_HELP, "rdma_robust.cli.commands.import:import_command", rank=130, group=("Write and repair", 40)
-        ),
-        CommandEntry(
-            "export",
-            EXPORT_HELP,
-            "rdma_robust.cli.commands.export:export_command",
-            rank=120,
-            group=("Report", 40),
-            settings=(*HARDWARE, "await-loops"),
+            "export", EXPORT_HELP, function_of("export"), rank=120, group=("Report", 40), settings=(*HARDWARE, "await-loops")
         ),
     ),
     settings=(

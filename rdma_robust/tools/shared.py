@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool
+from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool, function_of
 
 HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
+MACHINE: Final = (*HARDWARE, "recv-depth", "await-loops")
+SEARCH: Final = ("instrumentation", "engine", "kernel", "reductions")
 
 REPORT_HELP = """Decide many programs in one run and report on all of them.
 
@@ -179,27 +181,15 @@ TOOL: Final = Tool(
         CommandEntry(
             "report",
             REPORT_HELP,
-            "rdma_robust.cli.commands.report:report_command",
+            function_of("report"),
             rank=160,
             group=("Report", 10),
-            settings=(
-                *LIMITS,
-                *RUNS,
-                *HARDWARE,
-                "recv-depth",
-                "await-loops",
-                "instrumentation",
-                "engine",
-                "kernel",
-                "reductions",
-                "self-check",
-                "claims",
-            ),
+            settings=(*LIMITS, *RUNS, *MACHINE, *SEARCH, "self-check", "claims"),
         ),
         CommandEntry(
             "compare",
             COMPARE_HELP,
-            "rdma_robust.cli.commands.compare:compare_command",
+            function_of("compare"),
             rank=170,
             group=("Report", 20),
             reads=(".json",),
@@ -208,47 +198,28 @@ TOOL: Final = Tool(
         CommandEntry(
             "verify-certificate",
             VERIFY_CERTIFICATE_HELP,
-            "rdma_robust.cli.commands.verify_certificate:verify_certificate_command",
+            function_of("verify-certificate"),
             rank=110,
             group=("Report", 30),
             reads=(".json", ".json.gz"),
         ),
-        CommandEntry("new", NEW_HELP, "rdma_robust.cli.commands.new:new_command", rank=50, group=("Write and repair", 10)),
-        CommandEntry(
-            "fmt",
-            FMT_HELP,
-            "rdma_robust.cli.commands.fmt:fmt_command",
-            rank=60,
-            group=("Write and repair", 20),
-            reads=(".rdma", ".mp"),
-        ),
+        CommandEntry("new", NEW_HELP, function_of("new"), rank=50, group=("Write and repair", 10)),
+        CommandEntry("fmt", FMT_HELP, function_of("fmt"), rank=60, group=("Write and repair", 20), reads=(".rdma", ".mp")),
         CommandEntry(
             "explore",
             EXPLORE_HELP,
-            "rdma_robust.cli.commands.explore:explore_command",
+            function_of("explore"),
             rank=100,
             group=("Understand", 20),
             settings=(*HARDWARE, "memory", "recv-depth", "await-loops"),
         ),
-        CommandEntry(
-            "explain-code",
-            EXPLAIN_CODE_HELP,
-            "rdma_robust.cli.commands.explain_code:explain_code_command",
-            rank=90,
-            group=("Understand", 30),
-        ),
-        CommandEntry(
-            "completion",
-            COMPLETION_HELP,
-            "rdma_robust.cli.commands.completion:completion_command",
-            rank=230,
-            group=("Set up", 10),
-        ),
-        CommandEntry("lsp", LSP_HELP, "rdma_robust.cli.commands.lsp:lsp_command", rank=220, group=("Set up", 20)),
+        CommandEntry("explain-code", EXPLAIN_CODE_HELP, function_of("explain-code"), rank=90, group=("Understand", 30)),
+        CommandEntry("completion", COMPLETION_HELP, function_of("completion"), rank=230, group=("Set up", 10)),
+        CommandEntry("lsp", LSP_HELP, function_of("lsp"), rank=220, group=("Set up", 20)),
         CommandEntry(
             "demo",
             DEMO_HELP,
-            "rdma_robust.cli.commands.demo:demo_command",
+            function_of("demo"),
             rank=260,
             group=("Theory", 10),
             below=(

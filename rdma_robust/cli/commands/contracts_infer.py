@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import typer
 
@@ -21,24 +21,20 @@ from rdma_robust.cli.options.contracts_options import (
 )
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.contracts.checks.function_checks import Checking
-from rdma_robust.contracts.inferred_clauses import Inference
+from rdma_robust.contracts.inferred_clauses import Inference, inferred
 from rdma_robust.contracts.language.contract_program import ContractProgram
 from rdma_robust.errors import LimitReached
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.json_text import layout, valid_unicode
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.frame.shell.output import width_of_output
+from rdma_robust.limits import Limits
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.contracts_question import ContractsAsking, load_contracts_room, read_contracts
 from rdma_robust.reports.contracts.contract_words import procs_ranges
 from rdma_robust.text import filled, printable
-
-if TYPE_CHECKING:
-    from rdma_robust.contracts.inferred_clauses import Inference
-    from rdma_robust.contracts.language.contract_program import ContractProgram
-    from rdma_robust.limits import Limits
 
 
 def infer_command(
@@ -69,29 +65,20 @@ def infer_command(
 def run_contracts_infer(file: str, asking: ContractsAsking, form: str, to: str | None) -> Exit:
     """Infer and report; return the exit code. Raises UsageError."""
     item = only(file, "contracts infer", asking.define, (MESSAGES_SUFFIX,))
-    return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), _load)
-
-
-def _load() -> None:
-    load_contracts_room()
+    return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), load_contracts_room)
 
 
 def _told(asking: ContractsAsking, form: str, source: Source, limits: Limits) -> tuple[str, Exit]:
-
     program = read_contracts(source, asking.checking)
     found = list(_inferred(program, asking.checking, limits))
     code = Exit.UNKNOWN if any(each.reason for each in found) else Exit.OK
     if form == "text":
         return "\n".join(inference_text(found, asking.width)), code
-    from rdma_robust.frame.formats.json_text import layout  # noqa: PLC0415
-
     return layout(inference_object(program, found, TOOL)), code
 
 
 def _inferred(program: ContractProgram, checking: Checking, limits: Limits) -> Iterator[Inference]:
     """Yield the clauses of each function that is asked for, and why there are none where a limit came."""
-    from rdma_robust.contracts.inferred_clauses import Inference, inferred  # noqa: PLC0415 - slow
-
     for contract in program.contracts:
         if contract.loop is not None or (checking.only and contract.name not in checking.only):
             continue

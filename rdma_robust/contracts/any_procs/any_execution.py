@@ -242,12 +242,9 @@ class ParametricExecution:
         with self.under(z3.Not(test)):
             second = self.block(other, registers)
         self._gone = z3.simplify(z3.Or(gone_first, self._gone))
-        self._not_between_calls(segment, span)
-        return either(test, first, second)
-
-    def _not_between_calls(self, segment: int, span: Span) -> None:
         if self._segment != segment:
             raise UnrecognisedError(f"line {span.line}: a collective function is called in one branch")
+        return either(test, first, second)
 
     def _for(self, loop: For, registers: Registers) -> Registers:
         if returns_early(loop.body):

@@ -7,7 +7,7 @@ allows more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.contracts.language.contract_program import Contract
@@ -22,6 +22,7 @@ from rdma_robust.contracts.language.spec_terms import (
     On,
     Quantification,
     Spec,
+    spec_conjuncts,
 )
 from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
@@ -70,8 +71,7 @@ class Effects:
                 for condition in self._ensured(process):
                     self._define(condition, process, {})
         self._number()
-        known = self._known()
-        return self.exits, self._simple_first() if self.contract.loop is not None else iter(list(known))
+        return self.exits, self._simple_first() if self.contract.loop else iter(list(self._facts(self._parts())))
 
     # what may change
 
@@ -121,6 +121,12 @@ class Effects:
             if clause.assumes is not None and not self.on.decide(entry.holds(clause.assumes, process)):
                 continue
             yield clause.condition
+
+    def _parts(self) -> Iterator[tuple[Spec, int]]:
+        """Yield what `ensures` says of each process, in the parts that `&&` joins."""
+        for process in self.processes:
+            for spec in self._ensured(process):
+                yield from ((part, process) for part in spec_conjuncts(spec))
 
     def _reader(self) -> SpecEvaluator:
         return SpecEvaluator(self.on, self.exits, self.entries)
@@ -215,10 +221,8 @@ class Effects:
 
     def _number(self) -> None:
         """Make numbers of what is unknown where a clause says so: where it would fault for an array."""
-        for process in self.processes:
-            for spec in self._ensured(process):
-                for part in _conjuncts(spec):
-                    self._numeric(part, process, _Where({}, {}, true=True))
+        for part, process in self._parts():
+            self._numeric(part, process, _Where({}, {}, true=True))
 
     def _any_number(self, place: Place, process: int, bound: Names) -> None:
         known = self._indices(place, process, bound)
@@ -281,11 +285,8 @@ class Effects:
         return isinstance(self._value(spec, process, bound), int | SymbolicTerm)
 
     def _simple_first(self) -> Iterator[Condition]:
-        todo = [
-            (part, process) for process in self.processes for spec in self._ensured(process) for part in _conjuncts(spec)
-        ]
         left = []
-        for part, process in todo:
+        for part, process in list(self._parts()):
             self.on.trying += 1
             try:
                 condition = self._reader().holds(part, process)
@@ -297,28 +298,14 @@ class Effects:
             finally:
                 self.on.trying -= 1
             yield condition
-        for part, process in left:
+        yield from self._facts(left)
+
+    def _facts(self, parts: Iterable[tuple[Spec, int]]) -> Iterator[Condition]:
+        for part, process in parts:
             try:
                 yield self._reader().holds(part, process)
             except WeakError:
                 continue
-
-    def _known(self) -> Iterator[Condition]:
-        for process in self.processes:
-            for spec in self._ensured(process):
-                for part in _conjuncts(spec):
-                    try:
-                        yield self._reader().holds(part, process)
-                    except WeakError:
-                        continue
-
-
-def _conjuncts(spec: Spec) -> Iterator[Spec]:
-    if isinstance(spec, Apply) and spec.op == "&&":
-        for each in spec.operands:
-            yield from _conjuncts(each)
-    else:
-        yield spec
 
 
 def _place(spec: Spec) -> Place | None:

@@ -77,9 +77,7 @@ class LaterMessages:
         """Return where a promise of a sender to be quiet is about all messages of a kind."""
         terms = self.promises.on.terms
         member = self.promises.member(promise.low, promise.high, promise.others, kind.receiver, promise.process)
-        same: Condition = True
-        if promise.tag is not None:
-            same = False if kind.tag is None else terms.compare("==", promise.tag, kind.tag)
+        same = self.promises.covers_tag(promise, kind.tag)
         return terms.conjunction((promise.active, member, same))
 
     # M5
@@ -148,9 +146,7 @@ class LaterMessages:
         for promise in run.actors[kind.receiver].calls[0].promises:
             if promise.clause.kind != "quiet from" or promise.clause.port not in (None, kind.port):
                 continue
-            same: Condition = True
-            if promise.tag is not None:
-                same = False if kind.tag is None else terms.compare("==", promise.tag, kind.tag)
+            same = self.promises.covers_tag(promise, kind.tag)
             member = self.promises.member(promise.low, promise.high, promise.others, kind.sender, kind.receiver)
             covered.append(terms.conjunction((promise.active, member, same)))
         return terms.negation(terms.disjunction(covered))

@@ -8,7 +8,7 @@ from rdma_robust.contracts.language.contract_program import CollectiveLoop
 from rdma_robust.contracts.language.loop_rounds import in_state
 from rdma_robust.contracts.runs.run_promises import Promises
 from rdma_robust.contracts.runs.run_state import Promise, SymbolicRun
-from rdma_robust.contracts.runs.run_terms import Condition, Number
+from rdma_robust.contracts.runs.run_terms import Condition
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Decisions
 
@@ -80,14 +80,7 @@ class Rounds:
         if promise.clause.port is not None and promise.clause.port != asked.clause.port:
             return False
         terms = self._on.terms
-        same: Condition = True
-        if promise.tag is not None:
-            same = False if asked.tag is None else terms.compare("==", promise.tag, _number(asked))
+        same = self._promises.covers_tag(promise, asked.tag)
         member = self._promises.member(promise.low, promise.high, promise.others, receiver, promise.process)
         until = self._promises.member(*promise.until, receiver, promise.process)
         return terms.conjunction((promise.active, member, same, until))
-
-
-def _number(asked: Promise) -> Number:
-    assert asked.tag is not None
-    return asked.tag

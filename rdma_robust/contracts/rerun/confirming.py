@@ -14,11 +14,11 @@ from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note
 from rdma_robust.contracts.rerun.rerun_specs import (
     ProcessValues,
     SpecView,
+    changed_outside_frames,
     clause_applies,
     concerns,
     is_kept,
     is_within,
-    keeps_frames,
     look_at_all,
     set_members,
 )
@@ -130,7 +130,7 @@ def _shows_false_end(rerun: Rerun, said: Counterexample) -> bool:
     frames = contract.frames
     if frames is None or said.span not in (contract.span, *(each.span for each in frames)):
         return False
-    return not keeps_frames(frames, view)
+    return changed_outside_frames(frames, view) is not None
 
 
 def _shows_broken_promise(rerun: Rerun, said: Counterexample) -> bool:

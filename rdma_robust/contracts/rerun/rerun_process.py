@@ -16,7 +16,6 @@ from rdma_robust.messages.language.message_program import (
     Assign,
     Assume,
     Block,
-    Call,
     Choose,
     CollectiveCall,
     For,
@@ -235,7 +234,7 @@ class Runner:
     def _inlined(self, inlined: InlinedCall) -> Steps:
         contract = self.stage.contract_of(inlined.name)
         visible = contract is not None and (contract.kind == "collective" or inlined is self._own)
-        arguments = self._arguments(inlined.call)
+        arguments = {name: replay_value(term, self.registers) for name, term in inlined.call.arguments}
         enters = Passing("enter", inlined.name, arguments, self._globals())
         if contract is not None and not visible:
             called = inlined.name, tuple(arguments.items()), inlined.span
@@ -345,9 +344,6 @@ class Runner:
 
     def _put(self, name: str, indices: tuple[int, ...], value: Value) -> None:
         self.registers[name] = with_replacement(self.registers[name], indices, value)
-
-    def _arguments(self, call: Call) -> dict[str, Value]:
-        return {name: replay_value(term, self.registers) for name, term in call.arguments}
 
     def _globals(self) -> dict[str, Value]:
         return {name: self.registers[name] for name in self.stage.globals}

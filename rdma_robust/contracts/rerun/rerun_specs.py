@@ -82,7 +82,7 @@ def looked(spec: Spec, view: SpecView) -> Value:
     if isinstance(spec, Item | LengthOf | NewArray):
         return _array(spec, view)
     if isinstance(spec, On):
-        return looked(spec.value, view.at(_whole(spec.process, view)))
+        return looked(spec.value, view.at(number_of(spec.process, view)))
     if isinstance(spec, OldValue):
         return looked(spec.value, SpecView(view.everybody, view.me, True, view.names))
     if isinstance(spec, Agree):
@@ -93,7 +93,8 @@ def looked(spec: Spec, view: SpecView) -> Value:
     return _quantified(spec, view)
 
 
-def _whole(spec: Spec, view: SpecView) -> int:
+def number_of(spec: Spec, view: SpecView) -> int:
+    """Return a number. Raises FaultError."""
     value = looked(spec, view)
     if isinstance(value, tuple):
         raise FaultError("kind")
@@ -113,12 +114,12 @@ def _array(spec: Item | LengthOf | NewArray, view: SpecView) -> Value:
 def _applied(spec: Apply, view: SpecView) -> Value:
     op, operands = spec.op, spec.operands
     if op == "?":
-        return looked(operands[1] if _whole(operands[0], view) != 0 else operands[2], view)
+        return looked(operands[1] if number_of(operands[0], view) != 0 else operands[2], view)
     if op in ("&&", "||", "==>"):
-        first = _whole(operands[0], view) != 0
+        first = number_of(operands[0], view) != 0
         if first == (op == "||"):
             return 0 if op == "&&" else 1
-        return 1 if _whole(operands[1], view) != 0 else 0
+        return 1 if number_of(operands[1], view) != 0 else 0
     values = [looked(each, view) for each in operands]
     if op in ("==", "!=") and all(isinstance(each, tuple) for each in values):
         return 1 if (values[0] == values[1]) is (op == "==") else 0
@@ -131,10 +132,10 @@ def _applied(spec: Apply, view: SpecView) -> Value:
 
 
 def _quantified(spec: Quantification, view: SpecView) -> Value:
-    low, high = _whole(spec.low, view), _whole(spec.high, view)
+    low, high = number_of(spec.low, view), number_of(spec.high, view)
     found: list[int] = []
     for at in range(low, high + 1):
-        value = _whole(spec.inner, view.naming(spec.name, at))
+        value = number_of(spec.inner, view.naming(spec.name, at))
         if spec.kind == "forall" and value == 0:
             return 0
         if spec.kind == "exists" and value != 0:
@@ -153,7 +154,7 @@ def _quantified(spec: Quantification, view: SpecView) -> Value:
 
 def true(spec: Spec, view: SpecView) -> bool:
     """Whether `spec` is a number other than 0. Raises FaultError."""
-    return _whole(spec, view) != 0
+    return number_of(spec, view) != 0
 
 
 def is_kept(clause: StateClause, view: SpecView) -> bool:
@@ -167,7 +168,7 @@ def is_kept(clause: StateClause, view: SpecView) -> bool:
 
 def set_members(processes: ProcessSet, view: SpecView) -> list[int]:
     """Return the numbers of a set that are processes. Raises FaultError."""
-    low, high = _whole(processes.low, view), _whole(processes.high, view)
+    low, high = number_of(processes.low, view), number_of(processes.high, view)
     everybody = range(len(view.everybody))
     return [each for each in everybody if low <= each <= high and not (processes.others and each == view.me)]
 
@@ -180,16 +181,11 @@ def clause_applies(clause: PathClause, view: SpecView) -> bool:
 def means(clause: PathClause, view: SpecView, port: int, tag: int | None) -> bool:
     """Whether a path clause speaks of messages on a port with a tag; of those with any tag, if that is None. May raise
     FaultError."""
-    wanted = None if clause.tag is None else _whole(clause.tag, view)
+    wanted = None if clause.tag is None else number_of(clause.tag, view)
     return clause.port in (None, port) and (wanted is None or wanted == tag)
 
 
 # Clauses of a contract in a rerun: what may change, what inputs are looked at, and sets of path clauses that may fault.
-
-
-def keeps_frames(frames: Sequence[AssignsClause], view: SpecView) -> bool:
-    """Whether a process has changed only what its frames allow; not if a fault occurs in one."""
-    return changed_outside_frames(frames, view) is None
 
 
 def changed_outside_frames(frames: Sequence[AssignsClause], view: SpecView) -> str | None:
@@ -227,20 +223,8 @@ def _kept(before: Value, now: Value, cells: list[tuple[int, int] | None]) -> boo
     return all(any(each is not None and each[0] <= at <= each[1] for each in cells) for at in changed)
 
 
-def number_of(spec: Spec, view: SpecView) -> int:
-    """Return a number. Raises FaultError."""
-    value = looked(spec, view)
-    if isinstance(value, tuple):
-        raise FaultError("kind")
-    return value
-
-
-def is_within(bounds: InputBounds, value: Value, view: SpecView) -> bool:
-    """Whether an input is one at which the function's own check looks."""
-    return _fits(value, bounds, view, ())
-
-
-def _fits(value: Value, bounds: InputBounds, view: SpecView, indices: tuple[int, ...]) -> bool:
+def is_within(bounds: InputBounds, value: Value, view: SpecView, indices: tuple[int, ...] = ()) -> bool:
+    """Whether an input, or the part of it that has these indices, is one at which the function's own check looks."""
     depth = len(indices)
     here = SpecView(view.everybody, view.me, False, dict(zip("ij", indices, strict=False)))
     low, high = bounds.lengths[depth] if depth < len(bounds.lengths) else (bounds.low, bounds.high)
@@ -254,7 +238,7 @@ def _fits(value: Value, bounds: InputBounds, view: SpecView, indices: tuple[int,
         return isinstance(value, int) and first <= value <= last
     if isinstance(value, int) or not first <= len(value) <= last:
         return False
-    return all(_fits(each, bounds, view, (*indices, at)) for at, each in enumerate(value))
+    return all(is_within(bounds, each, view, (*indices, at)) for at, each in enumerate(value))
 
 
 def concerns(clause: PathClause, view: SpecView, other: int, message: tuple[int, int | None]) -> bool:

@@ -109,12 +109,9 @@ def term_leaves(roots: Iterable[SymbolicTerm]) -> list[SymbolicTerm]:
     return sorted(found, key=lambda term: term.number)
 
 
-def term_value(root: Number | bool, model: Model, known: dict[SymbolicTerm, int] | None = None) -> int:
+def term_value(root: Number | bool, model: Model) -> int:
     """Return what a number or a condition (0 or 1) is for these inputs; those that are missing have their default."""
-    if not isinstance(root, SymbolicTerm):
-        return int(root)
-    done: dict[SymbolicTerm, int] = {} if known is None else known
-    return _worth(root, model, done)
+    return _worth(root, model, {})
 
 
 def _worth(term: Number | bool, model: Model, done: dict[SymbolicTerm, int]) -> int:

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from rdma_robust.contracts.runs.run_machine import RunMachine
     from rdma_robust.contracts.runs.symbolic_data import Data
 
-MOST_REQUESTS = 10_000
-"""Elements of an array of requests."""
-
 
 class PostMatch(NamedTuple):
     """A posted receive of a process, by its number, and the message that it may get: its sender and place in the channel."""

@@ -53,6 +53,12 @@ class Promises:
         terms = self.on.terms
         return terms.conjunction((terms.compare("<=", low, process), terms.compare("<=", process, high)))
 
+    def covers_tag(self, promise: Promise, tag: Number | None) -> Condition:
+        """Return whether a promise speaks of this tag (None: of all tags)."""
+        if promise.tag is None:
+            return True
+        return False if tag is None else self.on.terms.compare("==", promise.tag, tag)
+
     def speaks(self, promise: Promise, other: int, port: int, tag: int | None) -> Condition:
         """Return whether a promise speaks of messages of this tag (None: of any) on this port, to or from another."""
         clause = promise.clause

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
-from rdma_robust.contracts.runs.run_terms import Condition, Number
 from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, NeedsDecisionError
 from rdma_robust.expr import OPERATORS, Const, Name
 from rdma_robust.messages.language.message_terms import Element, FaultError, Length, Operation, Term, Zeros
 
 Registers = dict[str, Data]
 Code = Callable[[Registers, Decisions], Data]
+Known = TypeVar("Known")
 
 
 def code_of(term: Term) -> Code:
@@ -83,22 +84,11 @@ def _unary(op: str, value: Data, on: Decisions) -> Data:
     return on.terms.counted(on.terms.negation(on.terms.truth(number)))
 
 
-def _tried(code: Code, registers: Registers, on: Decisions) -> Condition | None:
-    """Return the truth of what is only computed sometimes; None if it takes a decision or may fault."""
+def _tried(read: Callable[[Data], Known], code: Code, registers: Registers, on: Decisions) -> Known | None:
+    """Return what is only computed sometimes, as `read` takes it; None if that takes a decision or may fault."""
     on.trying += 1
     try:
-        return on.truth(code(registers, on))
-    except (NeedsDecisionError, FaultError):
-        return None
-    finally:
-        on.trying -= 1
-
-
-def _side(code: Code, registers: Registers, on: Decisions) -> Number | None:
-    """Return a number that is only computed sometimes; None if it is none, takes a decision or may fault."""
-    on.trying += 1
-    try:
-        return on.number(code(registers, on))
+        return read(code(registers, on))
     except (NeedsDecisionError, FaultError):
         return None
     finally:
@@ -110,7 +100,7 @@ def _junction(op: str, left: Code, right: Code, registers: Registers, on: Decisi
     over = op == "||"
     known = on.path.verdict(first, on.terms)
     if known is None:
-        second = _tried(right, registers, on)
+        second = _tried(on.truth, right, registers, on)
         if second is not None:
             join = on.terms.disjunction if over else on.terms.conjunction
             return on.terms.counted(join((first, second)))
@@ -124,7 +114,7 @@ def _chosen(test: Code, then: Code, other: Code, registers: Registers, on: Decis
     condition = on.truth(test(registers, on))
     known = on.path.verdict(condition, on.terms)
     if known is None:
-        a, b = _side(then, registers, on), _side(other, registers, on)
+        a, b = (_tried(on.number, each, registers, on) for each in (then, other))
         if a is not None and b is not None:
             return on.terms.either(condition, a, b)
         known = on.decide(condition)

@@ -40,12 +40,18 @@ class NotEncodedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class SendEvent:
-    """Send `number` of all sends of the program is issued. `rank` is how many its process has issued before."""
+class GuardedEvent:
+    """An event of a process: its place among those of that, and the guard that says where it happens if it is reached."""
 
     process: int
     position: int
     guard: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class SendEvent(GuardedEvent):
+    """Send `number` of all sends of the program is issued. `rank` is how many its process has issued before."""
+
     number: int
     value: SymbolicValue
     to: Symbol
@@ -56,15 +62,12 @@ class SendEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiveEvent:
+class ReceiveEvent(GuardedEvent):
     """Receive `number` of all is issued; None for any source, any tag. `shape` is that of all messages it can get.
 
     `rank` is how many receives its process has issued before.
     """
 
-    process: int
-    position: int
-    guard: Symbol
     number: int
     source: Symbol | None
     port: int
@@ -75,79 +78,58 @@ class ReceiveEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitEvent:
+class WaitEvent(GuardedEvent):
     """Wait for the send, or the receive, of this number. No operation has two waits whose guards can both be 1."""
 
-    process: int
-    position: int
-    guard: Symbol
     kind: Literal["send", "receive"]
     operation: int
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class AssertEvent:
+class AssertEvent(GuardedEvent):
     """Where the condition is 0 that is a violation."""
 
-    process: int
-    position: int
-    guard: Symbol
     condition: Symbol
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class FaultEvent:
+class FaultEvent(GuardedEvent):
     """Where the guard is 1 that is a violation, and the process stops."""
 
-    process: int
-    position: int
-    guard: Symbol
     kind: FaultKind
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class AssumeEvent:
+class AssumeEvent(GuardedEvent):
     """Where the condition is 0 the process stops."""
 
-    process: int
-    position: int
-    guard: Symbol
     condition: Symbol
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class CutEvent:
+class CutEvent(GuardedEvent):
     """Where the guard is 1 the process would go beyond the bound of loops; what it does then is not known."""
 
-    process: int
-    position: int
-    guard: Symbol
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceEvent:
+class ChoiceEvent(GuardedEvent):
     """Choice `number`, a number from 0 to `options` - 1."""
 
-    process: int
-    position: int
-    guard: Symbol
     number: int
     options: int
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class CollectiveEvent:
+class CollectiveEvent(GuardedEvent):
     """A library procedure is called. `rank` is how many its process has called before; a root that is a fault is -1."""
 
-    process: int
-    position: int
-    guard: Symbol
     rank: Symbol
     name: str
     root: Symbol | None = None

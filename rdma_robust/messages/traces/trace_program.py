@@ -148,16 +148,14 @@ def _is_balanced(text: str) -> bool:
 def _made(trace: MessageTrace) -> _Text:
     """Return the `.mp` program of a trace."""
     made = _Text()
-    names = {name for process in trace.processes for event in process.events for name in _defined(event)}
-    texts = (event.fields.get(each) for process in trace.processes for event in process.events for each in ("value", "expr"))
-    for text in texts:
+    events = [event for _, event in all_events(trace)]
+    names = {name for event in events for name in _defined(event)}
+    for text in (event.fields.get(each) for event in events for each in ("value", "expr")):
         names.update(_WORD.findall(text) if isinstance(text, str) else ())
     free = "_"
     while any(each.startswith((f"p{free}", f"h{free}", f"v{free}")) for each in names):
         free += "_"
-    ports = dict.fromkeys(
-        port for process in trace.processes for event in process.events if isinstance(port := event.fields.get("port"), str)
-    )
+    ports = dict.fromkeys(port for event in events if isinstance(port := event.fields.get("port"), str))
     if ports:
         made.add(f"port {', '.join(ports)}", trace.processes[0].span)
     for number, process in enumerate(trace.processes):

@@ -10,7 +10,7 @@ from typing import Final
 from rdma_robust.errors import Span
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.messages.encoding.match_candidates import Candidates, DroppedPair
+from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.unrolled import ReceiveEvent, SendEvent
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Matching, OperationId
@@ -99,31 +99,20 @@ def _dropped_lines(program: MessageProgram, buffer: Buffer, found: Candidates | 
     kept = found.count()
     lines = [f"candidates under {buffer}: {kept} of {count(kept + len(dropped), 'pair')} of one endpoint are kept"]
     numbers = Counter(each.rule for each in dropped)
-    places = _Places.of(program, found)
+    receives, sends = (_told(program, events) for events in _operations(found))
     rule = 0
     for each in dropped:
         if each.rule != rule:
             rule = each.rule
             lines += filled(f"rule {rule} drops {numbers[rule]}: {each.reason}", width, "  ", "  ")
-        lines.append(f"      {places.told(each)}")
+        lines.append(f"      receive {receives[each.receive]}, send {sends[each.send]}")
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Receives and sends of an unrolled program by their numbers, in words."""
-
-    receives: Mapping[int, str]
-    sends: Mapping[int, str]
-
-    @staticmethod
-    def of(program: MessageProgram, found: Candidates) -> _Places:
-        """Return where the operations of all endpoints are."""
-        receives = [each for pairs in found.endpoints for each in pairs.receives]
-        return _Places(_told(program, receives), _told(program, [each for pairs in found.endpoints for each in pairs.sends]))
-
-    def told(self, each: DroppedPair) -> str:
-        return f"receive {self.receives[each.receive]}, send {self.sends[each.send]}"
+def _operations(found: Candidates) -> tuple[list[ReceiveEvent], list[SendEvent]]:
+    """Return the receives and the sends of all endpoints."""
+    endpoints = found.endpoints
+    return [each for pairs in endpoints for each in pairs.receives], [each for pairs in endpoints for each in pairs.sends]
 
 
 def _told(program: MessageProgram, events: Sequence[SendEvent | ReceiveEvent]) -> dict[int, str]:
@@ -172,8 +161,7 @@ def _candidates_object(program: MessageProgram, found: Candidates | str | None) 
     if found is None or isinstance(found, str):
         return None
     processes = program.processes
-    receives = {each.number: each for pairs in found.endpoints for each in pairs.receives}
-    sends = {each.number: each for pairs in found.endpoints for each in pairs.sends}
+    receives, sends = ({each.number: each for each in events} for events in _operations(found))
     return {
         "kept": found.count(),
         "dropped": [

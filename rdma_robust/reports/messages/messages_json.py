@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.answer import Failure, JsonObject, diagnostic_object
@@ -19,6 +19,7 @@ from rdma_robust.messages.message_answers import (
     Move,
     OperationId,
     Schedule,
+    Tri,
     Violation,
     WaitingProcess,
 )
@@ -26,7 +27,8 @@ from rdma_robust.reports.messages.message_claims import JudgedClaim
 from rdma_robust.reports.messages.operation_names import Direction, OperationNames
 from rdma_robust.reports.messages.violation_words import place_of
 
-ASSERTS: Final = {"no": "hold", "yes": "violated", "unknown": "unknown"}
+Asserts = Literal["hold", "violated", "unknown"]
+ASSERTS: Final[Mapping[Tri, Asserts]] = {"no": "hold", "yes": "violated", "unknown": "unknown"}
 
 
 def buffer_object(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final
 
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
-from rdma_robust.messages.language.message_program import Assume, Buffer, MessageProgram
+from rdma_robust.messages.language.message_program import Assume, Block, Buffer, MessageProgram, inner_blocks
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
-from rdma_robust.reports.messages.messages_json import AnswerObjects, buffer_object, no_answer_object
+from rdma_robust.reports.messages.messages_json import ASSERTS, AnswerObjects, Asserts, buffer_object, no_answer_object
 from rdma_robust.reports.messages.operation_names import operation_names
 from rdma_robust.reports.messages.violation_words import line_of, violation_text
 
-Asserts = Literal["hold", "violated", "unknown"]
+EXITS: Final[Mapping[Tri, Exit]] = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
+"""The exit code of an answer to whether something bad can happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +121,14 @@ def messages_record(
     widest = next(each for buffer in ("infinite", "any", "zero") for each in answers if each.buffer == buffer)
     headlines = tuple(_headline(program, answer) for answer in answers)
     reasons = dict.fromkeys(answer.reason for answer in answers if answer.reason)
-    code = within(_exits(answers, claims, judging))
+    results: tuple[JsonObject, ...] = ()
+    if objects:
+        told = AnswerObjects(program, operation_names(program))
+        said = {answer.buffer: [each for each in claims if each.buffer == answer.buffer] for answer in answers}
+        results = tuple([buffer_object(told, each, said[each.buffer], time_s=time_s, notes=notes) for each in answers])
     return MessagesRecord(
         file=program.file,
-        exit_code=code,
+        exit_code=within(_exits(answers, claims, judging)),
         headlines=headlines,
         races=_races(widest),
         matchings="-" if widest.matchings is None else matchings_of(widest),
@@ -135,7 +140,7 @@ def messages_record(
         note=_note(program, answers, claims, judging),
         warnings=diagnostics(program.warnings),
         time_s=time_s,
-        results=_objects(program, answers, claims, time_s, notes) if objects else (),
+        results=results,
         source=program.source,
     )
 
@@ -152,25 +157,12 @@ def nothing_complete_notes(program: MessageProgram, answers: Sequence[BufferAnsw
     return (f"UNREACHABLE: {said}",) if assumed else ()
 
 
-def _assumed(statements: Iterable[object]) -> Iterator[int]:
-    for each in statements:
+def _assumed(block: Block) -> Iterator[int]:
+    for each in block:
         if isinstance(each, Assume):
             yield each.span.line
-        for part in ("then", "other", "body"):
-            yield from _assumed(getattr(each, part, ()))
-        for branch in getattr(each, "branches", ()):
-            yield from _assumed(branch)
-
-
-def _objects(
-    program: MessageProgram,
-    answers: Sequence[BufferAnswer],
-    claims: Sequence[JudgedClaim],
-    time_s: float,
-    notes: Sequence[str],
-) -> tuple[JsonObject, ...]:
-    told = AnswerObjects(program, operation_names(program))
-    return tuple([buffer_object(told, answer, _of(claims, answer), time_s=time_s, notes=notes) for answer in answers])
+        for inner in inner_blocks(each):
+            yield from _assumed(inner)
 
 
 def unanswered_messages(failure: Failure) -> MessagesRecord:
@@ -188,12 +180,7 @@ def unanswered_messages(failure: Failure) -> MessagesRecord:
     )
 
 
-def _of(claims: Sequence[JudgedClaim], answer: BufferAnswer) -> list[JudgedClaim]:
-    return [each for each in claims if each.buffer == answer.buffer]
-
-
 def _headline(program: MessageProgram, answer: BufferAnswer) -> BufferHeadline:
-    asserts: dict[Tri, Asserts] = {"no": "hold", "yes": "violated", "unknown": "unknown"}
     said = [
         (each.kind == "assert", f"{violation_text(program, each)} (line {line_of(program, each.span)})")
         for each in answer.violations
@@ -202,7 +189,7 @@ def _headline(program: MessageProgram, answer: BufferAnswer) -> BufferHeadline:
     races, matchings = _races(answer), answer.matchings
     return BufferHeadline(
         answer.buffer,
-        asserts[answer.violated],
+        ASSERTS[answer.violated],
         answer.deadlocked,
         race_of(answer),
         answer.leaking,
@@ -224,17 +211,16 @@ def _races(answer: BufferAnswer) -> str:
 
 def _exits(answers: Sequence[BufferAnswer], claims: Sequence[JudgedClaim], judging: Judging) -> list[Exit]:
     """Return the exit codes of all that counts."""
-    codes = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
     found: list[Exit] = []
     if judging.expect:
         met = {"failed": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "met": Exit.OK}
         found += [met[each.status] for each in claims] or [Exit.NOT_ROBUST]
     else:
-        found += [codes[each] for answer in answers for each in (answer.violated, answer.deadlocked)]
+        found += [EXITS[each] for answer in answers for each in (answer.violated, answer.deadlocked)]
     if "race" in judging.deny:
-        found += [codes[race_of(answer)] for answer in answers]
+        found += [EXITS[race_of(answer)] for answer in answers]
     if "leak" in judging.deny:
-        found += [codes[answer.leaking] for answer in answers]
+        found += [EXITS[answer.leaking] for answer in answers]
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from rdma_robust.diagnose import listing
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Leak, OperationId, Schedule, Violation
@@ -84,7 +85,7 @@ class _Finder:
         fine = any(other.buffer == "infinite" and other.deadlocked == "no" for other in self.answers)
         why = deadlock_reason(self.program, deadlock, told, buffered_is_fine=fine)
         who = [self.program.processes[each.process].name for each in deadlock.waiting]
-        waits = f"{_listed(who)} {'waits' if len(who) == 1 else 'wait'} for ever"
+        waits = f"{listing(who, 'and')} {'waits' if len(who) == 1 else 'wait'} for ever"
         show = ChartContents(waits, why.reasons, why.cycle, feasible=answer.racing_sends())
         return RunFinding(
             "deadlock",
@@ -113,9 +114,9 @@ class _Finder:
 
     def under(self, buffers: Sequence[Buffer], what: Literal["violated", "deadlocked", "leaking"]) -> str:
         """Return `under zero and any, not under infinite`."""
-        text = f"under {_listed(buffers)}"
+        text = f"under {listing(buffers, 'and')}"
         without = [each.buffer for each in self.answers if getattr(each, what) == "no"]
-        return f"{text}, not under {_listed(without)}" if without else text
+        return f"{text}, not under {listing(without, 'and')}" if without else text
 
 
 def widest_answer(answers: Sequence[BufferAnswer]) -> BufferAnswer | None:
@@ -154,9 +155,3 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 MOST_NAMED: Final = 6
 """Sends of a race that are named."""
-
-
-def _listed(words: Sequence[str]) -> str:
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rdma_robust.diagnose import listing
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import Deadlock, WaitingProcess
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration
@@ -185,5 +186,5 @@ def _advice(
 
 def _relies(program: MessageProgram, sends: Sequence[WaitReason]) -> str:
     lines = sorted({line_of(program, each.waiting.span) for each in sends})
-    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+    where = f"line{'s' * (len(lines) > 1)} {listing(map(str, lines), 'and')}"
     return f"The program relies on buffering at {where}: with room for every message there is no deadlock. "
