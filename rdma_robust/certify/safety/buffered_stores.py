@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.lead_ups import AgentMove
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep, with_item
 from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
 from rdma_robust.certify.safety.wide_updates import WideAssignment, WideHavoc, WideUpdates
 from rdma_robust.expr import Expr, Name
@@ -80,7 +80,7 @@ class _StoreBuffers(ReducedProgram, ABC):
                 if self.lazy and word in self.alone[t] and number is not None and stores[-1:] == ((word, number),):
                     yield self.stepped(state, t, instruction, changed, assigned=assigned)
                     continue
-                own = _changed(state.own[t], queue, (*stores, (word, number)))
+                own = with_item(state.own[t], queue, (*stores, (word, number)))
                 taken = self.stepped(state, t, instruction, changed, assigned=assigned, own=own)
                 if full and not changed.bad:
                     taken = taken._replace(to=None, never=f"a buffer may hold more than {self.bound} stores")
@@ -112,7 +112,7 @@ class _StoreBuffers(ReducedProgram, ABC):
         used = {slots[i] for i, (_, v) in enumerate(rest) if v is None}
         gone = [slot for slot, (_, v) in zip(slots, stores, strict=True) if v is None and slot not in used]
         after: WideUpdates = (*((WideAssignment(moves),) if moves else ()), *map(WideHavoc, gone))
-        own = _changed(state.own[t], queue, tuple(rest))
+        own = with_item(state.own[t], queue, tuple(rest))
         text = f"a store to {self.words[word]} reaches memory"
         yield from self.moved(state, t, word, value, own=own, text=text, after=after)
 
@@ -134,9 +134,6 @@ class _StoreBuffers(ReducedProgram, ABC):
     def told(self, _t: int, own: Own) -> object:
         """The stores, oldest first, each word and value: null if that is wide."""
         return [[self.words[word], value] for stores in own for word, value in stores]
-
-    def folded(self, _state: PlacedState) -> frozenset[str]:
-        return frozenset()
 
     def slots(self, state: PlacedState) -> frozenset[str]:
         return frozenset(
@@ -180,7 +177,3 @@ class PartialStoreOrder(_StoreBuffers):
 
     def slot(self, t: int, queue: int, place: int) -> str:
         return f"{self.program.threads[t].name}#{self.words[self.stores[t][queue]]}#{place + 1}"
-
-
-def _changed(own: tuple[Stores, ...], queue: int, stores: Stores) -> tuple[Stores, ...]:
-    return (*own[:queue], stores, *own[queue + 1 :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep, with_item
 from rdma_robust.certify.safety.remote_reads import operand_values, remote_change
 from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
 from rdma_robust.certify.safety.wide_updates import WideAssignment, WideAssumption, WideHavoc, WideUpdates
@@ -95,7 +95,7 @@ class InProgramOrder(ReducedProgram):
                 continue
             values = (*carried, *assigned)
             updates = (*updates, WideAssignment(values)) if values else updates
-            yield ReducedStep(updates, state._replace(memory=memory, own=_with_own(state, t, own)), text)
+            yield ReducedStep(updates, state._replace(memory=memory, own=with_item(state.own, t, own)), text)
 
     def _second(
         self, state: PlacedState, t: int, instruction: Instruction, value: int | None, completions: tuple[int, ...]
@@ -124,7 +124,7 @@ class InProgramOrder(ReducedProgram):
         count = completions[place]
         left = [0] if not polls else [MOST_COMPLETIONS, count] if count > MOST_COMPLETIONS else [count - 1] if count else []
         for n in left:
-            counts = (*completions[:place], n, *completions[place + 1 :])
+            counts = with_item(completions, place, n)
             own = (-1, 0, self._kept(t, instruction.target, counts))
             yield from self.finish(state, t, instruction, None, own)
 
@@ -149,17 +149,10 @@ class InProgramOrder(ReducedProgram):
         waiting = {node: _shown(n) for node, n in zip(self._polled[t], counts, strict=True) if n}
         return middle | ({"completions": waiting} if waiting else {})
 
-    def folded(self, _state: PlacedState) -> frozenset[str]:
-        return frozenset()
-
     def slots(self, state: PlacedState) -> frozenset[str]:
         return frozenset(
             self._slot(t, number) for t, (number, value, _) in enumerate(state.own) if number >= 0 and value is None
         )
-
-
-def _with_own(state: PlacedState, t: int, own: Own) -> tuple[Own, ...]:
-    return (*state.own[:t], own, *state.own[t + 1 :])
 
 
 def _shown(count: int) -> object:

@@ -13,7 +13,7 @@ from typing import Final
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.lead_ups import AgentMove
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep, with_item
 from rdma_robust.certify.safety.remote_reads import operand_values, remote_change, remote_operands
 from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables
 from rdma_robust.certify.safety.wide_updates import Fold, Take, WideAssignment, WideAssumption, WideHavoc, WideUpdates
@@ -175,7 +175,7 @@ class PendingSets(ReducedProgram):
         for written, also in remote_change(instruction, values, read):
             assumed: WideUpdates = (*map(WideAssumption, also), *added)
             if written is None:
-                yield ReducedStep((*assumed, *after), state._replace(own=_with_own(state, t, pending)), text)
+                yield ReducedStep((*assumed, *after), state._replace(own=with_item(state.own, t, pending)), text)
                 continue
             for taken in self.moved(state, t, instruction.reads, written, own=pending, text=text, after=after):
                 yield taken._replace(updates=(*assumed, *taken.updates))
@@ -231,7 +231,3 @@ def _first_alike(keyed: Iterable[tuple[int, object]]) -> dict[int, int]:
 
 def _sorted(counts: Mapping[Element, int]) -> Pending:
     return tuple(sorted(counts.items()))
-
-
-def _with_own(state: PlacedState, t: int, own: Own) -> tuple[Own, ...]:
-    return (*state.own[:t], own, *state.own[t + 1 :])

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.lead_ups import AgentMove
-from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep, with_item
 from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
 from rdma_robust.certify.safety.wide_updates import WideAssignment, WideAssumption, WideHavoc, WideUpdates
 from rdma_robust.digraph import reachable
@@ -84,7 +84,7 @@ class QueuePairs(ReducedProgram):
                 first = next((i for i, entry in enumerate(queue) if not entry.polled), None)
                 if first is not None and self._complete(t, queue[first]):
                     taken = queue[first]._replace(polled=True)
-                    yield from self._step(state, t, instruction, qp, _replaced(queue, first, taken))
+                    yield from self._step(state, t, instruction, qp, with_item(queue, first, taken))
             case op:
                 entry = QueueOperation(instruction.number, TO_READ, None, isinstance(op, RFence))
                 if self._full(t, queue, op, self._ahead[t][instruction.target][qp]):
@@ -181,11 +181,11 @@ class QueuePairs(ReducedProgram):
         entry = queue[i]
         instruction = self._by_number[t][entry.number]
         if isinstance(instruction.step.op, RFence):
-            yield self._went(state, t, qp, _replaced(queue, i, None), "the card passes a fence")
+            yield self._went(state, t, qp, with_item(queue, i, None), "the card passes a fence")
         elif entry.stage == TO_READ:
             read = self.in_memory(state, instruction.reads)
             known = read if isinstance(read, int) else None
-            own = _replaced(queue, i, entry._replace(stage=HAS_READ, value=known))
+            own = with_item(queue, i, entry._replace(stage=HAS_READ, value=known))
             taken = self._went(state, t, qp, own, f"the card reads {self.words[instruction.reads]}")
             if known is None:
                 taken = taken._replace(
@@ -193,17 +193,17 @@ class QueuePairs(ReducedProgram):
                 )
             yield taken
         elif entry.stage == HAS_READ:
-            yield self._went(state, t, qp, _replaced(queue, i, entry._replace(stage=SENT)), "the card sends a write")
+            yield self._went(state, t, qp, with_item(queue, i, entry._replace(stage=SENT)), "the card sends a write")
         else:
             value: Known = Name(self._slot(t, qp, i)) if entry.value is None else entry.value
-            done = _replaced(queue, i, entry._replace(stage=DONE, value=None))
+            done = with_item(queue, i, entry._replace(stage=DONE, value=None))
             queues, after = self._kept(state, t, qp, done, state.points[t])
             text = f"the card writes {self.words[instruction.writes]}"
             yield from self.moved(state, t, instruction.writes, value, own=queues, text=text, after=after)
 
     def _went(self, state: PlacedState, t: int, qp: int, queue: Sequence[QueueOperation | None], text: str) -> ReducedStep:
         own, updates = self._kept(state, t, qp, queue, state.points[t])
-        return ReducedStep(updates, state._replace(own=(*state.own[:t], own, *state.own[t + 1 :])), text)
+        return ReducedStep(updates, state._replace(own=with_item(state.own, t, own)), text)
 
     def own_moves(
         self, state: PlacedState, t: int, does: str, *, step: int, word: int, value: int | None
@@ -229,9 +229,6 @@ class QueuePairs(ReducedProgram):
         (null: none, or wide), and whether it is `polled`."""
         return {node: [entry._asdict() for entry in queue] for node, queue in zip(self._peers[t], own, strict=True) if queue}
 
-    def folded(self, _state: PlacedState) -> frozenset[str]:
-        return frozenset()
-
     def slots(self, state: PlacedState) -> frozenset[str]:
         return frozenset(
             self._slot(t, qp, i)
@@ -240,7 +237,3 @@ class QueuePairs(ReducedProgram):
             for i, entry in enumerate(queue)
             if self._is_wide(t, entry)
         )
-
-
-def _replaced(queue: Queue, i: int, entry: QueueOperation | None) -> tuple[QueueOperation | None, ...]:
-    return (*queue[:i], entry, *queue[i + 1 :])

@@ -142,9 +142,9 @@ class ReducedProgram(ABC):
         """Return whether it matters if the agent moves before or after the thread's step."""
         return False
 
-    @abstractmethod
-    def folded(self, state: PlacedState) -> frozenset[str]:
+    def folded(self, _state: PlacedState) -> frozenset[str]:
         """Return the folded variables of a state."""
+        return frozenset()
 
     @abstractmethod
     def told(self, t: int, own: Own) -> object:
@@ -308,7 +308,7 @@ class ReducedProgram(ABC):
             yield memory, ((self.words[word], step_expression(value)),), (), False
             return
         for number, assumed in self.variables.given(self.words[word], value):
-            yield (memory if number is None else _with(memory, word, number)), (), assumed, number is None
+            yield (memory if number is None else with_item(memory, word, number)), (), assumed, number is None
 
     def stepped(
         self,
@@ -332,10 +332,10 @@ class ReducedProgram(ABC):
             updates = (*updates, WideAssignment((*done.assigned, *assigned)))
         gone = self.code[t].forgotten(state.points[t], instruction) if self.variables.wide else ()
         after = PlacedState(
-            _with(state.points, t, instruction.target),
-            _with(state.registers, t, done.registers),
+            with_item(state.points, t, instruction.target),
+            with_item(state.registers, t, done.registers),
             state.memory if memory is None else memory,
-            state.own if own is None else _with(state.own, t, own),
+            state.own if own is None else with_item(state.own, t, own),
         )
         return ReducedStep((*updates, *map(WideHavoc, gone)), after, instruction.step.text, instruction.step.fault)
 
@@ -349,10 +349,11 @@ class ReducedProgram(ABC):
                 yield ReducedStep(updates, None, text, None, "a word gets a value that is not listed")
                 continue
             updates = (*updates, WideAssignment(assigned)) if assigned else updates
-            yield ReducedStep((*updates, *after), state._replace(memory=memory, own=_with(state.own, t, own)), text)
+            yield ReducedStep((*updates, *after), state._replace(memory=memory, own=with_item(state.own, t, own)), text)
 
 
-def _with(values: tuple[Any, ...], place: int, value: object) -> tuple[Any, ...]:
+def with_item(values: tuple[Any, ...], place: int, value: object) -> tuple[Any, ...]:
+    """Return `values` with another one at a place."""
     return (*values[:place], value, *values[place + 1 :])
 
 
