@@ -58,11 +58,10 @@ from rdma_robust.teaching.explorer.message_view import (
     EndpointView,
     MessageEndView,
     MessageMoveView,
-    NamedView,
     PostedView,
     ProcessView,
 )
-from rdma_robust.teaching.explorer.view import Status
+from rdma_robust.teaching.explorer.view import Status, ValueView
 from rdma_robust.text import count
 
 
@@ -128,12 +127,12 @@ class ShownRun:
                 self._text(me),
                 self._awaits(world, awaited) if status == "waiting" else "",
                 tuple(
-                    NamedView(name, shown_value(value), value != old)
+                    ValueView(name, shown_value(value), value != old)
                     for name, value, old in values
                     if is_in_use(name, process)
                 ),
                 tuple(
-                    NamedView(name, self._request(world, slot), slot != old)
+                    ValueView(name, self._request(world, slot), slot != old)
                     for name, slot, old in requests
                     if slot is not None and not name.startswith("$")
                 ),

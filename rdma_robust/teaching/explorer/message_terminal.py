@@ -23,8 +23,18 @@ from rdma_robust.teaching.explorer.message_view import (
     MessageView,
     ProcessView,
 )
-from rdma_robust.teaching.explorer.terminal import BAD, KINDS, RDMA, SC, STATUS_STYLE, run_row, value_cells
-from rdma_robust.teaching.explorer.terminal_app import WIDE, TerminalExplorer, need_terminal
+from rdma_robust.teaching.explorer.terminal_app import (
+    BAD,
+    KINDS,
+    RDMA,
+    SC,
+    STATUS_STYLE,
+    WIDE,
+    TerminalExplorer,
+    need_terminal,
+    run_row,
+    value_cells,
+)
 
 
 class MessageExplorer(TerminalExplorer):

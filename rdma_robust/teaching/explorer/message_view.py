@@ -7,7 +7,7 @@ from typing import Literal
 
 from rdma_robust.messages.language.message_program import Buffer
 from rdma_robust.reports.share.coloured import Kind
-from rdma_robust.teaching.explorer.view import Status
+from rdma_robust.teaching.explorer.view import Status, ValueView
 
 MessageEnding = Literal["", "complete", "deadlock", "stopped"]
 
@@ -30,15 +30,6 @@ class MessageMoveView:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedView:
-    """A register or a request, by its name; `changed` by the last step."""
-
-    name: str
-    value: str
-    changed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ProcessView:
     """`text` is the statement that is next; `note` says for what the process waits."""
 
@@ -48,8 +39,8 @@ class ProcessView:
     line: int | None
     text: str
     note: str
-    registers: tuple[NamedView, ...]
-    requests: tuple[NamedView, ...]
+    registers: tuple[ValueView, ...]
+    requests: tuple[ValueView, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar
 
@@ -12,13 +12,21 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, OptionList, Static
 
-from rdma_robust.reports.share.coloured import Kind
 from rdma_robust.teaching.explorer.address import ExplorerPlace, Side
 from rdma_robust.teaching.explorer.live import Decide, Follow
-from rdma_robust.teaching.explorer.message_view import NamedView
 from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.terminal_app import TerminalExplorer, need_terminal
-from rdma_robust.teaching.explorer.view import MoveView, OperationView, ProgramView, SideView, ValueView, VerdictView, View
+from rdma_robust.teaching.explorer.terminal_app import (
+    BAD,
+    KINDS,
+    RDMA,
+    SC,
+    STATUS_STYLE,
+    TerminalExplorer,
+    need_terminal,
+    run_row,
+    value_cells,
+)
+from rdma_robust.teaching.explorer.view import MoveView, OperationView, ProgramView, SideView, VerdictView, View
 
 SIDES: tuple[Side, Side] = ("rdma", "sc")
 
@@ -149,12 +157,7 @@ def run_terminal(session: Session, decide: Decide, state: str, follow: Follow | 
     Explorer(session, decide, session.place(state), follow).run()
 
 
-RDMA, SC, BAD = "#c3a6ff", "#79c0ff", "#ff7b72"
-"""Colours for the dark background that the interface paints."""
-
-KINDS: dict[Kind, str] = {"": "", "word": RDMA, "number": SC, "text": "green", "comment": "dim"}
 TITLES = {"rdma": "RDMA hardware", "sc": "Sequential consistency"}
-STATUS_STYLE = {"ready": "green", "waiting": "yellow", "stopped": "yellow", "ended": "dim"}
 VERDICTS = {
     "robust": ("robust", "bold green"),
     "not-robust": ("NOT ROBUST", f"bold {BAD}"),
@@ -257,11 +260,6 @@ def _banners(view: View, side: Side, shown: SideView) -> Iterable[Text]:
         yield Text("\n".join(shown.faults), "yellow")
 
 
-def value_cells(values: Sequence[ValueView | NamedView]) -> list[str | tuple[str, str]]:
-    """Return names with their values, the changed ones reversed."""
-    return [(f" {v.name} = {v.value} ", "reverse" if v.changed else "") for v in values]
-
-
 def _threads(side: SideView) -> Text:
     rows = []
     for thread in side.threads:
@@ -310,9 +308,3 @@ def _run(view: View, side: Side, shown: SideView) -> Text:
         for number, step in enumerate(shown.steps, 1)
     )
     return Text("\n").join(rows)
-
-
-def run_row(number: int, at: int, told: str, *, wrong: bool) -> Text:
-    """Return a step of a run as a row: those behind the place `at` are dim, and what goes wrong before it stands out."""
-    style = "dim italic" if number > at else BAD if wrong else "bold" if number == at else ""
-    return Text(f"{'▸' if number == at else ' '}{number:3} {told}", style)

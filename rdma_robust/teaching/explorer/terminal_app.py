@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Thread
@@ -19,10 +19,19 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rdma_robust.errors import RdmaRobustError, UsageError
+from rdma_robust.reports.share.coloured import Kind
 from rdma_robust.teaching.explorer.live import Decide, Follow
+from rdma_robust.teaching.explorer.view import ValueView
 
 WIDE: Final = 116
 """Columns from which on there is room for all panes side by side."""
+
+
+RDMA, SC, BAD = "#c3a6ff", "#79c0ff", "#ff7b72"
+"""Colours for the dark background that the interface paints."""
+
+KINDS: dict[Kind, str] = {"": "", "word": RDMA, "number": SC, "text": "green", "comment": "dim"}
+STATUS_STYLE = {"ready": "green", "waiting": "yellow", "stopped": "yellow", "ended": "dim"}
 
 
 class Keys(ModalScreen[None]):
@@ -228,3 +237,14 @@ def need_terminal() -> None:
     """Raise UsageError without a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("--tui needs a terminal")
+
+
+def value_cells(values: Sequence[ValueView]) -> list[str | tuple[str, str]]:
+    """Return names with their values, the changed ones reversed."""
+    return [(f" {v.name} = {v.value} ", "reverse" if v.changed else "") for v in values]
+
+
+def run_row(number: int, at: int, told: str, *, wrong: bool) -> Text:
+    """Return a step of a run as a row: those behind the place `at` are dim, and what goes wrong before it stands out."""
+    style = "dim italic" if number > at else BAD if wrong else "bold" if number == at else ""
+    return Text(f"{'▸' if number == at else ' '}{number:3} {told}", style)

@@ -14,10 +14,10 @@ Ending = Literal["", "final", "stuck"]
 
 @dataclass(frozen=True, slots=True)
 class ValueView:
-    """A word or register; `changed` by the last step."""
+    """A word, a register or a request; `changed` by the last step. The values of message programs are texts."""
 
     name: str
-    value: int
+    value: int | str
     changed: bool
 
 
