@@ -117,8 +117,8 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     over: list[bool] = []
 
     def ring(_signal: int, frame: FrameType | None) -> None:
-        """Raise each once: a second one would hit those who handle the first."""
-        if over:
+        """Raise each once: a second one would hit those who handle the first. Where it would be lost, the next tick does."""
+        if over or _drops_exceptions(frame):
             return
         if LimitReached not in raised and (limit := first.exceeded()):
             raised.append(LimitReached)
@@ -137,6 +137,15 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     finally:  # also where the timer came between the block and its end
         signal.setitimer(signal.ITIMER_REAL, *before)
         signal.signal(signal.SIGALRM, previous)
+
+
+def _drops_exceptions(frame: FrameType | None) -> bool:
+    """Whether Python ignores what is raised here: in a destructor, or in what is called when a referent is gone."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in ("weakref", "_weakrefset"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _can_ring() -> bool:

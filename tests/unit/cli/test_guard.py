@@ -1,0 +1,46 @@
+"""A limit of time reaches who is guarded, wherever its tick comes."""
+
+from __future__ import annotations
+
+import time
+import weakref
+
+import pytest
+
+from rdma_robust.errors import LimitReached
+from rdma_robust.guard import TICK_S, guarded_by
+from rdma_robust.limits import Limits
+
+LIMIT_S = 0.05
+BEYOND_S = LIMIT_S + 10 * TICK_S
+"""Seconds after which a limit that was forgotten is told."""
+
+
+def spin(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+class SlowToGo:
+    """An object in whose destructor a limit is reached; Python ignores what is raised there."""
+
+    def __del__(self) -> None:
+        spin(BEYOND_S)
+
+
+def test_a_limit_that_is_reached_in_a_destructor_is_told_after_it() -> None:
+    with pytest.raises(LimitReached), guarded_by(Limits.of(LIMIT_S)):
+        SlowToGo()
+        spin(10)
+
+
+def test_a_limit_that_is_reached_in_what_a_weak_reference_calls_is_told_after_it() -> None:
+    class Key:
+        pass
+
+    with pytest.raises(LimitReached), guarded_by(Limits.of(LIMIT_S)):
+        key = Key()
+        weakref.finalize(key, spin, BEYOND_S)
+        del key
+        spin(10)
