@@ -11,11 +11,11 @@ import typer
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.option_sets import ModelOptions, with_option_sets
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.output import output
 from rdma_robust.frame.shell.stderr import warn
-from rdma_robust.model import Hardware
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_COUNTER_BOUND = 32_767
 
 
+@with_option_sets
 def export_command(
     context: typer.Context,
     file: arguments.File,
@@ -49,10 +50,7 @@ def export_command(
         int,
         typer.Option(metavar="N", min=0, help="Control states written out.", show_default="2000 for dot, else 100000"),
     ] = 0,
-    ordered_reads: arguments.OrderedReads = False,
-    cpu: arguments.CpuOption = None,
-    atomics: arguments.AtomicsOption = None,
-    order: arguments.OrderOption = None,
+    model: ModelOptions,
     await_loops: arguments.AwaitLoops = False,
     define: arguments.Define = None,
     output: arguments.MadeFile = None,
@@ -61,8 +59,8 @@ def export_command(
     """Note in the context what is to be done."""
     from rdma_robust.exports import ExportOptions  # noqa: PLC0415
 
-    hardware = Hardware(cpu, atomics, order, ordered_reads or None)
-    options = ExportOptions(to, instrumentation, of, counter_bound, max_states or None, None, await_loops, hardware)
+    bound = max_states or None
+    options = ExportOptions(to, instrumentation, of, counter_bound, bound, None, await_loops, model.hardware())
     context.obj.append(partial(run_export, file, options, output, force, define))
 
 

@@ -145,11 +145,11 @@ def _linted(source: Source, request: LintRequest) -> LintRecord:
         errors = diagnostics(error.diagnostics)
         reason = f"line {errors[0].line}: {errors[0].message}"
         return LintRecord(source.name, "invalid", reason, errors=errors, shown=message_of(error, source.name))
-    chosen = request.choice.shown(linting.found)
-    shown = [*warning_texts(chosen, source.name, text)]
+    warnings = request.choice.shown(linting.found)
+    shown = list(warning_texts(warnings, source.name, text))
     cut = "; ".join(filter(None, (linting.cut, *left)))
     shown += [f"{printable(source.name)}: unknown: {cut}"] if cut else []
-    return LintRecord(source.name, None, cut, diagnostics(chosen), shown="\n".join(shown))
+    return LintRecord(source.name, None, cut, diagnostics(warnings), shown="\n".join(shown))
 
 
 def _needless(text: str, name: str, request: LintRequest, limits: Limits) -> tuple[Diagnostic, ...]:

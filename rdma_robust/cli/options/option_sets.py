@@ -22,18 +22,24 @@ class OptionSet:
 
 
 @dataclass(frozen=True)
-class MachineOptions(OptionSet):
+class ModelOptions(OptionSet):
     """Hardware, as far as it is said on the command line."""
 
     ordered_reads: arguments.OrderedReads = False
     cpu: arguments.CpuOption = None
     atomics: arguments.AtomicsOption = None
     order: arguments.OrderOption = None
-    recv_depth: arguments.RecvDepth = RECV_DEPTH
 
     def hardware(self) -> Hardware:
-        """Return what is said, without the depth of receive queues."""
+        """Return what is said."""
         return Hardware(self.cpu, self.atomics, self.order, self.ordered_reads or None)
+
+
+@dataclass(frozen=True)
+class MachineOptions(ModelOptions):
+    """The hardware, and how deep receive queues are."""
+
+    recv_depth: arguments.RecvDepth = RECV_DEPTH
 
 
 @dataclass(frozen=True)
