@@ -90,3 +90,12 @@ def sha256(text: str) -> str:
     import hashlib  # noqa: PLC0415 - slow, and few texts are told by it
 
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def free_name(plain: str, taken: set[str]) -> str:
+    """Return a name that is not taken, `plain` or that with a number behind it; from then on it is."""
+    name, number = plain, 2
+    while name in taken:
+        name, number = f"{plain}_{number}", number + 1
+    taken.add(name)
+    return name

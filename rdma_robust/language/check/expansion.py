@@ -20,6 +20,7 @@ from rdma_robust.language.check.substitution import ExpansionScope, Meaning, Sub
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.layout import MAX_NESTING
 from rdma_robust.language.syntax.tree_limits import blocks_of, first_line, statements_in
+from rdma_robust.text import free_name
 
 MAX_EXPANDED: Final = 20_000
 """The most copies of `for` blocks, expansions and statements in them that a program may have."""
@@ -216,20 +217,12 @@ class Expander:
         found: dict[str, Meaning] = {}
         for statement in macro.body.statements:
             for register in statement.registers if isinstance(statement, ast.Registers) else ():
-                name = self._fresh(f"{macro.name.text}_{register.name.text}")
+                name = free_name(f"{macro.name.text}_{register.name.text}", self._given)
                 span = scope.at(register.name.span)
                 found[register.name.text] = Meaning("register", ast.Ref(None, ast.Ident(name, span), None, span))
                 value = put_in.expression(register.value) if register.value is not None else None
                 self._registers.append(ast.Binding(ast.Ident(name, span), value, scope.at(register.span)))
                 self._report.shown_as[name] = register.name.text
-        return found
-
-    def _fresh(self, name: str) -> str:
-        """Return `name`, with a number if need be, as the name of a register that the thread has not."""
-        found, k = name, 2
-        while found in self._given:
-            found, k = f"{name}_{k}", k + 1
-        self._given.add(found)
         return found
 
     def _begun_again(

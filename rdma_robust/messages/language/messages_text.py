@@ -17,7 +17,8 @@ from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
 from rdma_robust.messages.language.message_words import WORDS, message_grammar
 from rdma_robust.messages.language.message_world import BUILT_IN, COLLECTIVE
 from rdma_robust.messages.language.written_process import ProcessTree, ProgramText, foreign_names
-from rdma_robust.messages.language.written_terms import Families, FamilyNames, TextNames, free_name, number_text
+from rdma_robust.messages.language.written_terms import Families, FamilyNames, TextNames, number_text
+from rdma_robust.text import free_name
 
 
 def program_text(program: made.MessageProgram) -> str:

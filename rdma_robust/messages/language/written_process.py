@@ -16,7 +16,8 @@ from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_library import library
 from rdma_robust.messages.language.message_printer import MESSAGE_STYLE
 from rdma_robust.messages.language.message_terms import Term, term_names
-from rdma_robust.messages.language.written_terms import Families, TermTrees, TextNames, free_name
+from rdma_robust.messages.language.written_terms import Families, TermTrees, TextNames
+from rdma_robust.text import free_name
 
 
 @dataclass(slots=True)

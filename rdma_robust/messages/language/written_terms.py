@@ -13,6 +13,7 @@ from rdma_robust.language.syntax.layout import MAX_DIGITS
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_program import Place
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
+from rdma_robust.text import free_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +46,6 @@ class Families:
                     if family.numbered and (family.first, family.size) == (first, size):
                         return family, shifted
         return None
-
-
-def free_name(plain: str, taken: set[str]) -> str:
-    """Return a name that is not taken, `plain` or that with a number behind it; from then on it is."""
-    name, number = plain, 2
-    while name in taken:
-        name, number = f"{plain}_{number}", number + 1
-    taken.add(name)
-    return name
 
 
 @dataclass(slots=True)

@@ -14,9 +14,9 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_words import message_grammar
-from rdma_robust.messages.language.written_terms import free_name
 from rdma_robust.messages.traces.located_json import LineStarts
 from rdma_robust.messages.traces.trace_record import LIBRARY, Field, MessageTrace, TraceEvent, TraceProcess
+from rdma_robust.text import free_name
 
 _TOKEN: Final = re.compile(r"[()]|[^\s()]+")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,1000}\Z")

@@ -33,7 +33,6 @@ from rdma_robust.messages.language.message_terms import (
     require_number,
     value_of,
 )
-from rdma_robust.messages.language.written_terms import free_name
 from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
@@ -41,6 +40,7 @@ from rdma_robust.messages.machine.process_rules import Single, handle_of
 from rdma_robust.messages.machine.process_state import ReceiveHandle
 from rdma_robust.messages.message_answers import MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess, trace_json
+from rdma_robust.text import free_name
 
 Symbolic = Term | tuple["Symbolic", ...]
 """An expression, or an array whose length is known."""
