@@ -4,6 +4,8 @@ A thread is a multigraph whose nodes are integer program points and whose edges 
 one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
 separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
 :class:`Section` makes several accesses, all at one moment.
+
+More than 400 lines: one class for each operation, and what all of them have.
 """
 
 from __future__ import annotations
@@ -104,7 +106,14 @@ class Nondet:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Wait until every operation of the thread towards `node` is complete, and take all their completions."""
+    """`FL(node)`: wait until every earlier operation of the thread towards `node` has taken effect."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFence:
+    """`nO(node)`: remote writes and atomics of the queue pair before it take effect before those behind it."""
 
     node: str
 
@@ -228,7 +237,7 @@ Message = Send | ImmPut
 CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
 """What a CPU does alone."""
 
-Op = CpuOp | RemoteOp | Poll | RFence | Flush | InlinePut | Message
+Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
 
 FaultKind = (
@@ -371,7 +380,7 @@ def peer_of(op: Op) -> str | None:
             return target.node
         case Get(source=source) | RemoteRmw(source=source):
             return source.node
-        case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
+        case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
             return None
@@ -394,5 +403,5 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | Recv() | RecvPoll():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence() | Recv() | RecvPoll():
             return ()
