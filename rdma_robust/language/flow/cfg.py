@@ -4,6 +4,8 @@ A thread is a multigraph whose nodes are integer program points and whose edges 
 one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
 separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
 :class:`Section` makes several accesses, all at one moment.
+
+More than 400 lines: each operation is a record of a few lines, and a program is read with all of them in view.
 """
 
 from __future__ import annotations
@@ -27,12 +29,17 @@ MAX_STEPS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One shared memory word. `name` is `data` or `ring[1]`; a hidden cell holds a put's constant and is never written."""
+    """One shared memory word. `name` is `data` or `ring[1]`.
+
+    A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
+    start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
+    """
 
     node: str
     name: str
     init: int = 0
     hidden: bool = False
+    moment: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -104,7 +111,14 @@ class Nondet:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Wait until every operation of the thread towards `node` is complete, and take all their completions."""
+    """`FL(node)`: wait until every earlier operation of the thread towards `node` has taken effect."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFence:
+    """`nO(node)`: remote writes and atomics of the queue pair before it take effect before those behind it."""
 
     node: str
 
@@ -228,7 +242,7 @@ Message = Send | ImmPut
 CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
 """What a CPU does alone."""
 
-Op = CpuOp | RemoteOp | Poll | RFence | Flush | InlinePut | Message
+Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
 
 FaultKind = (
@@ -316,6 +330,13 @@ class Thread:
         return tuple(point for name, point in self.labels if name == label)
 
     @property
+    def begun(self) -> Cell | None:
+        """The word of the moment at which another thread starts this one; None if it begins at once."""
+        first = (step.op for source, _, step in self.edges if source == self.entry)
+        words = (op.cell for op in first if isinstance(op, Read) and op.cell.moment)
+        return next((word for word in words if word.name == f"start of {self.name}"), None)
+
+    @property
     def following(self) -> dict[int, list[int]]:
         """The points that follow each program point, once for each step there."""
         found: dict[int, list[int]] = {point: [] for point in self.points}
@@ -368,6 +389,12 @@ def steps(thread: Thread) -> list[tuple[int, int, Step]]:
     return sorted(thread.edges, key=lambda edge: edge[:2])
 
 
+def is_unwritten(step: Step) -> bool:
+    """Whether no statement makes a step: a thread that others start, or wait for, begins or ends with it."""
+    cell: Cell | None = getattr(step.op, "cell", None)
+    return cell is not None and cell.moment and cell.name in step.text
+
+
 def peer_of(op: Op) -> str | None:
     """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
     match op:
@@ -375,7 +402,7 @@ def peer_of(op: Op) -> str | None:
             return target.node
         case Get(source=source) | RemoteRmw(source=source):
             return source.node
-        case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
+        case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
             return None
@@ -398,5 +425,5 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | Recv() | RecvPoll():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence() | Recv() | RecvPoll():
             return ()

@@ -291,6 +291,12 @@ class FlushStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderStatement:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
@@ -317,6 +323,22 @@ class RecvPollStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class StartStatement:
+    """`start thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStatement:
+    """`join thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
 Request = (
     PutStatement
     | GetStatement
@@ -326,9 +348,12 @@ Request = (
     | TryPoll
     | RFenceStatement
     | FlushStatement
+    | OrderStatement
     | PostedStatement
     | RecvStatement
     | RecvPollStatement
+    | StartStatement
+    | JoinStatement
 )
 """All of these that are statements."""
 
