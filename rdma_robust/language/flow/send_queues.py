@@ -46,7 +46,7 @@ _REQUESTS = Put | Get | InlinePut | RemoteRmw | Send | ImmPut
 
 @dataclass(frozen=True, slots=True)
 class SendQueue:
-    """What one send queue holds: how many requests leave with the completion of each signaled one, the oldest first, and
+    """The requests in one send queue: how many leave with the completion of each signaled one, the oldest first, and
     how many unsignaled ones came after the last of those."""
 
     leaving: tuple[int, ...] = ()
