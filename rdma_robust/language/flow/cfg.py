@@ -4,6 +4,8 @@ A thread is a multigraph whose nodes are integer program points and whose edges 
 one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
 separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
 :class:`Section` makes several accesses, all at one moment.
+
+More than 400 lines: one class for each operation, and what every reader of a program has of it.
 """
 
 from __future__ import annotations
@@ -27,12 +29,15 @@ MAX_STEPS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One shared memory word. `name` is `data` or `ring[1]`; a hidden cell holds a put's constant and is never written."""
+    """One shared memory word. `name` is `data` or `ring[1]`; a hidden cell holds a put's constant and is never written.
+
+    A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it."""
 
     node: str
     name: str
     init: int = 0
     hidden: bool = False
+    relaxed: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -347,6 +352,11 @@ class Program:
     undecided: tuple[Diagnostic, ...] = ()
     hardware: Hardware = UNSAID
     many_nodes: tuple[str, ...] = ()
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether some word is in a relaxed region."""
+        return any(cell.relaxed for cell in self.cells)
 
     @property
     def crowds(self) -> tuple[Thread, ...]:
