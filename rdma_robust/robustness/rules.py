@@ -41,7 +41,7 @@ from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
 from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope, told_besides
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
-_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA"))
+_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
 
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
 """One bit per NIC event type, for the set of types a queue pair has in the second part. What behaves as the events of a type
@@ -80,9 +80,7 @@ class ForcingRules:
         """R1, and for an nlR also R3."""
         assert edge.type is not None
         by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
-        if edge.type in CPU_TYPES:
-            return disj(by_cpu, self.taken_forces(edge))
-        return disj(by_cpu, self.nic_forces(edge))
+        return disj(by_cpu, self.taken_forces(edge) if edge.remote is None else self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
         """R1 as far as a store of the thread in the second part, but no other CPU event, forces the event (T1)."""
@@ -101,7 +99,7 @@ class ForcingRules:
         return frozenset(stores) if buffers_stores(self.frame.model) else frozenset()
 
     def nic_forces(self, edge: EventEdge) -> Expr:
-        """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`, and S1 and S5."""
+        """R1 and R3 as far as NIC events of the queue pair in the second part force the event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
         flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, edge_kind(edge))
         overtaken = Name(self.fenced(qp)) if flushes else FALSE
@@ -114,7 +112,7 @@ class ForcingRules:
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
+        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
         later, model = edge_kind(edge), self.frame.model
         return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
 

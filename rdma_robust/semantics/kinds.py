@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.semantics.event_table import Agent, acts_of
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, Event, EventType
 
 
 class RegionKind(NamedTuple):
@@ -27,7 +27,7 @@ Kind = EventType | RegionKind
 
 NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT)
 _OF_REGIONS: Final = (
-    *(RegionKind(t, relaxed=True) for t in NIC_TYPES if t is not EventType.NF),
+    *(RegionKind(t, relaxed=True) for t in NIC_TYPES if t not in FENCE_TYPES),
     *(RegionKind(EventType.NLW, relaxed, asked=True) for relaxed in (False, True)),
 )
 NIC_KINDS: Final[tuple[Kind, ...]] = (*NIC_TYPES, *_OF_REGIONS)

@@ -67,6 +67,8 @@ def _unproven(op: cfg.Op) -> str:
             return f"a message: {_INSTEAD}"
         case cfg.Section():
             return f"a locked section of several words: {_INSTEAD}"
+        case cfg.OrderFence():
+            return f"`order`: {_INSTEAD}"
         case cfg.InlinePut():
             return f"inline data: {_INSTEAD}"
         case cfg.RemoteRmw(wraps=(_, _)):
