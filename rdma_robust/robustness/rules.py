@@ -54,7 +54,7 @@ STORE_BETA = "store_beta"
 """The set of threads with a store in the second part, and no other CPU event, where there are store buffers."""
 
 
-def edge_kind(edge: EventEdge) -> Kind:
+def kind_of_edge(edge: EventEdge) -> Kind:
     """Return the kind of the event of an edge, of two that of the first."""
     assert edge.type is not None
     return kind_of(edge.type, edge)
@@ -101,7 +101,7 @@ class ForcingRules:
     def nic_forces(self, edge: EventEdge) -> Expr:
         """R1 and R3 as far as NIC events of the queue pair in the second part force the event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
-        flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, edge_kind(edge))
+        flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
         overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge))
@@ -113,7 +113,7 @@ class ForcingRules:
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
         """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
-        later, model = edge_kind(edge), self.frame.model
+        later, model = kind_of_edge(edge), self.frame.model
         return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
 
     def forces_poll(self, edge: EventEdge) -> Expr:
@@ -126,7 +126,7 @@ class ForcingRules:
         qp = qp_of(edge)
         if edge.type is EventType.NLW or edge.type is None:
             return TRUE
-        model, later, bits = self.frame.model, edge_kind(edge), self.bits[qp]
+        model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
         asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
         before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp")
         stored = self.store_forces(edge) if qp in self.inline else FALSE
@@ -174,7 +174,7 @@ class ForcingRules:
         assert edge.type is not None
         qp = qp_of(edge)
         mine = self.bits[qp]
-        bits = mine[edge_kind(edge)] | mine[kind_of(edge.also or edge.type, edge)]
+        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)]
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
         if not edge.completing or qp not in self.frame.polled:
             return ((added,),)
@@ -209,7 +209,7 @@ class ForcingRules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        told = told_besides(edge_kind(edge), self.frame.model) if not part and takes_buffer(edge) else ()
+        told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
         if told:
             earlier = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
