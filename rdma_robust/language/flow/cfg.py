@@ -33,6 +33,7 @@ class Cell:
 
     A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
     start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
+    A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
     """
 
     node: str
@@ -40,6 +41,7 @@ class Cell:
     init: int = 0
     hidden: bool = False
     moment: bool = False
+    relaxed: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -372,6 +374,11 @@ class Program:
     undecided: tuple[Diagnostic, ...] = ()
     hardware: Hardware = UNSAID
     many_nodes: tuple[str, ...] = ()
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether some word is in a relaxed region."""
+        return any(cell.relaxed for cell in self.cells)
 
     @property
     def crowds(self) -> tuple[Thread, ...]:

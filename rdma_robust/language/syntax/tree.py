@@ -69,8 +69,9 @@ class TreeBuilder(CommonBuilder):
         return ast.FamilyRange(name, low, high, span_from(counter, high or counter))
 
     def cell(self, parts: list[Part]) -> ast.CellDeclaration:
-        name, _, size, bracket, _, init = parts
-        return ast.CellDeclaration(ident_of(name), size, init, span_from(name, init or bracket or name))
+        relaxed, name, _, size, bracket, _, init = parts
+        span = span_from(relaxed or name, init or bracket or name)
+        return ast.CellDeclaration(ident_of(name), size, init, span, relaxed is not None)
 
     def thread(self, parts: list[Part]) -> ast.ThreadDeclaration:
         keyword, name, family, _, node, block = parts
