@@ -150,8 +150,8 @@ def test_the_checker_needs_the_rule_too(kind: EventKind, name: str) -> None:
     searched, model = program(name)
     assert Search.of(searched, platform_of(model)).verdict(20_000) == "robust"
 
-    def mutant(earlier: EventKind, later: EventKind, same: bool, platform: Any) -> bool:
-        return later is not kind and observed_in_order(earlier, later, same, platform)
+    def mutant(earlier: EventKind, later: EventKind, *rest: Any) -> bool:
+        return later is not kind and observed_in_order(earlier, later, *rest)
 
     with patch.object(normal_form, "observed_in_order", mutant):
         assert Search.of(searched, platform_of(model)).verdict(20_000) != "robust"
