@@ -80,7 +80,7 @@ DEPLOYED: Final = Folder(
         (
             "Completions",
             "unsignaled, inline and fenced requests, shared completion queues",
-            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch",
+            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch|depth-",
         ),
         (
             "Order table",
@@ -137,6 +137,19 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
+LANES: Final = Folder(
+    LITMUS / "lanes",
+    "Several queue pairs to one node",
+    "Programs with lanes: data on one queue pair of a thread and a notification on another. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust litmus/lanes/*.rdma` decides them.",
+    (
+        ("Data and flag", "a flag behind data, waited for, flushed, on its own lane", r"flag-"),
+        ("Fences and polls", "those of one lane say nothing of another", r"get-|buffer-"),
+        ("Messages", "each lane has messages and receives of its own", r"message-|striped-"),
+    ),
+    ("hardware", hardware),
+)
+
 FLUSHES: Final = Folder(
     LITMUS / "flushes",
     "Flushes and order",
@@ -150,4 +163,4 @@ FLUSHES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, LANES)

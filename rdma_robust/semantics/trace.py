@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
-from rdma_robust.language.flow.cfg import Cell, Step
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Step, lane_of, on_lane
 from rdma_robust.semantics.relation import Relation
 
 
@@ -57,7 +57,8 @@ class Event:
     """One event. `index` is its place in the trace's `events`.
 
     `thread` is the thread's index in the program (-1 for initial writes), `position` its place in the thread's program
-    order. `remote` is the other node of the queue pair (None for CPU accesses), so (thread, remote) is the queue pair.
+    order. `remote` is what the thread calls the queue pair, a lane or the node at the other end (None for CPU accesses), so
+    (thread, remote) is the queue pair.
     `read` and `written` are the values read and written, None where the event does not read or write; an RP reads the
     immediate that its message, a write without a word, has written (None for that of a send, which is 0).
 
@@ -82,6 +83,11 @@ class Event:
     joined: bool = False
 
     @property
+    def lane(self) -> str:
+        """The lane of the connection, of messages, V and RP; NAMELESS for the one without a name."""
+        return NAMELESS if self.step is None else lane_of(self.step.op)
+
+    @property
     def completing(self) -> bool:
         """Whether its operation completes with the event, signaled or not."""
         return self.type in COMPLETING_TYPES and not self.within
@@ -100,9 +106,9 @@ class Event:
             case EventType.F:
                 return name
             case EventType.V | EventType.RP:
-                return f"{name}({', '.join([str(self.peer), *values])})"
+                return f"{name}({', '.join([f'{self.peer}{on_lane(self.lane)}', *values])})"
             case _ if self.cell is None:
-                return f"{name}({', '.join([f'to {self.peer}', *values])})"
+                return f"{name}({', '.join([f'to {self.peer}{on_lane(self.lane)}', *values])})"
             case _:
                 return f"{name}({', '.join([str(self.cell), *values])})"
 

@@ -75,6 +75,8 @@ def _unproven(op: cfg.Op) -> str:
             return f"a remote `faa` that starts again at the other end of a domain: {_INSTEAD}, or leave the `domain` out"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
             return f"an operation without a completion (`unsignaled`): {_INSTEAD}"
+        case _ if cfg.lane_of(op) != cfg.NAMELESS:
+            return f"an operation on a lane: {_INSTEAD}"
         case _ if not isinstance(op, _PROVEN):
             return f"an operation like {type(op).__name__}: {_INSTEAD}"
         case _:

@@ -15,10 +15,11 @@ from rdma_robust.errors import Edit
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
+from rdma_robust.language.check.families import OneOfThem, check_lane_family, lane_names
 from rdma_robust.language.check.meaning import in_domain, wrapped
-from rdma_robust.language.check.names import NodeNames, Register, SharedVariable
+from rdma_robust.language.check.names import QueuePairName, Register, SharedVariable
 from rdma_robust.language.check.other_threads import OtherThreads
-from rdma_robust.language.check.resolve import UNKNOWN
+from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver
 from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import VariableAccess
 from rdma_robust.language.flow import cfg
@@ -58,6 +59,8 @@ class RequestChecker(OtherThreads):
                 return self._recv(statement)
             case ast.PostedStatement():
                 return self._posted(statement)
+            case ast.Lanes():
+                return self._lanes(statement)
             case ast.PollStatement():
                 return self._poll(statement)
             case ast.PollAny():
@@ -89,8 +92,12 @@ class RequestChecker(OtherThreads):
             self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
 
-    def queue_pair(self, name: ast.Ident) -> NodeNames | None:
-        """Return the node at the other end; None after an error."""
+    def queue_pair(self, name: ast.Ident) -> QueuePairName | None:
+        """Return the queue pair that a lane, or else a node, stands for; None after an error."""
+        if name.index is not None:
+            name = OneOfThem(self.world, self.report, "statement")(name, "node")
+        if name.text in self.world.lanes.get(self.thread.name, {}):
+            return self.lane(self.thread.name, name, None)
         node = self.names.node(name)
         if node is None or self.thread.node is None:
             return None
@@ -102,7 +109,52 @@ class RequestChecker(OtherThreads):
                 hint=self.names.proposals.loopback(),
             )
             return None
-        return node
+        return QueuePairName(node.name)
+
+    def lane(self, owner: str, name: ast.Ident, to: str | None) -> QueuePairName | None:
+        """Return a lane of the thread `owner`, which must go to the node `to` unless that is None; None after an error."""
+        if name.index is not None:
+            name = OneOfThem(self.world, self.report, "statement")(name, "node")
+        known, of = self.world.lanes.get(owner, {}), "this thread" if owner == self.thread.name else f"thread {owner}"
+        if name.text not in known:
+            if name.text not in self.world.poisoned:
+                hint = advice.lanes(self.world, owner, name)
+                self.report.error("RR202", name.span, f"{of} has no lane {quote(name.text)}", hint=hint)
+            return None
+        if owner == self.thread.name and name.text not in self.thread.lanes:
+            self.report.error(
+                "RR202", name.span, f"lane {quote(name.text)} is declared further down", hint="move the `qp` line up"
+            )
+        node = known[name.text]
+        if node is not None and to is not None and node != to:
+            message = f"lane {quote(name.text)} of {of} goes to {node}, and this is about {to}"
+            there = advice.listed_names(f"to {to} there is", [lane for lane, end in known.items() if end == to])
+            self.report.error("RR411", name.span, message, hint=there or f"declare one: `qp NAME to {to}`")
+            return None
+        return None if node is None else QueuePairName(node, name.text)
+
+    def _pair(self, node: str, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> QueuePairName | None:
+        """Return the queue pair to `node` that a request is posted on; None after an error."""
+        on = next((flag.lane for flag in statement.flags if flag.lane is not None), None)
+        return QueuePairName(node) if on is None else self.lane(self.thread.name, on, node)
+
+    def _lanes(self, statement: ast.Lanes) -> StatementSteps:
+        """Declare the lanes of a `qp` line: no step does that."""
+        constants = ConstantResolver(self.world, self.report)
+        for each in statement.lanes:
+            node = self.names.node(each.node)
+            if node is not None and node is self.thread.node and not self.world.loopback:
+                message = f"{quote(node.name)} is the node thread {self.thread.name} itself runs on"
+                self.report.error("RR401", each.node.span, message, hint=self.names.proposals.loopback())
+            if ("node", each.name.text) in self.world.groups or each.name.text in self.world.nodes:
+                self.report.error("RR205", each.name.span, f"lane {quote(each.name.text)} has the name of a node")
+            check_lane_family(each, constants, self.report)
+            for name in lane_names(each, constants):
+                before = self.thread.lanes.setdefault(name, each.name.span)
+                if before is not each.name.span:
+                    message = f"lane {quote(name)} was declared before, on line {before.line}"
+                    self.report.error("RR204", each.name.span, message)
+        return StatementSteps()
 
     def remote_cell(self, ref: ast.Ref, statement: ast.Request) -> VariableAccess | None:
         """Return the access to a cell of another node; None after an error."""
@@ -124,7 +176,6 @@ class RequestChecker(OtherThreads):
         variable = self.names.variable(ref, node)
         if variable is None:
             return None
-        self.thread.sends_to.add(node.name)
         return self.names.access(ref, variable)
 
     def _unqualified(self, ref: ast.Ref, statement: ast.Request, verb: str) -> None:
@@ -190,13 +241,15 @@ class RequestChecker(OtherThreads):
             )
         if target is None or source is None:
             return StatementSteps()
-        node, signaled = source.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
+        pair, signaled = self._pair(source.variable.node, statement), "unsignaled" not in words
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
         return self._fenced(
             statement,
-            node,
+            pair,
             words,
-            self.lowering(statement).touch([target, source], lambda cells: cfg.Get(cells[0], cells[1], signaled)),
+            self.lowering(statement).touch([target, source], lambda cells: cfg.Get(cells[0], cells[1], signaled, pair.lane)),
         )
 
     def _put(self, statement: ast.PutStatement) -> StatementSteps:
@@ -208,7 +261,10 @@ class RequestChecker(OtherThreads):
         if target is None or data is None or (statement.imm is not None and imm is None):
             return StatementSteps()
         node, signaled = target.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
+        pair = self._pair(node, statement)
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
         if imm is not None:
             _, to, place = imm
             if place is not None and place != node:
@@ -219,7 +275,8 @@ class RequestChecker(OtherThreads):
                     hint=self.threads_on(node),
                 )
                 return StatementSteps()
-        return self._fenced(statement, node, words, self.lowering(statement).request(target, data, _put_op(signaled, imm)))
+        made = self.lowering(statement).request(target, data, _put_op(signaled, imm, pair.lane))
+        return self._fenced(statement, pair, words, made)
 
     def _send(self, statement: ast.SendStatement) -> StatementSteps:
         """Return the steps of a message."""
@@ -229,10 +286,14 @@ class RequestChecker(OtherThreads):
         if found is None or data is None:
             return StatementSteps()
         to, node = found
-        signaled = "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
-        lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
-        return self._fenced(statement, node, words, lowered)
+        pair, signaled = self._pair(node, statement), "unsignaled" not in words
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
+        lowered = self.lowering(statement).request(
+            None, data, lambda _, payload: cfg.Send(to, node, payload, signaled, pair.lane)
+        )
+        return self._fenced(statement, pair, words, lowered)
 
     def _get_flags(self, statement: ast.GetStatement) -> Words:
         """Return the flags of a get, which carries no data."""
@@ -244,31 +305,33 @@ class RequestChecker(OtherThreads):
                 )
         return words
 
-    def _fenced(self, statement: ast.Statement, node: str, words: Words, lowered: StatementSteps) -> StatementSteps:
+    def _fenced(
+        self, statement: ast.Statement, pair: QueuePairName, words: Words, lowered: StatementSteps
+    ) -> StatementSteps:
         """Return the steps of a request, behind a fence if it asks for one."""
         if "fenced" in words:
-            lowered.before = self.lowering(statement).plain(cfg.RFence(node))
+            lowered.before = self.lowering(statement).plain(cfg.RFence(pair.node, pair.lane))
         return lowered
 
     def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
         buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
-        found = self.sender(statement.sender)
+        found = self._sender(statement.sender, statement.on)
         if buffer is None or found is None:
             return StatementSteps()
-        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], found))
+        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], *found))
 
     def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
         """Declare receives that are posted before anything runs: no step does that."""
-        found = self.sender(statement.sender)
+        found = self._sender(statement.sender, statement.on)
         for ref in statement.buffers:
             buffer = self.own_cell(ref, "`posted` names variables of this node")
             if buffer is None or found is None:
                 continue
             if buffer.index is None:
-                self.thread.posted.append((found, buffer.variable.cells[0]))
+                self.thread.posted.append((found[0], buffer.variable.cells[0], found[1]))
             elif isinstance(buffer.index, Const):
-                self.thread.posted.append((found, buffer.variable.cells[buffer.index.value]))
+                self.thread.posted.append((found[0], buffer.variable.cells[buffer.index.value], found[1]))
             else:
                 self.report.error(
                     "RR415",
@@ -277,6 +340,14 @@ class RequestChecker(OtherThreads):
                     expected="an index that is a constant",
                 )
         return StatementSteps()
+
+    def _sender(self, name: ast.Ident, on: ast.Flag | None) -> tuple[str, str] | None:
+        """Return the thread that messages come from, and its lane that they come on; None after an error."""
+        found = self.sender(name)
+        if found is None or on is None or on.lane is None:
+            return None if found is None else (found, cfg.NAMELESS)
+        pair = self.lane(found, on.lane, None if self.thread.node is None else self.thread.node.name)
+        return None if pair is None else (found, pair.lane)
 
     def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
         seen: set[ast.FlagWord] = set()
@@ -364,15 +435,16 @@ class RequestChecker(OtherThreads):
         )
 
     def _poll(self, statement: ast.PollStatement) -> StatementSteps:
-        """Return the steps of `poll NODE`, one for each completion that it takes."""
-        node = self.queue_pair(statement.node)
+        """Return the steps of `poll NODE` or `poll LANE`, one for each completion that it takes."""
+        pair = self.queue_pair(statement.node)
         times = 1 if statement.count is None else self._count(statement.count)
-        self.thread.polls.append((statement.node, statement.span))
-        if node is None or times is None:
+        if pair is None or times is None:
             return StatementSteps()
+        self.thread.polls.append((pair.name, statement.span))
+        poll = cfg.Poll(pair.node, pair.lane)
         if times == 1:
-            return self.lowering(statement).plain(cfg.Poll(node.name))
-        return self.lowering(statement).chains([repeat((cfg.Poll(node.name), ()), times)])
+            return self.lowering(statement).plain(poll)
+        return self.lowering(statement).chains([repeat((poll, ()), times)])
 
     def _count(self, count: ast.Expr) -> int | None:
         value = self.names.private(count, "how often is polled is a constant").expr
@@ -393,39 +465,39 @@ class RequestChecker(OtherThreads):
         """Return the steps of `r = poll NODE or NODE`: alternatives, each of which may say which it was."""
         found = [self.queue_pair(name) for name in statement.nodes]
         for k, name in enumerate(statement.nodes):
-            if any(name.text == before.text for before in statement.nodes[:k]):
+            if found[k] is not None and found[k] in found[:k]:
                 self.report.error("RR414", name.span, f"{quote(name.text)} is one of them already")
         register = None if statement.target is None else self._register_of(statement.target)
-        nodes = [node.name for node in found if node is not None]
-        if len(nodes) < len(found) or (statement.target is not None and register is None):
+        polls = [cfg.Poll(pair.node, pair.lane) for pair in found if pair is not None]
+        if len(polls) < len(found) or (statement.target is not None and register is None):
             return StatementSteps()
         if register is None:
-            return self.lowering(statement).chains([[(cfg.Poll(node), ())] for node in nodes])
-        self._fits(statement, len(nodes) - 1)
+            return self.lowering(statement).chains([[(poll, ())] for poll in polls])
+        self._fits(statement, len(polls) - 1)
         ways: list[_Way]
-        ways = [[(cfg.Poll(node), ()), (cfg.Silent(), ((register, Const(k)),))] for k, node in enumerate(nodes)]
+        ways = [[(poll, ()), (cfg.Silent(), ((register, Const(k)),))] for k, poll in enumerate(polls)]
         return self.lowering(statement).chains(ways)
 
     def _try_poll(self, statement: ast.TryPoll) -> StatementSteps:
         """Return the steps of `r = trypoll NODE`: a poll, or none."""
-        node = self.queue_pair(statement.node)
+        pair = self.queue_pair(statement.node)
         register = self._register_of(statement.target)
-        if node is None or register is None:
+        if pair is None or register is None:
             return StatementSteps()
         self._fits(statement, 1)
         taken: _Way
-        taken = [(cfg.Poll(node.name), ()), (cfg.Silent(), ((register, Const(1)),))]
+        taken = [(cfg.Poll(pair.node, pair.lane), ()), (cfg.Silent(), ((register, Const(1)),))]
         return self.lowering(statement).chains([taken, [(cfg.Silent(), ((register, Const(0)),))]])
 
     def _receive_poll(self, statement: ast.RecvPollStatement) -> StatementSteps:
         """Return the step of `rpoll THREAD`."""
-        sender = self.sender(statement.sender)
+        sender = self._sender(statement.sender, statement.on)
         register = None if statement.target is None else self._register_of(statement.target)
         if sender is None or (statement.target is not None and register is None):
             return StatementSteps()
         if register is not None:
             self._fits(statement, 0)
-        return self.lowering(statement).plain(cfg.RecvPoll(sender), () if register is None else ((register, VALUE),))
+        return self.lowering(statement).plain(cfg.RecvPoll(*sender), () if register is None else ((register, VALUE),))
 
     def _register_of(self, target: ast.Ref) -> str | None:
         """Return the register that something is put into; None after an error."""
@@ -455,8 +527,8 @@ class RequestChecker(OtherThreads):
         operation: type[cfg.RFence | cfg.Flush | cfg.OrderFence],
     ) -> StatementSteps:
         """Return the steps of a statement that only names a queue pair."""
-        node = self.queue_pair(place)
-        return StatementSteps() if node is None else self.lowering(statement).plain(operation(node.name))
+        pair = self.queue_pair(place)
+        return StatementSteps() if pair is None else self.lowering(statement).plain(operation(pair.node, pair.lane))
 
     def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
         """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""
@@ -473,17 +545,19 @@ class RequestChecker(OtherThreads):
             self.names.require_domain(call, word)
         if target is None or source is None:
             return StatementSteps()
-        node, signaled = source.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
+        pair, signaled = self._pair(source.variable.node, statement), "unsignaled" not in words
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
         texts = list(zip(values, map(printer.expression, operands), strict=True))
         change = self._change(call, word, [value.expr for value in values])
 
         def make(to: cfg.Cell, of: cfg.Cell) -> cfg.RemoteRmw:
-            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps)
+            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps, pair.lane)
 
         written = None if word == "faa" else texts[-1]
         lowered = self.lowering(statement).remote_rmw((target, source), make, texts, written)
-        return self._fenced(statement, node, words, lowered)
+        return self._fenced(statement, pair, words, lowered)
 
     def _change(self, call: ast.AtomicCall, word: str, values: list[Expr]) -> _Change:
         match word:
@@ -502,14 +576,14 @@ class RequestChecker(OtherThreads):
         return _Change(wrapped(sum_, domain), TRUE, (negate(in_domain(sum_, domain)), fault))
 
 
-def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None) -> _Make:
+def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None, lane: str) -> _Make:
     def make(target: cfg.Cell | None, data: cfg.Payload) -> cfg.Op:
         assert target is not None
         if imm is not None:
-            return cfg.ImmPut(target, data, imm[0], imm[1], signaled)
+            return cfg.ImmPut(target, data, imm[0], imm[1], signaled, lane)
         if data.inline:
-            return cfg.InlinePut(target, data, signaled)
+            return cfg.InlinePut(target, data, signaled, lane)
         assert data.source is not None
-        return cfg.Put(target, data.source, signaled)
+        return cfg.Put(target, data.source, signaled, lane)
 
     return make

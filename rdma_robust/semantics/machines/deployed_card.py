@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
-from rdma_robust.semantics.connections import buffers_of
+from rdma_robust.semantics.connections import buffers_of, connections
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
@@ -26,7 +26,7 @@ from rdma_robust.semantics.machines.queues import (
     ready,
     tidied,
 )
-from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
+from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer
@@ -80,11 +80,8 @@ class CardMachine:
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"))
         self.connections = connections(program)
-        self.numbers = connection_numbers(self.connections)
         self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
-        self._buffers = {
-            pair: [self.program.cells.index(cell) for cell in buffers_of(program, pair)] for pair in self.connections
-        }
+        self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
         self._ready: list[dict[tuple[Queue, bool], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
@@ -106,13 +103,12 @@ class CardMachine:
         """Whether the next message of a queue pair takes a buffer in a relaxed region. Without a buffer it may be any of the
         connection's."""
         requests = ((posted, self.request(t, posted.command)) for posted in queue)
-        receiver = next(
-            (r.receiver for posted, r in requests if r.receiver != NOWHERE and posted.buffer == NOWHERE), NOWHERE
-        )
-        if receiver == NOWHERE:
+        waiting = (r.connection for posted, r in requests if r.connection != NOWHERE and posted.buffer == NOWHERE)
+        connection = next(waiting, NOWHERE)
+        if connection == NOWHERE:
             return False
-        posted = state.inboxes[self.numbers[t, receiver]].posted
-        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[t, receiver])
+        posted = state.inboxes[connection].posted
+        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[connection])
 
     def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
@@ -132,7 +128,7 @@ class CardMachine:
         inboxes = state.inboxes
         cell = None
         if part.message:
-            number = self.numbers[t, request.receiver]
+            number = request.connection
             if not inboxes[number].posted:
                 return None
             posted = posted._replace(buffer=inboxes[number].posted[0])
@@ -217,10 +213,11 @@ class CardMachine:
         while (place := next_to_be_told(requests, queue)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
-            at = self.numbers[t, request.receiver]
             message = next(part for part in events_of_request(request, posted) if part.message)
             assert message.imm is not None
-            inboxes = with_inbox(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
+            inboxes = with_inbox(
+                inboxes, request.connection, inboxes[request.connection].told(message.imm((*posted.env, posted.value), 0))
+            )
             queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
         thread = state.threads[t]
         queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
@@ -241,14 +238,14 @@ class CardMachine:
 
     def waiting_steps(self, state: DeployedState, t: int) -> Iterator[Step]:
         """Yield the steps of messages of thread `t` that wait for a buffer, and for nothing else."""
-        if all(sender != t for sender, _ in self.connections):
+        if all(sender != t for sender, _, _ in self.connections):
             return
         for qp, queue in enumerate(state.threads[t].queues):
             for place, event in self.ready(state, t, qp):
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
                 unsent = part.message and queue[place].stages[event] == TO_COME
-                if unsent and not state.inboxes[self.numbers[t, request.receiver]].posted:
+                if unsent and not state.inboxes[request.connection].posted:
                     yield request.step
 
 
