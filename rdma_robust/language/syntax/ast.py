@@ -375,7 +375,7 @@ class AllowLoopback:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSetting:
-    """`word value` in a `hardware` line."""
+    """`word value` in a `hardware` line, as `order relaxed` and `send depth 16`."""
 
     word: Ident
     value: Ident
