@@ -108,14 +108,15 @@ class ThreadRelaxation:
         be in beta, that is the `kind`."""
         assert edge.type is not None and edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
-        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, edge):
+        made = replace(edge, type=kind or edge.type)
+        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, made):
             if not (left := self._outstanding(edge)):
                 return None
             polls = tuple(sorted((*polls, (edge.remote, left))))
         return replace(now, beta=beta, polls=polls)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
-        if edge.type is EventType.NLW or edge.type is None or now.store:
+        if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store:
             return True
         earlier = (t for remote, t in now.beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
         return any(ippo_scope(t, edge.type, self.model) == "qp" for t in earlier)
