@@ -80,7 +80,7 @@ DEPLOYED: Final = Folder(
         (
             "Completions",
             "unsignaled, inline and fenced requests, shared completion queues",
-            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch",
+            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch|depth-",
         ),
         (
             "Order table",
@@ -125,4 +125,29 @@ CROWDS: Final = Folder(
     ("copies", copies),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS)
+LIFETIMES: Final = Folder(
+    LITMUS / "lifetimes",
+    "Threads that are started and joined",
+    "Programs with `start` and `join`: what they order, and that requests under way are not covered. The first comment "
+    "of each says what it is and where it comes from. `rdma-robust litmus/lifetimes/*.rdma` decides them.",
+    (
+        ("Starting", "what the starter has done comes first", r"start-"),
+        ("Joining", "what the CPU of a thread has done comes first", r"join-"),
+    ),
+    ("hardware", hardware),
+)
+
+FLUSHES: Final = Folder(
+    LITMUS / "flushes",
+    "Flushes and order",
+    "Programs with `flush` (shmem_quiet, MPI_Win_flush) and `order` (shmem_fence): what they keep in order, and what "
+    "they do not. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/flushes/*.rdma` decides them.",
+    (
+        ("Flushes", "the thread waits until what it has posted has taken effect", r"flush-"),
+        ("Order", "remote writes and atomics before it come before those behind it, and nobody waits", r"order-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES)

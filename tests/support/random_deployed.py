@@ -34,7 +34,10 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "answers")
+FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers")
+
+UNPROVEN: Final = ("flushes", "answers")
+"""The families with operations that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -53,10 +56,17 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "quiet": 26, "fetch": 10, "rcas": 6, "faa": 4, "put": 10, "get": 6, "inline": 5, "write": 12, "read": 14, "cas": 4,
         "assume": 5, "fence": 3, "send": 2, "rpoll": 2, "mfence": 2,
     },
+    "flushes": {
+        "put": 26, "get": 10, "inline": 5, "rcas": 8, "faa": 4, "send": 7, "imm": 3, "recv": 3, "rpoll": 6, "write": 9,
+        "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
+    },
 }  # fmt: skip
 
-_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "answers": 0.3}
+_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "flushes": 0.15, "answers": 0.3}
 """How many programs of a family have store buffers."""
+
+_WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
+"""How many programs of a family run on a weaker network."""
 
 _COST: Final = {"quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
@@ -150,9 +160,10 @@ def _hardware(rng: Random, family: str) -> dict[str, str]:
     buffered = _BUFFERED.get(family, 0.0)
     if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker", "answers") and rng.random() < 0.25:
+    if family in ("atomics", "mixed", "weaker", "flushes", "answers") and rng.random() < 0.25:
         said["atomics"] = "glob"
-    if family == "weaker" or (family == "answers" and rng.random() < 0.35):
+    weaker = _WEAKER.get(family, 0.0)
+    if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
     if rng.random() < 0.25:
         said["reads"] = "ordered"
@@ -255,6 +266,8 @@ class _Writer:
                 return f"{register} = cas({mine}, {rng.choice([0, 0, value])}, {rng.choice([1, 2])})"
             case "fence":
                 return f"rfence {node}"
+            case "flush" | "order":
+                return f"{kind} {node}"
             case "recv" | "rpoll":
                 return self.receiving(kind, thread, mine)
             case "send" | "imm":
@@ -397,7 +410,8 @@ def _inserted(lines: list[str], rng: Random) -> str:
     far = f"{node}.{rng.choice(nodes[node] or ['x'])}"
     other, register, value = rng.choice(threads), rng.choice(registers or ["r"]), rng.randint(0, 2)
     return rng.choice([
-        "mfence", f"poll {node}", f"poll {node}", f"rfence {node}", f"{register} = {word}", f"{word} = {value}",
+        "mfence", f"poll {node}", f"poll {node}", f"rfence {node}", f"flush {node}", f"order {node}",
+        f"{register} = {word}", f"{word} = {value}",
         f"put {far} = {word}", f"put {far} = {value}", f"put {far} = {word} inline", f"put {far} = {word} unsignaled",
         f"get {word} = {far}", f"get {word} = {far} unsignaled", f"get {word} = cas({far}, {value}, {rng.randint(1, 2)})",
         f"get {word} = faa({far}, 1)", f"swap({far}, {value})", f"cas({far}, {value}, 1)", f"get {word} = fetch({far})",

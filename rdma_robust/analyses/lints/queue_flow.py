@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rdma_robust.digraph import components
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import goes_on
 
@@ -145,6 +146,17 @@ class ThreadFlow:
                     seen.add(edge[1])
                     todo.append(edge[1])
 
+    def windows(self) -> Iterator[tuple[Edge, Edge]]:
+        """Yield for each loop and queue pair a request that is posted there and a message of its other node that is waited
+        for, if no completion of the queue pair is taken in the loop."""
+        following = {point: [target for _, target, _ in self.going_on(point)] for point in self.out}
+        for loop in components(following):
+            inside = [e for point in loop for e in self.going_on(point) if e[1] in loop]
+            waits = [e for e in inside if isinstance(e[2].op, RecvPoll)]
+            for node in dict.fromkeys(requests_to(e[2].op) for e in inside if waits):
+                if node is not None and not any(polls_of(e[2].op) == node for e in inside):
+                    yield next(e for e in inside if requests_to(e[2].op) == node), waits[0]
+
 
 def _posted_at_once(thread: Thread) -> Iterator[str]:
     """Yield the senders for whom a thread posts receives before it waits for anything or decides anything."""
@@ -166,8 +178,6 @@ def _posted_at_once(thread: Thread) -> Iterator[str]:
 def outstanding_after(have: int, step: Step, node: str, many: int) -> tuple[int, ...]:
     """Return what `have` completions outstanding towards `node` can be after a step, none if a poll has nothing to take;
     `many` stands for more, too."""
-    if isinstance(step.op, Flush) and step.op.node == node:
-        return (0,)
     if polls_of(step.op) == node:
         return () if have == 0 else (many - 1, many) if have == many else (have - 1,)
     return (min(have + (completes_on(step.op) == node), many),)

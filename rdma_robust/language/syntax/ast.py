@@ -294,6 +294,12 @@ class FlushStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderStatement:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
@@ -320,6 +326,22 @@ class RecvPollStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class StartStatement:
+    """`start thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStatement:
+    """`join thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
 Request = (
     PutStatement
     | GetStatement
@@ -329,9 +351,12 @@ Request = (
     | TryPoll
     | RFenceStatement
     | FlushStatement
+    | OrderStatement
     | PostedStatement
     | RecvStatement
     | RecvPollStatement
+    | StartStatement
+    | JoinStatement
 )
 """All of these that are statements."""
 
@@ -353,7 +378,7 @@ class AllowLoopback:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSetting:
-    """`word value` in a `hardware` line."""
+    """`word value` in a `hardware` line, as `order relaxed` and `send depth 16`."""
 
     word: Ident
     value: Ident
@@ -383,12 +408,13 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class CellDeclaration:
-    """A variable or, with a `size`, an array of a node."""
+    """A variable or, with a `size`, an array of a node; a `relaxed` one is in a relaxed memory region."""
 
     name: Ident
     size: Expr | None
     init: Expr | None
     span: Span = field(default=NO_SPAN, compare=False)
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
