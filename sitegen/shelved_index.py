@@ -80,14 +80,14 @@ DEPLOYED: Final = Folder(
         (
             "Completions",
             "unsignaled, inline and fenced requests, shared completion queues",
-            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch",
+            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch|depth-",
         ),
         (
             "Order table",
             "the cells of remote atomics, and those that weaker orders give up",
             r"order-|(multipath|relaxed)-n(rw|aw|ar|lw)-",
         ),
-        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into"),
+        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-"),
         (
             "Protocols with atomics",
             "locks, tickets, barriers, queues, counters",
