@@ -275,7 +275,8 @@ class _Thread:
             case cfg.RecvPoll(sender, lane):
                 yield from wrong_sender(self.program, self.thread, sender, lane)
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
-                yield from self._own(target, cells)
+                if target is not None:
+                    yield from self._own(target, cells)
                 yield from self._remote(source, cells, step.op.lane)
             case cfg.Poll(node, lane) | cfg.RFence(node, lane) | cfg.Flush(node, lane) | cfg.OrderFence(node, lane):
                 yield from self._queue_pair(node, lane)
