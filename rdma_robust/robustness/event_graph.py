@@ -15,7 +15,7 @@ from itertools import count
 
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, is_value, names, substitute
-from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, lane_of, steps
+from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, named_lane, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_edge import EdgeTouch, EventEdge, section_stores
@@ -148,11 +148,11 @@ def _split(
                 completing=wrote.completing,
                 peer=act.peer,
                 wraps=None if more else case.fault,
-                connection=_connection(program, bare.thread, act, lane_of(step.op)),
+                connection=_connection(program, bare.thread, act, named_lane(step.op)),
                 also=wrote.type if wrote is not act else None,
                 rmw=rmw if act.reads else None,
             )
-            for each in _placements(program, bare.thread, act, lane_of(step.op)):
+            for each in _placements(program, bare.thread, act, named_lane(step.op)):
                 written = _written(wrote if edge.also else each, rename)
                 yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, Step, Thread, lane_of, steps
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, Step, Thread, named_lane, steps
 from rdma_robust.semantics.event_table import Agent, cases_of
 from rdma_robust.semantics.trace import EventType
 
@@ -89,7 +89,7 @@ def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> C
         for position, event in enumerate(events):
             if event.peer is None:
                 continue
-            other, lane = numbers[event.peer], NAMELESS if event.step is None else lane_of(event.step.op)
+            other, lane = numbers[event.peer], NAMELESS if event.step is None else named_lane(event.step.op)
             if event.type is EventType.V:
                 receives.setdefault((other, t, lane), []).append(((t, position), _buffer(event)))
             elif event.type is EventType.RP:
@@ -128,7 +128,7 @@ def _used(program: Program) -> set[Connection]:
         for _, _, step in steps(thread):
             for act in (act for case in cases_of(step.op) for act in case.acts if act.peer is not None):
                 ends = (t, numbers[act.peer or ""])
-                found.add((*(ends if act.agent is Agent.NIC else ends[::-1]), lane_of(step.op)))
+                found.add((*(ends if act.agent is Agent.NIC else ends[::-1]), named_lane(step.op)))
     return found
 
 

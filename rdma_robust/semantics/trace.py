@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
-from rdma_robust.language.flow.cfg import NAMELESS, Cell, Step, lane_of, on_lane
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Step, named_lane, on_lane
 from rdma_robust.semantics.relation import Relation
 
 
@@ -86,7 +86,7 @@ class Event:
     @property
     def lane(self) -> str:
         """The lane of the connection, of messages, V and RP; NAMELESS for the one without a name."""
-        return NAMELESS if self.step is None else lane_of(self.step.op)
+        return NAMELESS if self.step is None else named_lane(self.step.op)
 
     def __post_init__(self) -> None:
         if self.completing is None:

@@ -12,7 +12,7 @@ from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Expr, constants, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Program, RecvPoll, Section, Step, Thread, lane_of, steps
+from rdma_robust.language.flow.cfg import Cell, Program, RecvPoll, Section, Step, Thread, named_lane, steps
 from rdma_robust.semantics.connections import buffers_for
 from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -143,7 +143,7 @@ def _compile(program: Program, thread: Thread, step: Step) -> _StepTerms:
 
     cases = cases_of(step.op)
     for case in cases:
-        for target, value in (write for act in case.acts for write in _targets(program, thread, act, lane_of(step.op))):
+        for target, value in (write for act in case.acts for write in _targets(program, thread, act, named_lane(step.op))):
             expected = expected_value(case.when)
             at = None if expected is None else place(expected)
             stores.append(_Store(target, None if value == VALUE else place(value), at))

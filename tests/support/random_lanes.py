@@ -16,7 +16,7 @@ from random import Random
 from typing import Final
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.flow.cfg import Program, lane_of
+from rdma_robust.language.flow.cfg import Program, named_lane
 from rdma_robust.model import Model
 from tests.support.random_deployed import EVENTS, loaded, most_events
 
@@ -91,6 +91,6 @@ def on_lanes(programs: Iterable[tuple[Program, Model]]) -> Iterator[tuple[Progra
             found, model = loaded(made, f"{program.file}, on lanes")
         except ProgramError as error:
             raise AssertionError(made) from error
-        on_one = any(lane_of(step.op) for thread in found.threads for _, _, step in thread.edges)
+        on_one = any(named_lane(step.op) for thread in found.threads for _, _, step in thread.edges)
         if on_one and most_events(found, model) <= EVENTS:
             yield found, model

@@ -26,7 +26,7 @@ from rdma_robust.language.flow.cfg import (
     Send,
     Step,
     Write,
-    lane_of,
+    named_lane,
     node_of,
     on_lane,
 )
@@ -67,7 +67,7 @@ def _proves_less(poll: Step, ops: list[RequestTrail], first: Step) -> Diagnostic
         f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
         f"{quote(first.text)} on line {first.span.line} may be seen before it"
     )
-    word = f"{node_of(poll.op)}{on_lane(lane_of(poll.op))}"
+    word = f"{node_of(poll.op)}{on_lane(named_lane(poll.op))}"
     return Diagnostic(
         "warning", "RR723", message, poll.span, hint=f"to know that it has arrived, get a word of {word}, and poll that too"
     )

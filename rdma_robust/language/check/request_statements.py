@@ -15,11 +15,10 @@ from rdma_robust.errors import Edit
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
-from rdma_robust.language.check.families import OneOfThem, check_lane_family, lane_names
 from rdma_robust.language.check.meaning import in_domain, wrapped
 from rdma_robust.language.check.names import QueuePairName, Register, SharedVariable
-from rdma_robust.language.check.other_threads import OtherThreads
-from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver
+from rdma_robust.language.check.queue_pairs import QueuePairChecker
+from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import VariableAccess
 from rdma_robust.language.flow import cfg
@@ -43,7 +42,7 @@ class _Change:
     wraps: tuple[Expr, cfg.Fault] | None = None
 
 
-class RequestChecker(OtherThreads):
+class RequestChecker(QueuePairChecker):
     """Checks what a thread asks of others, and makes its steps. What is wrong goes to the report and makes no steps."""
 
     def request(self, statement: ast.Request) -> StatementSteps:
@@ -60,7 +59,7 @@ class RequestChecker(OtherThreads):
             case ast.PostedStatement():
                 return self._posted(statement)
             case ast.Lanes():
-                return self._lanes(statement)
+                return self.declare_lanes(statement)
             case ast.PollStatement():
                 return self._poll(statement)
             case ast.PollAny():
@@ -91,72 +90,6 @@ class RequestChecker(OtherThreads):
             kind = "register" if isinstance(found, Register) else "constant"
             self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
-
-    def queue_pair(self, name: ast.Ident) -> QueuePairName | None:
-        """Return the queue pair that a lane, or else a node, stands for; None after an error."""
-        if name.index is not None:
-            name = OneOfThem(self.world, self.report, "statement")(name, "node")
-        if name.text in self.world.lanes.get(self.thread.name, {}):
-            return self.lane(self.thread.name, name, None)
-        node = self.names.node(name)
-        if node is None or self.thread.node is None:
-            return None
-        if node is self.thread.node and not self.world.loopback:
-            self.report.error(
-                "RR401",
-                name.span,
-                f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
-                hint=self.names.proposals.loopback(),
-            )
-            return None
-        return QueuePairName(node.name)
-
-    def lane(self, owner: str, name: ast.Ident, to: str | None) -> QueuePairName | None:
-        """Return a lane of the thread `owner`, which must go to the node `to` unless that is None; None after an error."""
-        if name.index is not None:
-            name = OneOfThem(self.world, self.report, "statement")(name, "node")
-        known, of = self.world.lanes.get(owner, {}), "this thread" if owner == self.thread.name else f"thread {owner}"
-        if name.text not in known:
-            if name.text not in self.world.poisoned:
-                hint = advice.lanes(self.world, owner, name)
-                self.report.error("RR202", name.span, f"{of} has no lane {quote(name.text)}", hint=hint)
-            return None
-        if owner == self.thread.name and name.text not in self.thread.lanes:
-            self.report.error(
-                "RR202", name.span, f"lane {quote(name.text)} is declared further down", hint="move the `qp` line up"
-            )
-        node = known[name.text]
-        if node is not None and to is not None and node != to:
-            message = f"lane {quote(name.text)} of {of} goes to {node}, and this is about {to}"
-            there = advice.listed_names(f"to {to} there is", [lane for lane, end in known.items() if end == to])
-            self.report.error("RR411", name.span, message, hint=there or f"declare one: `qp NAME to {to}`")
-            return None
-        return None if node is None else QueuePairName(node, name.text)
-
-    def _pair(
-        self, node: str, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call
-    ) -> QueuePairName | None:
-        """Return the queue pair to `node` that a request is posted on; None after an error."""
-        on = next((flag.lane for flag in statement.flags if flag.lane is not None), None)
-        return QueuePairName(node) if on is None else self.lane(self.thread.name, on, node)
-
-    def _lanes(self, statement: ast.Lanes) -> StatementSteps:
-        """Declare the lanes of a `qp` line: no step does that."""
-        constants = ConstantResolver(self.world, self.report)
-        for each in statement.lanes:
-            node = self.names.node(each.node)
-            if node is not None and node is self.thread.node and not self.world.loopback:
-                message = f"{quote(node.name)} is the node thread {self.thread.name} itself runs on"
-                self.report.error("RR401", each.node.span, message, hint=self.names.proposals.loopback())
-            if ("node", each.name.text) in self.world.groups or each.name.text in self.world.nodes:
-                self.report.error("RR205", each.name.span, f"lane {quote(each.name.text)} has the name of a node")
-            check_lane_family(each, constants, self.report)
-            for name in lane_names(each, constants):
-                before = self.thread.lanes.setdefault(name, each.name.span)
-                if before is not each.name.span:
-                    message = f"lane {quote(name)} was declared before, on line {before.line}"
-                    self.report.error("RR204", each.name.span, message)
-        return StatementSteps()
 
     def remote_cell(self, ref: ast.Ref, statement: ast.Request | ast.Call) -> VariableAccess | None:
         """Return the access to a cell of another node; None after an error."""
@@ -243,7 +176,7 @@ class RequestChecker(OtherThreads):
             )
         if target is None or source is None:
             return StatementSteps()
-        pair, signaled = self._pair(source.variable.node, statement), "unsignaled" not in words
+        pair, signaled = self.pair_of(source.variable.node, statement), "unsignaled" not in words
         if pair is None:
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)
@@ -263,7 +196,7 @@ class RequestChecker(OtherThreads):
         if target is None or data is None or (statement.imm is not None and imm is None):
             return StatementSteps()
         node, signaled = target.variable.node, "unsignaled" not in words
-        pair = self._pair(node, statement)
+        pair = self.pair_of(node, statement)
         if pair is None:
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)
@@ -288,7 +221,7 @@ class RequestChecker(OtherThreads):
         if found is None or data is None:
             return StatementSteps()
         to, node = found
-        pair, signaled = self._pair(node, statement), "unsignaled" not in words
+        pair, signaled = self.pair_of(node, statement), "unsignaled" not in words
         if pair is None:
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)
@@ -318,14 +251,14 @@ class RequestChecker(OtherThreads):
     def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
         buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
-        found = self._sender(statement.sender, statement.on)
+        found = self.sender_on(statement.sender, statement.on)
         if buffer is None or found is None:
             return StatementSteps()
         return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], *found))
 
     def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
         """Declare receives that are posted before anything runs: no step does that."""
-        found = self._sender(statement.sender, statement.on)
+        found = self.sender_on(statement.sender, statement.on)
         for ref in statement.buffers:
             buffer = self.own_cell(ref, "`posted` names variables of this node")
             if buffer is None or found is None:
@@ -342,14 +275,6 @@ class RequestChecker(OtherThreads):
                     expected="an index that is a constant",
                 )
         return StatementSteps()
-
-    def _sender(self, name: ast.Ident, on: ast.Flag | None) -> tuple[str, str] | None:
-        """Return the thread that messages come from, and its lane that they come on; None after an error."""
-        found = self.sender(name)
-        if found is None or on is None or on.lane is None:
-            return None if found is None else (found, cfg.NAMELESS)
-        pair = self.lane(found, on.lane, None if self.thread.node is None else self.thread.node.name)
-        return None if pair is None else (found, pair.lane)
 
     def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> Words:
         seen: set[ast.FlagWord] = set()
@@ -493,7 +418,7 @@ class RequestChecker(OtherThreads):
 
     def _receive_poll(self, statement: ast.RecvPollStatement) -> StatementSteps:
         """Return the step of `rpoll THREAD`."""
-        sender = self._sender(statement.sender, statement.on)
+        sender = self.sender_on(statement.sender, statement.on)
         register = None if statement.target is None else self._register_of(statement.target)
         if sender is None or (statement.target is not None and register is None):
             return StatementSteps()
@@ -550,7 +475,7 @@ class RequestChecker(OtherThreads):
             self.names.require_domain(call, word)
         if (target is None and answer is not None) or source is None:
             return StatementSteps()
-        pair, signaled = self._pair(source.variable.node, statement), "unsignaled" not in words
+        pair, signaled = self.pair_of(source.variable.node, statement), "unsignaled" not in words
         if pair is None:
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)

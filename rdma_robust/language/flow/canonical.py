@@ -106,7 +106,7 @@ def _step(step: cfg.Step) -> str:
     sets = "".join(
         f"{',' * (k > 0) or ' set'} {name(r)} := {canonical_expression(v)}" for k, (r, v) in enumerate(step.assigns)
     )
-    return f"{operation(step.op)}{_lane(cfg.lane_of(step.op))}{guard}{sets}{_fault(step.fault)}"
+    return f"{operation(step.op)}{_lane(cfg.named_lane(step.op))}{guard}{sets}{_fault(step.fault)}"
 
 
 def _fault(fault: cfg.Fault | None) -> str:

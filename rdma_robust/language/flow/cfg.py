@@ -433,7 +433,7 @@ def node_of(op: Op) -> str | None:
             return None
 
 
-def lane_of(op: object) -> str:
+def named_lane(op: object) -> str:
     """Return the lane that an operation names, NAMELESS if it names none."""
     lane: str = getattr(op, "lane", NAMELESS)
     return lane
@@ -448,7 +448,7 @@ def peer_of(op: Op) -> str | None:
     """Return the queue pair of a remote operation, or of a poll, fence or flush of such, as its thread names it: by a lane,
     or by the node where it has none; None for all others. No lane of a program has the name of a node."""
     node = node_of(op)
-    return None if node is None else lane_of(op) or node
+    return None if node is None else named_lane(op) or node
 
 
 def queue_pairs_of(program: Program, thread: Thread) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, lane_of
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
@@ -132,7 +132,7 @@ class _Compiler:
             used += [value for _, value in act.writes]
             used += [e for e in ((act.message.data, act.message.imm) if act.message else ()) if e is not None]
         needs = {self.slots[n] for expr in used for n in names(expr) if Name(n) != VALUE}
-        lane, to = lane_of(step.op), next((act.peer for act in acts if act.peer is not None), None)
+        lane, to = named_lane(step.op), next((act.peer for act in acts if act.peer is not None), None)
         return CardRequest(
             step,
             ways,

@@ -11,7 +11,7 @@ from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, lane_of, queue_pairs_of, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, named_lane, queue_pairs_of, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
@@ -343,7 +343,7 @@ class ThreadCode:
     def _connection(self, sender: str, step: Step) -> int:
         """Return the number of the connection that a receive, or a poll of receives, is about."""
         numbers = {each.name: i for i, each in enumerate(self._program.threads)}
-        return connection_numbers(self._program)[numbers[sender], numbers[self.thread.name], lane_of(step.op)]
+        return connection_numbers(self._program)[numbers[sender], numbers[self.thread.name], named_lane(step.op)]
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:
         """Return for each program point the cells that the thread's CPU may write from there on."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 
-from rdma_robust.language.flow.cfg import Cell, Program, lane_of
+from rdma_robust.language.flow.cfg import Cell, Program, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.kinds import Kind, kind_of
@@ -266,7 +266,7 @@ class CandidateExecution:
         names = [thread.name for thread in self.program.threads]
 
         def count(thread: int, types: EventType, peer: str, lane: str) -> int:
-            return sum(e.type is types and (e.peer, lane_of(e.step.op)) == (peer, lane) for e in threads[thread])
+            return sum(e.type is types and (e.peer, named_lane(e.step.op)) == (peer, lane) for e in threads[thread])
 
         for t, block in enumerate(self.blocks):
             if block.path.unheard is not None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
-from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Section, Step, Thread, lane_of, steps
+from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Section, Step, Thread, named_lane, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import ConnectionEnd, takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
@@ -197,7 +197,7 @@ class _Walker:
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = (events[kept].peer or "", lane_of(step.op)) if takes_buffer(events[kept]) else None
+                unheard = (events[kept].peer or "", named_lane(step.op)) if takes_buffer(events[kept]) else None
                 if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
@@ -236,7 +236,7 @@ class _Walker:
     def held(self, event: PathEvent) -> tuple[int, ...]:
         """Return the possible values of what an event reads, (0,) if that is nothing."""
         if event.type is EventType.RP and event.peer is not None:
-            return tuple(sorted(self.immediates.get((event.peer, self.thread.name, lane_of(event.step.op)), (0,))))
+            return tuple(sorted(self.immediates.get((event.peer, self.thread.name, named_lane(event.step.op)), (0,))))
         return self.values[event.cell] if event.cell else (0,)
 
     def may_block(self, node: _Node) -> bool:

@@ -15,7 +15,7 @@ from itertools import pairwise
 import networkx as nx
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, lane_of
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, named_lane
 from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.machines.chosen import is_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
@@ -202,7 +202,7 @@ def _messages(program: Program, past: _Past, graph: nx.DiGraph[int]) -> Iterator
 def _lane(past: _Past, i: int) -> str:
     """The lane of a message, V or RP."""
     step = past.parts[i][0].action.step
-    return NAMELESS if step is None else lane_of(step.op)
+    return NAMELESS if step is None else named_lane(step.op)
 
 
 def _connected(
