@@ -41,6 +41,8 @@ WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES
 NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES})
 """They may sit in a buffer; what is written there, stores of a CPU with a store buffer apart, is instantaneous."""
 
+CARD_READS: Final = READS - CPU
+
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
 
@@ -82,10 +84,14 @@ _RELAXED: Final = frozenset(
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
 
+_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b))
+"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence."""
+
 _LOST: Final[Mapping[str, frozenset[tuple[EventKind, EventKind]]]] = {
     "default": frozenset(),
     "multipath": _MULTIPATH,
     "relaxed": _RELAXED,
+    "none": _UNPROMISED,
 }
 
 CPUS: Final = ("sc", "tso")
@@ -111,6 +117,11 @@ class Platform:
     def weaker(self) -> bool:
         """Whether writes of a queue pair may overtake each other; then nothing flushes them either (nfo is empty)."""
         return self.order != "default"
+
+    @property
+    def promised(self) -> bool:
+        """Whether anything is promised between two requests of a queue pair without a fence."""
+        return self.order != "none"
 
     @property
     def ranked(self) -> bool:
@@ -141,8 +152,7 @@ USUAL: Final = Platform()
 def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
     """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not.
 
-    That a read is before the write which carries its value, and that the two events of an atomic are ordered, is kept
-    besides.
+    That a read is before the writes of its request is kept besides, whatever the network.
     """
     if earlier in CPU:
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
@@ -163,10 +173,10 @@ def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, plat
         return True
     if earlier is EventKind.POSTS_BUFFER and later is EventKind.LOCAL_WRITE and platform.buffered:
         return False
-    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED
+    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED - _LOST[platform.order]
     return only_issued or observed_in_order(earlier, later, same_queue, platform)
 
 
 def told_by_receive(kind: EventKind, platform: Platform) -> bool:
     """Return whether a receive completion comes after earlier events of the kind on its queue pair, by itself."""
-    return platform.weaker and kind in _REMOTE_WRITES
+    return platform.weaker and platform.promised and kind in _REMOTE_WRITES

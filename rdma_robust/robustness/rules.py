@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, negate
@@ -36,11 +37,12 @@ from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
-    WEAKER,
+    apart,
     ippo_scope,
     nfo_pairs_of,
     oppo_scope,
+    receives_of_own,
+    told_by_receives,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
@@ -48,6 +50,11 @@ _NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF"
 
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
 """One bit per NIC event type, for the set of types a queue pair has in the second part."""
+
+OWN_READ: Final = 1 << len(NIC_BITS)
+OWN_DATA: Final = OWN_READ << 1
+"""Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
+thread is making, the read, or the data of a write with immediate, is in the second part."""
 
 CPU_BETA = "cpu_beta"
 """The set of threads with a CPU event in the second part, other than one in a store buffer."""
@@ -96,7 +103,7 @@ class ForcingRules:
         qp = qp_of(edge)
         overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
-        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge))
+        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
         return disj(forcing, overtaken, received, self.taken_forces(edge))
 
     def taken_forces(self, edge: EventEdge) -> Expr:
@@ -110,6 +117,32 @@ class ForcingRules:
             bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, model) == "qp"
         )
 
+    def _own_read(self, edge: EventEdge) -> int:
+        """The bit of the read of the request of `edge`, a write, where the table does not say that it comes first."""
+        present = self.frame.types[qp_of(edge)]
+        return OWN_READ if any(read in present and write is edge.type for read, write in self.apart) else 0
+
+    @cached_property
+    def apart(self) -> frozenset[tuple[EventType, EventType]]:
+        """The types of two events that are ordered if they are of one request only."""
+        return apart(self.frame.model)
+
+    def _own(self, edge: EventEdge) -> int:
+        """The bits of an event in the second part for later ones of its request."""
+        if edge.completing or not self.own_bits:
+            return 0
+        return OWN_READ if edge.reads else OWN_DATA if edge.type is EventType.NRW else 0
+
+    @cached_property
+    def own_bits(self) -> int:
+        """The bits that are about the request under way only, 0 where the table needs none."""
+        return (OWN_READ if self.apart else 0) | (OWN_DATA if receives_of_own(self.frame.model) else 0)
+
+    def _ends(self, edge: EventEdge) -> tuple[Statement, ...]:
+        """Forget the parts of the request that ends with the event."""
+        name = self.beta(qp_of(edge))
+        return (Assign(((name, Binary("&~", Name(name), Const(self.own_bits))),)),) if self.own_bits else ()
+
     def forces_poll(self, edge: EventEdge) -> Expr:
         """R2: the completion of the NIC write of `edge`, put into the second part, forces.
 
@@ -121,7 +154,7 @@ class ForcingRules:
         if edge.type is EventType.NLW or edge.type is None:
             return TRUE
         model, asked = self.frame.model, (self.frame.types[qp] & NIC_BITS.keys()) - NIC_WRITE_TYPES - {EventType.NF}
-        before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
+        before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp") | self._own_read(edge)
         stored = self.store_forces(edge) if qp in self.inline else FALSE
         return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
 
@@ -146,16 +179,18 @@ class ForcingRules:
         qp = qp_of(edge)
         if edge.type is EventType.P:
             return ((Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)),)
+        ends = self._ends(edge) if edge.completing else ()
         if edge.completes and self.frame.counted(edge):
             forced = Name(self.forced(qp))
-            return (Require(negate(forced)), *self._completion(edge, True)), (
+            return (Require(negate(forced)), *self._completion(edge, True), *ends), (
                 Require(forced),
                 *self._completion(edge, False),
+                *ends,
             )
         if edge.type is EventType.NF and qp in self.fence_flagged:
             overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
-        return ((),)
+        return (ends,)
 
     def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
         """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
@@ -166,13 +201,14 @@ class ForcingRules:
             return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
-        bits = NIC_BITS[edge.type] | NIC_BITS[edge.also or edge.type]
+        bits = NIC_BITS[edge.type] | NIC_BITS[edge.also or edge.type] | self._own(edge)
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
+        ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
-            return ((added,),)
+            return ((added, *ends),)
         forces = self.forces_poll(edge)
-        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))
-        early = (Require(negate(forces)), added, *self._completion(edge, True))
+        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False), *ends)
+        early = (Require(negate(forces)), added, *self._completion(edge, True), *ends)
         return (late,) if forces == TRUE else (late, early)
 
     def _buffered(self, edge: EventEdge) -> tuple[Statement, ...]:
@@ -201,8 +237,8 @@ class ForcingRules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        if not part and takes_buffer(edge) and self.frame.model.order in WEAKER:
-            earlier = sum(bit for t, bit in NIC_BITS.items() if t in BEFORE_RECEIVE_COMPLETIONS)
+        if not part and takes_buffer(edge) and (told := told_by_receives(self.frame.model)):
+            earlier = OWN_DATA if receives_of_own(self.frame.model) else sum(NIC_BITS[t] for t in told)
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
             return second
@@ -267,7 +303,8 @@ class ForcingRules:
         """The bits of those :meth:`variables` that are sets."""
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
-        return ((CPU_BETA, threads), *stores, *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
+        bits = len(NIC_BITS) + self.own_bits.bit_count()
+        return ((CPU_BETA, threads), *stores, *((self.beta(qp), bits) for qp in self.queue_pairs))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""

@@ -6,7 +6,7 @@ handed to these functions is assumed well-formed (:func:`rdma_robust.semantics.w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -14,16 +14,17 @@ from itertools import pairwise
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
-    WEAKER,
     Scope,
+    apart,
     delayed_types,
     ippo_scope,
     oppo_scope,
+    receives_of_own,
+    told_by_receives,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes
-from rdma_robust.semantics.trace import Cycle, CycleEdge, EventType, Trace
+from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes
+from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
 from rdma_robust.semantics.vertices import as_steps, at_once, edge_inside, of_threads, sections, steps_of, within_step
 from rdma_robust.semantics.wellformed import check_well_formed
 
@@ -94,7 +95,7 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scop
     qp = same_qp(trace).rows
     po = trace.po.rows
     rows = [(everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events]
-    if any(r in members and w in members and scope(r, w, model) == "-" for r, w in TOGETHER):
+    if any(r in members and w in members for r, w in apart(model)):
         for a, b in same_operation(trace):
             rows[a] |= 1 << b
     return Relation(tuple(rows))
@@ -102,7 +103,12 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scop
 
 def same_operation(trace: Trace) -> Relation:
     """Return the pairs of a card's read and a write of the same operation, which no table takes apart."""
-    found = [(mine[r].index, mine[w].index) for mine in of_threads(trace) for r, w in read_and_writes(mine)]
+    return _of_threads(trace, read_and_writes)
+
+
+def _of_threads(trace: Trace, pairs: Callable[[Sequence[Event]], Iterator[tuple[int, int]]]) -> Relation:
+    """Return the relation of the pairs of places that are found in the events of each thread."""
+    found = [(mine[a].index, mine[b].index) for mine in of_threads(trace) for a, b in pairs(mine)]
     return Relation.of(len(trace.events), found)
 
 
@@ -144,12 +150,14 @@ def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
 
 
 def receive_order(trace: Trace, model: Model = RDMA) -> Relation | None:
-    """Return rpf as ib and ob have it, None if there is none: under weaker orders a receive completion stays behind all
-    earlier remote writes and atomics of the sender's queue pair."""
-    if trace.rpf is None or model.order not in WEAKER:
+    """Return rpf as ib and ob have it, None if there is none: where writes may overtake a message, its receive completion
+    stays behind all earlier remote writes and atomics of the sender's queue pair, or behind those of the same request."""
+    if trace.rpf is None or not (told := told_by_receives(model)):
         return trace.rpf
-    earlier = events_of(trace, BEFORE_RECEIVE_COMPLETIONS)
-    before = trace.po.restrict(earlier) & same_qp(trace)
+    if receives_of_own(model):
+        before = _of_threads(trace, data_and_messages)
+    else:
+        before = trace.po.restrict(events_of(trace, told)) & same_qp(trace)
     return trace.rpf | before.then(trace.rpf)
 
 

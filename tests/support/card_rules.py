@@ -64,7 +64,10 @@ def may_happen(machine: DeployedMachine, t: int, queue: Queue) -> set[tuple[int,
     order = machine.model.order
     requests = [_request(machine, t, posted) for posted in queue]
     ordered = machine.model.ordered_reads
-    rules = _InOrder(requests, ordered) if order == "default" else _Weaker(requests, order == "relaxed", ordered)
+    if order == "none":
+        rules: _InOrder = _Unordered(requests, ordered)
+    else:
+        rules = _InOrder(requests, ordered) if order == "default" else _Weaker(requests, order == "relaxed", ordered)
     return set(rules.events())
 
 
@@ -178,6 +181,23 @@ class _Weaker(_InOrder):
                 return own_read and own_written and self.sources_read(place) and gets_read
             case _:
                 return all(r.left for r in self.earlier(place))
+
+    def lands(self, _place: int, _number: int, _kind: T, _message: bool) -> bool:
+        return True
+
+
+class _Unordered(_InOrder):
+    """Order none: a request waits for fences, its writes for its own read."""
+
+    def happens(self, place: int, number: int, kind: T, _message: bool) -> bool:
+        before = self.requests[place].events[:number]
+        if kind is T.NF:
+            return all(r.left for r in self.earlier(place))
+        if self.fenced(place):
+            return False
+        own_read = all(stage == OVER for k, stage, _ in before if k in (T.NLR, T.NRR, T.NAR, T.NA))
+        gets_read = not any(r.is_get and r.reads_remote for r in self.earlier(place))
+        return own_read and (gets_read or kind is not T.NRR or not self.ordered_reads)
 
     def lands(self, _place: int, _number: int, _kind: T, _message: bool) -> bool:
         return True

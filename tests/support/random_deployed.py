@@ -32,7 +32,7 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker")
+FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "unordered")
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -48,6 +48,7 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "read": 20, "fence": 4, "assume": 4,
     },
 }  # fmt: skip
+_KINDS["unordered"] = {**_KINDS["weaker"], "mfence": 2}
 
 _COST: Final = {"put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
@@ -138,12 +139,15 @@ def most_events(program: Program, model: Model) -> int:
 
 def _hardware(rng: Random, family: str) -> dict[str, str]:
     said: dict[str, str] = {}
-    if family == "stores" or (family == "mixed" and rng.random() < 0.6) or (family == "weaker" and rng.random() < 0.15):
+    odds = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "unordered": 0.3}.get(family, 0.0)
+    if odds and (odds == 1 or rng.random() < odds):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker") and rng.random() < 0.25:
+    if family in ("atomics", "mixed", "weaker", "unordered") and rng.random() < 0.25:
         said["atomics"] = "glob"
     if family == "weaker":
         said["order"] = rng.choice(["multipath", "relaxed"])
+    if family == "unordered":
+        said["order"] = "none"
     if rng.random() < 0.25:
         said["reads"] = "ordered"
     return said

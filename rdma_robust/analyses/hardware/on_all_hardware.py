@@ -64,7 +64,7 @@ def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:
     witness = outcome.witness
     if witness is None:
         return ()
-    words = Words(program)
+    words = Words(program, outcome.model.order)
     told = [words.reordering(earlier, later) for earlier, later in witness.relaxed]
     return tuple(dict.fromkeys(told)) or _torn(witness, outcome.model)
 

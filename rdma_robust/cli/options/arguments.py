@@ -109,8 +109,8 @@ OrderOption = Annotated[
     Order | None,
     typer.Option(
         "--order",
-        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less. Default: as the program "
-        "says, else default.",
+        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less, and none nothing "
+        "between two requests, as standards of one-sided libraries. Default: as the program says, else default.",
         show_default=False,
     ),
 ]

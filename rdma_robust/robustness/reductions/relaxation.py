@@ -14,7 +14,7 @@ from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
-from rdma_robust.semantics.order_table import ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_pairs_of, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _MOST_UNPOLLED = 16
@@ -29,7 +29,8 @@ Polls = tuple[tuple[str, int], ...]
 @dataclass(frozen=True, slots=True)
 class _After:
     """What is known behind an event a of beta: whether it is a store that waits in a buffer, which types are in beta since,
-    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta.
+    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta. The read of the request
+    under way is its `own`, if it is in beta and the order table says nothing of its writes.
     """
 
     point: int
@@ -37,6 +38,7 @@ class _After:
     beta: frozenset[tuple[str | None, EventType]]
     fenced: frozenset[str | None] = frozenset()
     polls: Polls = ()
+    own: bool = False
 
 
 class ThreadRelaxation:
@@ -56,6 +58,7 @@ class ThreadRelaxation:
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
         self.unpolled: dict[str, dict[int, int]] = {}
+        self.apart = {read for read, _ in apart(model)}
 
     @property
     def flushes(self) -> bool:
@@ -75,7 +78,7 @@ class ThreadRelaxation:
         while todo:
             self.poll()
             now = todo.pop()
-            key = (now.point, now.beta, now.fenced)
+            key = (now.point, now.beta, now.fenced, now.own)
             if key in most:
                 if (joined := _later(most[key], now.polls)) == most[key]:
                     continue
@@ -108,14 +111,15 @@ class ThreadRelaxation:
         be in beta, that is the `kind`."""
         assert edge.type is not None and edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
+        own = not edge.completing and (now.own or (kind or edge.type) in self.apart)
         if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, edge):
             if not (left := self._outstanding(edge)):
                 return None
             polls = tuple(sorted((*polls, (edge.remote, left))))
-        return replace(now, beta=beta, polls=polls)
+        return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
-        if edge.type is EventType.NLW or edge.type is None or now.store:
+        if edge.type is EventType.NLW or edge.type is None or now.store or now.own:
             return True
         earlier = (t for remote, t in now.beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
         return any(ippo_scope(t, edge.type, self.model) == "qp" for t in earlier)
@@ -133,6 +137,8 @@ class ThreadRelaxation:
         if now.store and oppo_scope(EventType.LW, later.type, self.model) == "all":
             return True
         if later.type is EventType.NLR and later.remote in now.fenced and self.flushes:
+            return True
+        if now.own and later.type in NIC_WRITE_TYPES:
             return True
         mine = (earlier for remote, earlier in now.beta if remote == later.remote)
         return any(oppo_scope(earlier, later.type, self.model) == "qp" for earlier in mine)

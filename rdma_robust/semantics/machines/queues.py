@@ -19,7 +19,7 @@ TO_COME, BUFFERED, OVER = range(3)
 """How far an event is: it has not happened, it is a write in its buffer, it has taken effect."""
 
 REMOTE: Final = sum(BITS[t] for t in (EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA))
-"""Events of which a receive completion tells under weaker orders."""
+"""Events of which a receive completion tells."""
 
 
 class PostedRequest(NamedTuple):
@@ -63,13 +63,17 @@ def events_of_request(request: CardRequest, posted: PostedRequest) -> tuple[Card
 def ready(
     requests: Sequence[CardRequest | None], rules: Mapping[EventType, WaitRule], queue: Queue
 ) -> Iterator[tuple[int, int]]:
-    """Yield what may happen next as far as orders go, as (place in the queue, event of the request)."""
+    """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
+
+    Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
+    """
     buffered = 0
     for posted in queue:
         for part, stage in _events(requests, posted):
             buffered |= BITS[part.type] if stage == BUFFERED else 0
     unissued = undone = 0
     messages_wait = False
+    in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
     for place, posted in enumerate(queue):
         reads = False
         for number, (part, stage) in enumerate(_events(requests, posted)):
@@ -88,7 +92,7 @@ def ready(
             if stage == TO_COME:
                 unissued |= waits.bit
                 reads |= part.reads
-                messages_wait |= part.message
+                messages_wait |= part.message and in_order
         if posted.way == NOWHERE:
             union = _request(requests, posted).union
             undone |= union
@@ -146,20 +150,24 @@ def unpolled(queue: Queue) -> Queue:
     return tuple([posted._replace(polled=True) for posted in queue])
 
 
-def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, all_before: bool) -> int:
+def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, only_own: bool) -> int:
     """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
 
-    It counts when the message is there, and with `all_before` when every earlier remote write and atomic of the queue pair
-    is.
+    It counts when the message is there, those before it too, and every earlier remote write and atomic of the queue pair,
+    or, with `only_own`, of its request.
     """
     pending = False
     for place, posted in enumerate(queue):
+        pending &= not only_own
         if posted.way == NOWHERE:
             pending |= bool(_request(requests, posted).union & REMOTE)
             continue
         for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
-            if part.message and not posted.told and stage == OVER and not (all_before and pending):
-                return place
+            if part.message and not posted.told:
+                if stage == OVER and not pending:
+                    return place
+                if only_own:
+                    return NOWHERE
             pending |= stage != OVER and bool(BITS[part.type] & REMOTE)
     return NOWHERE
 

@@ -12,17 +12,17 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
     VISIBLE_WHEN_POLLED,
-    WEAKER,
     Scope,
     delayed_types,
     ippo_scope,
     nfo_pairs_of,
     oppo_scope,
+    receives_of_own,
+    told_by_receives,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import read_and_writes, read_modify_writes
+from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
@@ -231,15 +231,19 @@ class CandidateExecution:
                 poll = self._number(match.poll)
                 self.told[poll] = message
                 self.across.append((message, poll))
-                self.behind += ((e, poll) for e in self._received_before(message) if model.order in WEAKER)
+                self.behind += ((e, poll) for e in self._received_before(message, model))
 
     def _number(self, place: tuple[int, int]) -> int:
         return self.offsets[place[0]] + place[1]
 
-    def _received_before(self, message: int) -> Iterable[int]:
+    def _received_before(self, message: int, model: Model) -> Iterable[int]:
+        """What the receive completion of a message tells of besides, and what may land behind the message."""
         first, remote = self.offsets[self.thread[message]], self.events[message].remote
-        mine = range(first, message)
-        return (i for i in mine if self.events[i].remote == remote and self.types[i] in BEFORE_RECEIVE_COMPLETIONS)
+        if receives_of_own(model):
+            own = {later: first + data for data, later in data_and_messages(self.events[first : message + 1])}
+            return (own[message - first],) if message - first in own else ()
+        told = told_by_receives(model)
+        return (i for i in range(first, message) if self.events[i].remote == remote and self.types[i] in told)
 
     def _goes_on(self, threads: Sequence[Sequence[PathEvent]]) -> bool:
         """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""

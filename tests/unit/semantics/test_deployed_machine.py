@@ -255,7 +255,7 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "receive completions count early under weaker orders": (
         deployed_card,
         "next_to_be_told",
-        lambda requests, queue, *, all_before: queues.next_to_be_told(requests, queue, all_before=all_before and False),
+        lambda requests, queue, **_: queues.next_to_be_told(requests, queue, only_own=True),
     ),
     "messages take the youngest buffer": (
         "rdma_robust.semantics.machines.inboxes.Inbox",
