@@ -195,6 +195,14 @@ class StatementLines:
         """`flush node`: wait until every operation towards the node is complete."""
         return self._line(f"flush {word(node, 'node')}", at)
 
+    def start(self, thread: str, *, at: Span | None = None) -> Self:
+        """`start thread`: let a thread begin, which waits for that."""
+        return self._line(f"start {word(thread, 'thread')}", at)
+
+    def join(self, thread: str, *, at: Span | None = None) -> Self:
+        """`join thread`: wait until a thread has ended."""
+        return self._line(f"join {word(thread, 'thread')}", at)
+
     def mfence(self, *, at: Span | None = None) -> Self:
         """`mfence`: wait until the own store buffers are empty."""
         return self._line("mfence", at)

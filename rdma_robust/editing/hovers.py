@@ -51,6 +51,9 @@ MEANING: Final[dict[type, str]] = {
     "the thread does not wait.",
     ast.FlushStatement: "Waits until every operation of the thread towards this node is complete.",
     ast.MFenceStatement: "Waits until the thread's own store buffers are empty; nothing under models without store buffers.",
+    ast.StartStatement: "Lets a thread begin, which waits for that; what this one has stored before is in memory then.",
+    ast.JoinStatement: "Waits until a thread has ended and its stores are in memory. Requests of that thread may still be "
+    "under way.",
     ast.LabelStatement: "A label: `THREAD at LABEL` says in an `invariant` that this statement is the next one "
     "of the thread.",
     ast.Assert: "A claim. Where it fails `verify` says so, and the thread goes on.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA
 from rdma_robust.semantics.order_table import order_table
 from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
@@ -137,6 +137,7 @@ ON_THE_WAY: Final[Mapping[tuple[EventType, EventType], str]] = {
 
 EDGE: Final[Mapping[str, str]] = {
     "rf": "{target} reads {cell} = {read} written by {source} (rf)",
+    "moment": "{target} sees the {word} in {source} (rf)",
     "mo": "{source} writes {cell} = {before}, later overwritten by {target} with {after} (mo)",
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
@@ -160,6 +161,8 @@ class Words:
 
     def label(self, event: Event) -> str:
         """Return what the event does, without who does it: `writes x = 1`."""
+        if event.cell is not None and event.cell.moment and event.type is not T.INIT:
+            return of_moment(event.cell, event.read, event.written)
         if event.cell is not None and event.cell.hidden and event.type is not T.INIT:
             return f"takes the constant {event.read}"
         phrase = LABEL[event.type]
@@ -192,10 +195,11 @@ class Words:
         """Return one edge of an SC cycle as a sentence without a full stop."""
         if relation not in EDGE:
             return f"{self._place(source)} is before {self._place(target)} ({relation})"
-        return EDGE[relation].format(
+        return EDGE[edge_kind(source, relation)].format(
             source=self._place(source),
             target=self._place(target),
             cell=target.cell,
+            word="" if target.cell is None else target.cell.name,
             read=target.read,
             seen=source.read,
             before=source.written,
@@ -241,6 +245,18 @@ class Words:
         own = event.thread >= 0 and self.program.threads[event.thread].node == cell.node
         local = own and event.type not in (T.NRW, T.NRR, T.NAR, T.NAW, T.NA)
         return cell.name if local else str(cell)
+
+
+def of_moment(cell: Cell, read: int | None, written: int | None) -> str:
+    """Return what an access to the word of the start or the end of a thread is about."""
+    if written is None:
+        return f"sees the {cell.name}" if read == 1 else f"does without the {cell.name}"
+    return f"makes the {cell.name}" if written == 1 else f"rules out the {cell.name}"
+
+
+def edge_kind(source: Event, relation: str) -> str:
+    """Return by which name the tables of phrases have an edge: `moment` for what `start` and `join` order."""
+    return "moment" if relation == "rf" and source.cell is not None and source.cell.moment else relation
 
 
 def proved_by_filter(engine: str, states: int) -> str:

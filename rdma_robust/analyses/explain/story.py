@@ -8,12 +8,13 @@ from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Ope
 from rdma_robust.language.flow.cfg import Program, Recv, RecvPoll, Step
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
-from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, torn, why_reordered
+from rdma_robust.semantics.wording import SPIN_ONLY, Words, edge_kind, proved_by_filter, torn, why_reordered
 from rdma_robust.text import count, one_line
 
 EDGES = {
     "po": "{source} comes before {target} in the text of {thread}",
     "rf": "{source} comes before {target}, which reads its value {read}",
+    "moment": "{source} comes before {target}, which waits for it",
     "mo": "{source} comes before {target}, which overwrites {cell}",
     "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
     "section": "{source} is one step, from `lock` to `unlock`",
@@ -140,7 +141,7 @@ def circle(program: Program, witness: Witness) -> str:
     for edge in edges:
         source, target = name(edge.source), name(edge.target)
         clauses.append(
-            EDGES[edge.relation].format(
+            EDGES[edge_kind(edge.source, edge.relation)].format(
                 source=source,
                 target=target,
                 thread=program.threads[edge.source.thread].name if edge.source.thread >= 0 else "",

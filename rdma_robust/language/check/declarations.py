@@ -25,6 +25,7 @@ from rdma_robust.language.check.families import (
     single_declaration,
 )
 from rdma_robust.language.check.labels import declare_labels
+from rdma_robust.language.check.lifetimes import with_lifetimes
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import (
     Kind,
@@ -99,6 +100,7 @@ class ProgramChecker:
         check_crowds(self.tree, self.world, self.report)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
+        threads = with_lifetimes(self._threads, self.world, self.report)
         warn_unreached_statements(self._unreached, self._reached, self.report)
         warn_unused_names(self.world, self.report)
         if not any(isinstance(item, ast.ThreadDeclaration) for item in self.tree.items) and not self.report.failed:
@@ -111,7 +113,7 @@ class ProgramChecker:
             source=self.report.source,
             nodes=tuple(self.world.nodes),
             cells=(*cells, *self.world.hidden.values()),
-            threads=tuple(self._threads),
+            threads=threads,
             domain=self.world.domain,
             outcomes=tuple(self._outcomes),
             expectations=self._expectations.found,

@@ -4,6 +4,8 @@ A thread is a multigraph whose nodes are integer program points and whose edges 
 one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
 separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
 :class:`Section` makes several accesses, all at one moment.
+
+More than 400 lines: each operation is a record of a few lines, and a program is read with all of them in view.
 """
 
 from __future__ import annotations
@@ -27,12 +29,17 @@ MAX_STEPS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One shared memory word. `name` is `data` or `ring[1]`; a hidden cell holds a put's constant and is never written."""
+    """One shared memory word. `name` is `data` or `ring[1]`.
+
+    A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
+    start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
+    """
 
     node: str
     name: str
     init: int = 0
     hidden: bool = False
+    moment: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -312,6 +319,13 @@ class Thread:
         return graph
 
     @property
+    def begun(self) -> Cell | None:
+        """The word of the moment at which another thread starts this one; None if it begins at once."""
+        first = (step.op for source, _, step in self.edges if source == self.entry)
+        words = (op.cell for op in first if isinstance(op, Read) and op.cell.moment)
+        return next((word for word in words if word.name == f"start of {self.name}"), None)
+
+    @property
     def following(self) -> dict[int, list[int]]:
         """The points that follow each program point, once for each step there."""
         found: dict[int, list[int]] = {point: [] for point in self.points}
@@ -362,6 +376,12 @@ class Program:
 def steps(thread: Thread) -> list[tuple[int, int, Step]]:
     """Return every edge of `thread` as (from, to, step), in a fixed order."""
     return sorted(thread.edges, key=lambda edge: edge[:2])
+
+
+def is_unwritten(step: Step) -> bool:
+    """Whether no statement makes a step: a thread that others start, or wait for, begins or ends with it."""
+    cell: Cell | None = getattr(step.op, "cell", None)
+    return cell is not None and cell.moment and cell.name in step.text
 
 
 def peer_of(op: Op) -> str | None:

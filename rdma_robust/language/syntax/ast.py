@@ -317,6 +317,22 @@ class RecvPollStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class StartStatement:
+    """`start thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStatement:
+    """`join thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
 Request = (
     PutStatement
     | GetStatement
@@ -329,6 +345,8 @@ Request = (
     | PostedStatement
     | RecvStatement
     | RecvPollStatement
+    | StartStatement
+    | JoinStatement
 )
 """All of these that are statements."""
 

@@ -173,6 +173,10 @@ def _request(part: ast.Request) -> str:
             return f"recv {reference(buffer)} from {place_text(sender)}"
         case ast.RecvPollStatement(sender, target):
             return f"{_given(target)}rpoll {place_text(sender)}"
+        case ast.StartStatement(thread):
+            return f"start {place_text(thread)}"
+        case ast.JoinStatement(thread):
+            return f"join {place_text(thread)}"
         case ast.RFenceStatement(node):
             return f"rfence {place_text(node)}"
         case ast.FlushStatement(node):

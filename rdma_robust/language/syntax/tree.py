@@ -171,6 +171,12 @@ class TreeBuilder(CommonBuilder):
     def flush(self, parts: list[Part]) -> ast.FlushStatement:
         return ast.FlushStatement(parts[1], span_from(parts[0], parts[1]))
 
+    def start(self, parts: list[Part]) -> ast.StartStatement:
+        return ast.StartStatement(parts[1], span_from(parts[0], parts[1]))
+
+    def join(self, parts: list[Part]) -> ast.JoinStatement:
+        return ast.JoinStatement(parts[1], span_from(parts[0], parts[1]))
+
     def mfence(self, parts: list[Part]) -> ast.MFenceStatement:
         return ast.MFenceStatement(span_from(parts[0], parts[0]))
 

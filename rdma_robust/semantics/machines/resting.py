@@ -60,9 +60,9 @@ def thread_places_of(machine: SomeMachine, state: Any) -> tuple[ThreadPlace, ...
 class RestKind(Enum):
     """What a thread ends up in where memory does not change any more.
 
-    ENDED: its exit. FAULT: an overflow and the like ended it. ASIDE: it stands at a false `assume`. IDLE: it goes round in a
-    loop that is meant to run for ever. BLOCKED: it waits for what does not come. SPIN: it re-reads in a loop that it could
-    leave, but never will.
+    ENDED: its exit, or it was never started. FAULT: an overflow and the like ended it. ASIDE: it stands at a false
+    `assume`. IDLE: it goes round in a loop that is meant to run for ever. BLOCKED: it waits for what does not come. SPIN: it
+    re-reads in a loop that it could leave, but never will.
     """
 
     ENDED = "ended"
@@ -174,6 +174,7 @@ class _Local:
         self.inboxes = inboxes
         self.thread = code.thread
         self._ending = ended_by_faults(code.thread)
+        self._begun = code.thread.begun
 
     def changes(self, place: ThreadPlace, memory: tuple[int, ...]) -> bool:
         """Return whether one of the thread's next steps changes something."""
@@ -284,7 +285,7 @@ class _Local:
 
     def _standing(self, place: ThreadPlace) -> tuple[RestKind, tuple[Step, ...]]:
         """A place that the thread does not leave."""
-        if place.point == self.thread.exit:
+        if place.point == self.thread.exit or self._waits_for_start(place):
             return RestKind.ENDED, ()
         if place.point in self._ending:
             return RestKind.FAULT, ()
@@ -296,6 +297,10 @@ class _Local:
         waiting = [c for c in commands if not c.step.aside and not ends_execution(c.step.fault)]
         possible = [c for c in waiting if c.may_run(place.registers)]
         return RestKind.BLOCKED, tuple(c.step for c in possible or waiting)
+
+    def _waits_for_start(self, place: ThreadPlace) -> bool:
+        """Whether no other thread has started this one: it is not there."""
+        return self._begun is not None and place.point == self.thread.entry
 
     def _moving(self, points: set[int], steps: tuple[Step, ...]) -> tuple[RestKind, tuple[Step, ...]]:
         """A loop that the thread does not leave."""
