@@ -192,8 +192,12 @@ class StatementLines:
         return self._line(f"rfence {word(node, 'node')}", at)
 
     def flush(self, node: str, *, at: Span | None = None) -> Self:
-        """`flush node`: wait until every operation towards the node is complete."""
+        """`flush node`: wait until every operation towards the node has taken effect."""
         return self._line(f"flush {word(node, 'node')}", at)
+
+    def order(self, node: str, *, at: Span | None = None) -> Self:
+        """`order node`: remote writes and atomics towards the node before it take effect before those behind it."""
+        return self._line(f"order {word(node, 'node')}", at)
 
     def start(self, thread: str, *, at: Span | None = None) -> Self:
         """`start thread`: let a thread begin, which waits for that."""

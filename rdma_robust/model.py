@@ -19,6 +19,8 @@ Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
 Order = Literal["default", "multipath", "relaxed", "none"]
 """What their networks keep of the order of a queue pair; `none` is what the standards of one-sided libraries promise."""
+CARDS: Final[tuple[Order, ...]] = ("default", "multipath", "relaxed")
+"""The orders of network cards."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""

@@ -137,4 +137,16 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES)
+STANDARDS: Final = Folder(
+    LITMUS / "standards",
+    "What standards promise",
+    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin. The first comment "
+    "of each says where it comes from. `rdma-robust litmus/standards/*.rdma` decides them.",
+    (
+        ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
+        ("Atomics", "on one word", r"two-fetch|atomic-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, STANDARDS)

@@ -32,27 +32,35 @@ class EventKind(StrEnum):
     ATOMIC = "nA"
     POSTS_BUFFER = "V"
     RECEIVES = "RP"
+    FLUSH = "FL"
+    ORDER = "nO"
 
 
 _K = EventKind
-CPU: Final = frozenset({_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES})
+CPU: Final = frozenset(
+    {_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES, _K.FLUSH}
+)
 READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
-NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES})
-"""They may sit in a buffer; what is written there, stores of a CPU with a store buffer apart, is instantaneous."""
+NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ORDER})
+"""They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
+with a store buffer, is instantaneous."""
 
 CARD_READS: Final = READS - CPU
 
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
 
-_OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES})
+_OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
 _REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_READS, _K.ATOMIC})
 """What a receive completion tells of besides its message, where writes of a queue pair may overtake each other."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
-_ALL_NIC: Final = frozenset(EventKind) - CPU
+_ALL_NIC: Final = frozenset(EventKind) - CPU - {_K.ORDER}
+
+_KEPT_APART: Final = frozenset({_K.PUT_WRITES, _K.ORDER}) | _ATOMICS
+"""What an ORDER comes after and before. It says nothing of anything else, and waits where writes do."""
 
 _OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
     _K.PUT_READS: _ALL_NIC,
@@ -158,6 +166,10 @@ def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, pl
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
     if not same_queue or (earlier, later) in _LOST[platform.order]:
         return False
+    if later is EventKind.FLUSH:
+        return True
+    if EventKind.ORDER in (earlier, later):
+        return {earlier, later} <= _KEPT_APART or earlier is EventKind.FENCE
     both_gets = earlier is EventKind.GET_READS and later is EventKind.GET_READS
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 

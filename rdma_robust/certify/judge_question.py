@@ -37,6 +37,8 @@ _UNKNOWN: Final[Mapping[EventKind, str]] = {
     EventKind.ATOMIC: "remote atomics",
     EventKind.POSTS_BUFFER: "messages",
     EventKind.RECEIVES: "messages",
+    EventKind.FLUSH: "flushes",
+    EventKind.ORDER: "`order` statements",
 }
 
 

@@ -166,7 +166,7 @@ class NormalFormRules:
             return True
         if event.kind is EventKind.ATOMIC_READS and self._forced_by_rank(marks, event):
             return True
-        return False if event.kind in CPU else self._forced_by_queue(marks, event)
+        return False if event.remote is None else self._forced_by_queue(marks, event)
 
     def _forced_by_rank(self, marks: Marks, event: ThreadEvent) -> bool:
         """The order of atomics of network cards on one word puts the event behind one of beta (M3), or the pivot (M4)."""

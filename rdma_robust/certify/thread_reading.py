@@ -182,6 +182,10 @@ class ThreadReading:
                 yield ThreadMove(ThreadEvent(self.number, EventKind.POLL, None, node), None, after, line)
             case cfg.RFence(node):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.FENCE, None, node), None, after, line)
+            case cfg.Flush(node):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.FLUSH, None, node), None, after, line)
+            case cfg.OrderFence(node):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.ORDER, None, node), None, after, line)
             case cfg.MFence():
                 yield ThreadMove(ThreadEvent(self.number, EventKind.MEMORY_FENCE), None, after, line)
             case cfg.Recv(cell, sender):
@@ -348,7 +352,7 @@ def request_of(op: cfg.Op) -> CardRequest | None:
             return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
         case cfg.Silent() | cfg.Read() | cfg.Write() | cfg.Cas() | cfg.Rmw() | cfg.Section() | cfg.MFence() | cfg.Nondet():
             return None
-        case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.Recv() | cfg.RecvPoll():
+        case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.OrderFence() | cfg.Recv() | cfg.RecvPoll():
             return None
         case _:
             assert_never(op)

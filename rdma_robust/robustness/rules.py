@@ -46,7 +46,7 @@ from rdma_robust.semantics.order_table import (
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
-_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA"))
+_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
 
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
 """One bit per NIC event type, for the set of types a queue pair has in the second part."""
@@ -78,9 +78,7 @@ class ForcingRules:
         """R1, and for an nlR also R3."""
         assert edge.type is not None
         by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
-        if edge.type in CPU_TYPES:
-            return disj(by_cpu, self.taken_forces(edge))
-        return disj(by_cpu, self.nic_forces(edge))
+        return disj(by_cpu, self.taken_forces(edge) if edge.remote is None else self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
         """R1 as far as a store of the thread in the second part, but no other CPU event, forces the event (T1)."""
@@ -99,7 +97,7 @@ class ForcingRules:
         return frozenset(stores) if buffers_stores(self.frame.model) else frozenset()
 
     def nic_forces(self, edge: EventEdge) -> Expr:
-        """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`, and S1 and S5."""
+        """R1 and R3 as far as NIC events of the queue pair in the second part force the event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
         overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
@@ -111,7 +109,7 @@ class ForcingRules:
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
+        """The NIC event types of the queue pair, as bits, that are oppo-before the event of `edge`."""
         present, model = self.frame.types[qp_of(edge)], self.frame.model
         return sum(
             bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, model) == "qp"

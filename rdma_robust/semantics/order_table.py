@@ -18,27 +18,29 @@ Scope = Literal["all", "qp", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
 
 TABLE: Final = """
-    | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW
-CPU | all | all | all | all | all | all | all | all
-nlR | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp
-nrW | -   | -   | qp  | qp  | qp  | i   | qp  | qp
-nrR | -   | -   | -   | (-) | qp  | qp  | -   | -
-nlW | -   | -   | -   | -   | qp  | i   | -   | -
-nF  | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp
-naR | -   | -   | qp  | qp  | qp  | qp  | qp  | qp
-naW | -   | -   | qp  | qp  | i   | i   | qp  | qp
+    | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW | nO  | FL
+CPU | all | all | all | all | all | all | all | all | all | all
+nlR | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | -   | qp
+nrW | -   | -   | qp  | qp  | qp  | i   | qp  | qp  | qp  | qp
+nrR | -   | -   | -   | (-) | qp  | qp  | -   | -   | -   | qp
+nlW | -   | -   | -   | -   | qp  | i   | -   | -   | -   | qp
+nF  | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp
+naR | -   | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp
+naW | -   | -   | qp  | qp  | i   | i   | qp  | qp  | qp  | qp
+nO  | -   | -   | qp  | -   | -   | -   | qp  | qp  | qp  | qp
 """
 """Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo.
 
-`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the column
-of naR. A read and the write of its operation that carries its value, and the naR and the naW of one read-modify-write, are
-always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see `axioms.same_operation`).
+`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the
+column of naR, FL the row of CPU. A read and the write of its operation that carries its value, and the naR
+and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see
+`axioms.same_operation`).
 """
 
 STORE_BUFFER: Final = """
-    | lR  | lW  | CAS | P   | F   | V   | RP
-lW  | i   | all | all | i   | all | all | i
-V   | -   | o   | all | -   | all | all | -
+    | lR  | lW  | CAS | P   | F   | V   | RP  | FL
+lW  | i   | all | all | i   | all | all | i   | i
+V   | -   | o   | all | -   | all | all | -   | -
 """
 """CPU before CPU where CPUs have store buffers (tso): what is not here is `all`. `i` is `all` for ippo, `-` for oppo, and
 `o` is `all` for oppo, `-` for ippo.
@@ -88,16 +90,20 @@ def _parse(table: str) -> dict[tuple[str, str], str]:
 CELLS: Final = _parse(TABLE)
 
 
-def _kind(event_type: EventType) -> str:
+def _row(event_type: EventType) -> str:
     if event_type in CPU_TYPES:
         return "CPU"
     return EventType.NAR.value if event_type is EventType.NA else event_type.value
 
 
+def _column(event_type: EventType) -> str:
+    return event_type.value if event_type is EventType.FL else _row(event_type)
+
+
 BETWEEN_REQUESTS: Final = frozenset(
-    (earlier, later) for earlier, later in CELLS if not {earlier, later} & {"CPU", EventType.NF.value}
+    (earlier, later) for earlier, later in CELLS if not {earlier, later} & {"CPU", "nF", "nO", "FL"}
 )
-"""The cells of two requests, or of two events of one: remote fences are no requests."""
+"""The cells of two requests, or of two events of one: what orders others is no request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,7 @@ def table_cell(earlier: EventType, later: EventType, order: str = "default") -> 
 
     Raises UsageError for an order that has no table.
     """
-    return order_table(order).cells[_kind(earlier), _kind(later)]
+    return order_table(order).cells[_row(earlier), _column(later)]
 
 
 def _of_cpus(earlier: EventType, later: EventType, model: Model) -> str | None:

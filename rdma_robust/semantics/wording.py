@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA
 from rdma_robust.semantics.order_table import order_table
-from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
 T = EventType
@@ -36,6 +36,8 @@ LABEL: Final[Mapping[EventType, str]] = {
     T.F: "waits for its stores",
     T.V: "posts a buffer for {peer}",
     T.RP: "takes a message of {peer}",
+    T.FL: "flushes {remote}",
+    T.NO: "passes order {remote}",
 }
 
 MESSAGE: Final = "delivers {cell} = {written} to {peer}"
@@ -54,6 +56,7 @@ DEED: Final[Mapping[EventType, str]] = {
     T.NAW: "the atomic's write of {cell} for {statement}",
     T.NA: "the atomic access to {cell} for {statement}",
     T.NF: "{statement}",
+    T.NO: "{statement}",
 }
 """An event as a noun; a CPU event is its statement."""
 
@@ -66,6 +69,7 @@ MAY: Final[Mapping[EventType, str]] = {
     T.NAW: "the NIC may write {cell} of {statement}",
     T.NA: "the NIC may access {cell} of {statement}",
     T.NF: "the NIC may pass {statement}",
+    T.NO: "the NIC may pass {statement}",
 }
 """What the earlier event of a reordered pair may do late; a CPU event "may happen"."""
 
@@ -78,12 +82,15 @@ AFTER: Final[Mapping[EventType, str]] = {
     T.NAW: "after it writes {cell} of {statement}",
     T.NA: "after it accesses {cell} of {statement}",
     T.NF: "after it passes {statement}",
+    T.NO: "after it passes {statement}",
 }
 """The later event of a reordered pair; a CPU event is "after" its statement."""
 
 CPU_DOES_NOT_WAIT: Final = "the CPU goes on without waiting for the NIC"
 STORE_WAITS: Final = "it waits in the store buffer while later reads and polls go on"
 POLLS_ANOTHER: Final = "this poll waits for another operation"
+FLUSHES_ANOTHER: Final = "this flush waits for another queue pair"
+ONLY_WRITES: Final = "`order` keeps only remote writes and atomics in order"
 OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
 WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order multipath)"
@@ -189,7 +196,7 @@ class Words:
             return "the initial value"
         line = f"line {event.step.span.where}"
         deed = "read" if event.type in (T.NLR, T.NRR, T.NAR) else "write"
-        return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
+        return line if event.type in CPU_TYPES | FENCE_TYPES else f"the NIC's {deed} for {line}"
 
     def edge(self, source: Event, relation: str, target: Event) -> str:
         """Return one edge of an SC cycle as a sentence without a full stop."""
@@ -278,9 +285,13 @@ def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
         return NOT_KEPT
     if later.type is T.P and later.remote == earlier.remote:
         return WHY_POLL.get(earlier.type, NOT_KEPT)
+    if later.type is T.FL:
+        return FLUSHES_ANOTHER
     if later.type in CPU_TYPES:
         return CPU_DOES_NOT_WAIT
     if earlier.remote != later.remote:
         return OTHER_QUEUE_PAIR
+    if T.NO in (earlier.type, later.type):
+        return ONLY_WRITES
     pair = earlier.type, later.type
     return WHY.get(pair) or order_table(order).says or ON_THE_WAY.get(pair, NOT_KEPT)

@@ -32,7 +32,10 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "unordered")
+FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "unordered")
+
+UNPROVEN: Final = ("flushes", "unordered")
+"""The families with operations, or hardware, that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -47,8 +50,15 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "put": 26, "get": 12, "inline": 4, "rcas": 10, "faa": 6, "send": 12, "imm": 5, "recv": 4, "rpoll": 9, "write": 10,
         "read": 20, "fence": 4, "assume": 4,
     },
+    "flushes": {
+        "put": 26, "get": 10, "inline": 5, "rcas": 8, "faa": 4, "send": 7, "imm": 3, "recv": 3, "rpoll": 6, "write": 9,
+        "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
+    },
+    "unordered": {
+        "put": 28, "get": 14, "inline": 5, "rcas": 9, "faa": 6, "send": 9, "imm": 5, "recv": 3, "rpoll": 7, "write": 12,
+        "read": 22, "fence": 5, "flush": 5, "order": 6, "mfence": 2, "assume": 2,
+    },
 }  # fmt: skip
-_KINDS["unordered"] = {**_KINDS["weaker"], "mfence": 2}
 
 _COST: Final = {"put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
@@ -139,12 +149,12 @@ def most_events(program: Program, model: Model) -> int:
 
 def _hardware(rng: Random, family: str) -> dict[str, str]:
     said: dict[str, str] = {}
-    odds = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "unordered": 0.3}.get(family, 0.0)
+    odds = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "flushes": 0.15, "unordered": 0.3}.get(family, 0.0)
     if odds and (odds == 1 or rng.random() < odds):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker", "unordered") and rng.random() < 0.25:
+    if family in ("atomics", "mixed", "weaker", "flushes", "unordered") and rng.random() < 0.25:
         said["atomics"] = "glob"
-    if family == "weaker":
+    if family == "weaker" or (family == "flushes" and rng.random() < 0.8):
         said["order"] = rng.choice(["multipath", "relaxed"])
     if family == "unordered":
         said["order"] = "none"
@@ -249,6 +259,8 @@ class _Writer:
                 return f"{register} = cas({mine}, {rng.choice([0, 0, value])}, {rng.choice([1, 2])})"
             case "fence":
                 return f"rfence {node}"
+            case "flush" | "order":
+                return f"{kind} {node}"
             case "recv" | "rpoll":
                 return self.receiving(kind, thread, mine)
             case "send" | "imm":
@@ -380,7 +392,8 @@ def _inserted(lines: list[str], rng: Random) -> str:
     far = f"{node}.{rng.choice(nodes[node] or ['x'])}"
     other, register, value = rng.choice(threads), rng.choice(registers or ["r"]), rng.randint(0, 2)
     return rng.choice([
-        "mfence", f"poll {node}", f"poll {node}", f"rfence {node}", f"{register} = {word}", f"{word} = {value}",
+        "mfence", f"poll {node}", f"poll {node}", f"rfence {node}", f"flush {node}", f"order {node}",
+        f"{register} = {word}", f"{word} = {value}",
         f"put {far} = {word}", f"put {far} = {value}", f"put {far} = {word} inline", f"put {far} = {word} unsignaled",
         f"get {word} = {far}", f"get {word} = {far} unsignaled", f"get {word} = cas({far}, {value}, {rng.randint(1, 2)})",
         f"get {word} = faa({far}, 1)", f"{register} = cas({word}, {value}, 1)", f"assume {word} == {value}",

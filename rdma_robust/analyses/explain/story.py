@@ -35,6 +35,8 @@ WHERE = {
     ("atomic", "read"): "Its word has been read at {remote}, but its answer is not back",
     ("atomic", "sent"): "Its word has been read at {remote}, and its answer is not in memory yet,",
     ("rfence", "posted"): "The NIC has not come to this fence",
+    ("order", "posted"): "The NIC has not come to it",
+    ("order", "sent"): "It waits behind writes on their way to {remote}",
 }
 """How far an operation is while a later step of its thread overtakes it, by how far it has come."""
 

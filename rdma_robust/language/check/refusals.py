@@ -57,6 +57,8 @@ def _unproven(op: cfg.Op) -> str:
             return f"a message: {instead}"
         case cfg.Section():
             return f"a locked section of several words: {instead}"
+        case cfg.OrderFence():
+            return f"`order`: {instead}"
         case cfg.InlinePut():
             return f"inline data: {instead}"
         case cfg.RemoteRmw(wraps=(_, _)):

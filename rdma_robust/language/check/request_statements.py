@@ -67,10 +67,11 @@ class RequestChecker(OtherThreads):
             case ast.RecvPollStatement():
                 return self._receive_poll(statement)
             case ast.RFenceStatement(node):
-                remote = self.queue_pair(node)
-                return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else StatementSteps()
-            case ast.FlushStatement():
-                return self._flush(statement)
+                return self._about(statement, node, cfg.RFence)
+            case ast.FlushStatement(node):
+                return self._about(statement, node, cfg.Flush)
+            case ast.OrderStatement(node):
+                return self._about(statement, node, cfg.OrderFence)
             case ast.StartStatement(name):
                 return self.start(statement, name)
             case ast.JoinStatement(name):
@@ -447,18 +448,15 @@ class RequestChecker(OtherThreads):
                 "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
             )
 
-    def _flush(self, statement: ast.FlushStatement) -> StatementSteps:
-        """Return the steps of `flush NODE`."""
-        node = self.queue_pair(statement.node)
-        if node is None:
-            return StatementSteps()
-        self.report.leave_to_proofs(
-            "RR406",
-            statement.span,
-            f"`flush` is not decided by `check` yet: write `get scrap = {node.name}.any` and poll it",
-            hint="`prove` decides it",
-        )
-        return self.lowering(statement).plain(cfg.Flush(node.name))
+    def _about(
+        self,
+        statement: ast.RFenceStatement | ast.FlushStatement | ast.OrderStatement,
+        place: ast.NodeName,
+        operation: type[cfg.RFence | cfg.Flush | cfg.OrderFence],
+    ) -> StatementSteps:
+        """Return the steps of a statement that only names a queue pair."""
+        node = self.queue_pair(place)
+        return StatementSteps() if node is None else self.lowering(statement).plain(operation(node.name))
 
     def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
         """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""

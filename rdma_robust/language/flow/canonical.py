@@ -144,6 +144,8 @@ def operation(op: cfg.Op) -> str:
             )
         case cfg.Flush(node):
             return f"flush {name(node)}"
+        case cfg.OrderFence(node):
+            return f"order {name(node)}"
         case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"

@@ -111,7 +111,14 @@ class Nondet:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Wait until every operation of the thread towards `node` is complete, and take all their completions."""
+    """`FL(node)`: wait until every earlier operation of the thread towards `node` has taken effect."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFence:
+    """`nO(node)`: remote writes and atomics of the queue pair before it take effect before those behind it."""
 
     node: str
 
@@ -235,7 +242,7 @@ Message = Send | ImmPut
 CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
 """What a CPU does alone."""
 
-Op = CpuOp | RemoteOp | Poll | RFence | Flush | InlinePut | Message
+Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
 
 FaultKind = (
@@ -391,7 +398,7 @@ def peer_of(op: Op) -> str | None:
             return target.node
         case Get(source=source) | RemoteRmw(source=source):
             return source.node
-        case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
+        case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
             return None
@@ -414,5 +421,5 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | Recv() | RecvPoll():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence() | Recv() | RecvPoll():
             return ()

@@ -249,7 +249,7 @@ class _Thread:
                 yield Complaint(f"{what}: {message}", step.span)
 
     def _operation(self, step: cfg.Step, cells: frozenset[cfg.Cell]) -> Iterator[str]:
-        if isinstance(step.op, cfg.Nondet | cfg.Flush) and not self.proofs:
+        if isinstance(step.op, cfg.Nondet) and not self.proofs:
             yield f"{type(step.op).__name__} is left to `prove`: nothing else decides it"
         yield from crowd_messages(self.program, self.thread, step.op)
         match step.op:
@@ -274,7 +274,7 @@ class _Thread:
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 yield from self._own(target, cells)
                 yield from self._remote(source, cells)
-            case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node):
+            case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node) | cfg.OrderFence(node):
                 yield from self._queue_pair(node)
             case other:
                 yield f"{other!r} is no operation"

@@ -291,6 +291,12 @@ class FlushStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderStatement:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
@@ -342,6 +348,7 @@ Request = (
     | TryPoll
     | RFenceStatement
     | FlushStatement
+    | OrderStatement
     | PostedStatement
     | RecvStatement
     | RecvPollStatement

@@ -15,7 +15,7 @@ from lark import Token
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
 _CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
 _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
-_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "POSTED", "RECV", "START"})
+_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
@@ -49,7 +49,7 @@ _BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
-    - `for`, `macro`, `flush`, `join`, `posted`, `recv` and `start` begin a line, or follow a label, and a word follows;
+    - `for`, `macro`, `flush`, `join`, `order`, `posted`, `recv`, `start` begin a line, or follow a label; a word follows;
     - `rpoll` does too, or it and `trypoll` follow the `=` of an assignment, and a word follows;
     - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
     - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put` or `get`;
@@ -166,7 +166,7 @@ class _Reader:
         if kind in _MODELS:
             return self._previous == "UNDER"
         if kind in _BEFORE_A_WORD:
-            keyword = self._previous in _STARTS and after is not None and after.isidentifier()
+            keyword = self._begins() and after is not None and after.isidentifier()
             self._counter = at + 1 if keyword and kind == "FOR" else self._counter
             return keyword
         if kind in _CALLED or kind == "CAS":

@@ -181,6 +181,8 @@ def _request(part: ast.Request) -> str:
             return f"rfence {place_text(node)}"
         case ast.FlushStatement(node):
             return f"flush {place_text(node)}"
+        case ast.OrderStatement(node):
+            return f"order {place_text(node)}"
 
 
 def _flags(flags: tuple[ast.Flag, ...]) -> str:

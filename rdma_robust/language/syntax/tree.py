@@ -171,6 +171,9 @@ class TreeBuilder(CommonBuilder):
     def flush(self, parts: list[Part]) -> ast.FlushStatement:
         return ast.FlushStatement(parts[1], span_from(parts[0], parts[1]))
 
+    def order(self, parts: list[Part]) -> ast.OrderStatement:
+        return ast.OrderStatement(parts[1], span_from(parts[0], parts[1]))
+
     def start(self, parts: list[Part]) -> ast.StartStatement:
         return ast.StartStatement(parts[1], span_from(parts[0], parts[1]))
 

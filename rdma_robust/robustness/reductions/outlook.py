@@ -96,9 +96,9 @@ def _of_sections(frame: InstrumentationFrame) -> frozenset[Cell]:
 
 
 def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
-    """What keeps an event out of alpha by a store of its thread, and a NIC event by the order of its queue pair."""
+    """What keeps an event out of alpha by a store of its thread, and an event of a queue pair by the order there."""
     found: list[tuple[str, int]] = [(STORE_BETA, 1 << e.thread)] if rules.forced_by_store(e) else []
-    if e.type in CPU_TYPES:
+    if e.remote is None:
         return tuple(found)
     qp = qp_of(e)
     mask = rules.nic_forcing_types(e)

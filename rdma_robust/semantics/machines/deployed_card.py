@@ -28,7 +28,7 @@ from rdma_robust.semantics.machines.queues import (
 from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.order_table import receives_of_own
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer
 
 
@@ -136,12 +136,11 @@ class CardMachine:
                 found += any(part.message and stage == TO_COME for part, stage in stages)
         return found
 
-    def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int:
-        """Return what a write of the card writes; of a message that has no data, its immediate."""
+    def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int | None:
+        """Return what a write of the card writes; of a message that has no data, its immediate; None for an nO."""
         part = events_of_request(request, posted)[event]
         value = part.value or part.imm
-        assert value is not None
-        return value((*posted.env, posted.value), 0)
+        return None if value is None else value((*posted.env, posted.value), 0)
 
     def _at_once(self, state: DeployedState, t: int, at: EventPlace) -> Move | None:
         """A read, a fence, or an atomic that excludes every access."""
@@ -165,6 +164,7 @@ class CardMachine:
         written = None
         if part.writes:
             written = self._written(request, posted, at.event)
+            assert written is not None
             memory = with_value(memory, part.cell, written)
         elif atomic and any(each.type is EventType.NAW for each in chosen.parts):
             locked = tuple(sorted((*locked, part.cell)))
@@ -173,19 +173,20 @@ class CardMachine:
         return self._served(state, action, after, at, posted, faults=() if chosen.fault is None else (chosen.fault,))
 
     def _lands(self, state: DeployedState, t: int, at: EventPlace) -> Move:
-        """A write leaves its buffer."""
+        """A write, or an nO, leaves its buffer."""
         posted = state.threads[t].queues[at.qp][at.place]
         request = self.request(t, posted.command)
         part = events_of_request(request, posted)[at.event]
         value = self._written(request, posted, at.event)
         target = posted.buffer if part.message and part.value is not None else part.cell
-        memory = state.memory if target == NOWHERE else with_value(state.memory, target, value)
+        memory = state.memory if target == NOWHERE or value is None else with_value(state.memory, target, value)
         locked = state.locked
         if part.type is EventType.NAW:
             locked = tuple([cell for cell in locked if cell != target])
         posted = posted._replace(stages=with_value(posted.stages, at.event, OVER))
         cell = self.program.cells[posted.buffer] if part.message else None
-        action = Action(t, Verb.FLUSH, request.step, None, value, cell=cell, act=part.act, at=at)
+        verb = Verb.FENCE if part.type in FENCE_TYPES else Verb.FLUSH
+        action = Action(t, verb, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(memory=memory, locked=locked), at, posted)
 
     def _served(

@@ -22,6 +22,8 @@ SC_VERBS = {
     EventType.F: Verb.ACCESS,
     EventType.V: Verb.RECV,
     EventType.RP: Verb.RPOLL,
+    EventType.FL: Verb.ACCESS,
+    EventType.NO: Verb.FENCE,
 }
 """The move of the SC machine with which an event takes effect."""
 

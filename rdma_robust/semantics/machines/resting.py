@@ -27,7 +27,7 @@ from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
@@ -250,7 +250,10 @@ class _Local:
                 if not unpolled[command.qp]:
                     continue
                 unpolled = _added(unpolled, command.qp, -1)
-            elif len(command.nic) > 1 or command.deployed:
+            elif command.flushes:
+                if command.qp in place.stuck:
+                    continue
+            elif command.nic[-1] not in FENCE_TYPES:
                 if command.qp in place.stuck or self._writes(command, place.registers, memory):
                     raise _Changes
                 unpolled = _added(unpolled, command.qp, int(command.completes))

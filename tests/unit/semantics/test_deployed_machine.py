@@ -370,4 +370,5 @@ def test_bits_are_those_of_the_card() -> None:
         EventType.NAR,
         EventType.NAW,
         EventType.NA,
+        EventType.NO,
     }
