@@ -122,6 +122,8 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[EventRec
         raise NotCovered(NOTHING_PROMISED)
     if platform.buffered:
         raise NotCovered("store buffers")
+    if program.has_regions:
+        raise NotCovered("relaxed regions")
     for claim in claimed:
         if claim.joined:
             raise NotCovered("locked sections of several words")

@@ -178,13 +178,13 @@ class NormalFormRules:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
         for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.platform):
+            if other == queue and observed_in_order(kind, event.kind, True, self.platform, event.regions):
                 return True
         if event.kind in NIC_WRITES and self._has_read(marks, queue):
             return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
-        if event.kind is not EventKind.PUT_READS or self.platform.weaker:
+        if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
@@ -248,7 +248,7 @@ class NormalFormRules:
             after = replace(after, awaited=after.awaited | {queue})
         if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
-        after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind)})
+        after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind_in_beta)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 
     def _may_wait(self, marks: Marks, event: ThreadEvent) -> bool:
@@ -274,7 +274,9 @@ class NormalFormRules:
             return True
         queue = _queue(event)
         return self._has_read(marks, queue) or any(
-            other == queue and self.platform.instantaneous(kind) and issued_in_order(kind, event.kind, True, self.platform)
+            other == queue
+            and self.platform.instantaneous(kind)
+            and issued_in_order(kind, event.kind, True, self.platform, event.regions)
             for other, kind in marks.beta
         )
 

@@ -74,6 +74,8 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
         raise NotCovered(NOTHING_PROMISED)
     if program.crowds:
         raise NotCovered("any number of copies")
+    if program.has_regions:
+        raise NotCovered("relaxed regions")
     cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one
     threads = tuple(_Threads(program, platform).automata())
     return ProgramQuestion(platform.buffered, platform.weaker, platform.ordered_reads, cells, threads)

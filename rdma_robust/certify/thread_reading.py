@@ -301,7 +301,14 @@ class ThreadReading:
         fills = request.target is None
         completion = _completion(step)
         return ThreadEvent(
-            self.number, request.writes, request.target, request.node, completion, request.to, fills=fills
+            self.number,
+            request.writes,
+            request.target,
+            request.node,
+            completion,
+            request.to,
+            fills=fills,
+            asked=request.source if request.writes is EventKind.GET_WRITES else None,
         ), True
 
     def _values(self, here: LocalState) -> dict[str, Value]:

@@ -26,8 +26,10 @@ Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Final
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
@@ -36,22 +38,17 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
-from rdma_robust.semantics.order_table import (
-    apart,
-    ippo_scope,
-    nfo_pairs_of,
-    oppo_scope,
-    receives_of_own,
-    told_by_receives,
-)
+from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
+from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_between, oppo_scope, receives_of_own, told_besides
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
 
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
-"""One bit per NIC event type, for the set of types a queue pair has in the second part."""
+"""One bit per NIC event type, for the set of types a queue pair has in the second part. What behaves as the events of a type
+do before others has its bit; see :meth:`ForcingRules.bits`."""
 
-OWN_READ: Final = 1 << len(NIC_BITS)
+OWN_READ: Final = 1 << len(NIC_KINDS)
 OWN_DATA: Final = OWN_READ << 1
 """Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
 thread is making, the read, or the data of a write with immediate, is in the second part."""
@@ -61,6 +58,17 @@ CPU_BETA = "cpu_beta"
 
 STORE_BETA = "store_beta"
 """The set of threads with a store in the second part, and no other CPU event, where there are store buffers."""
+
+
+def kind_of_edge(edge: EventEdge) -> Kind:
+    """Return the kind of the event of an edge, of two that of the first."""
+    assert edge.type is not None
+    return kind_of(edge.type, edge)
+
+
+def bits_of(members: Iterable[int]) -> int:
+    """Return the set of all these bits."""
+    return reduce(or_, members, 0)
 
 
 def buffers_stores(model: Model) -> bool:
@@ -99,7 +107,8 @@ class ForcingRules:
     def nic_forces(self, edge: EventEdge) -> Expr:
         """R1 and R3 as far as NIC events of the queue pair in the second part force the event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
-        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
+        flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
+        overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
         return disj(forcing, overtaken, received, self.taken_forces(edge))
@@ -109,11 +118,9 @@ class ForcingRules:
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The NIC event types of the queue pair, as bits, that are oppo-before the event of `edge`."""
-        present, model = self.frame.types[qp_of(edge)], self.frame.model
-        return sum(
-            bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, model) == "qp"
-        )
+        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
+        later, model = kind_of_edge(edge), self.frame.model
+        return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
 
     def _own_read(self, edge: EventEdge) -> int:
         """The bit of the read of the request of `edge`, a write, where the table does not say that it comes first."""
@@ -151,8 +158,9 @@ class ForcingRules:
         qp = qp_of(edge)
         if edge.type is EventType.NLW or edge.type is None:
             return TRUE
-        model, asked = self.frame.model, (self.frame.types[qp] & NIC_BITS.keys()) - NIC_WRITE_TYPES - {EventType.NF}
-        before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp") | self._own_read(edge)
+        model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
+        asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
+        before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp") | self._own_read(edge)
         stored = self.store_forces(edge) if qp in self.inline else FALSE
         return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
 
@@ -186,7 +194,7 @@ class ForcingRules:
                 *ends,
             )
         if edge.type is EventType.NF and qp in self.fence_flagged:
-            overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
+            overtakes = has_bit(self.beta(qp), self._pushed(qp, EventType.NLR))
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
         return (ends,)
 
@@ -199,7 +207,8 @@ class ForcingRules:
             return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
-        bits = NIC_BITS[edge.type] | NIC_BITS[edge.also or edge.type] | self._own(edge)
+        mine = self.bits[qp]
+        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)] | self._own(edge)
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
         ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
@@ -235,8 +244,10 @@ class ForcingRules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        if not part and takes_buffer(edge) and (told := told_by_receives(self.frame.model)):
-            earlier = OWN_DATA if receives_of_own(self.frame.model) else sum(NIC_BITS[t] for t in told)
+        told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
+        if told:
+            covered = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
+            earlier = OWN_DATA if receives_of_own(self.frame.model) else covered
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
             return second
@@ -259,10 +270,35 @@ class ForcingRules:
     @cached_property
     def fence_flagged(self) -> frozenset[QueuePair]:
         """Queue pairs on which R3 can matter."""
-        needed = {EventType.NLW, EventType.NF, EventType.NLR}
-        if frozenset({EventType.NLW, EventType.NLR}) not in nfo_pairs_of(self.frame.model):
-            return frozenset()
-        return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+        return frozenset(
+            qp
+            for qp, types in self.frame.types.items()
+            if EventType.NF in types
+            and any(type_of(k) is EventType.NLR and self._pushed(qp, k) for k in self.frame.kinds[qp])
+        )
+
+    def _pushed(self, qp: QueuePair, read: Kind) -> int:
+        """The nlW of the queue pair, as bits, that nfo orders with the nlR of a put."""
+        kinds = (kind for kind in self.bits[qp] if type_of(kind) is EventType.NLW)
+        return bits_of(self.bits[qp][kind] for kind in kinds if nfo_between(kind, read, self.frame.model))
+
+    @cached_property
+    def bits(self) -> dict[QueuePair, dict[Kind, int]]:
+        """For each queue pair the bits of the kinds of its NIC events. Kinds of one type have one bit, unless nfo tells them
+        apart: the order table looks at the later of two events only."""
+        return {qp: self._bits(kinds) for qp, kinds in self.frame.kinds.items()}
+
+    def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
+        found = {}
+        for kind in (kind for kind in NIC_KINDS if kind in present):
+            of_type = type_of(kind)
+            found[kind] = NIC_BITS[of_type]
+            if of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
+                found[kind] = 1 << len(NIC_BITS)
+        return found
+
+    def _is_pushed(self, kind: Kind) -> bool:
+        return nfo_between(kind, EventType.NLR, self.frame.model)
 
     @cached_property
     def receive_flagged(self) -> frozenset[QueuePair]:
@@ -301,8 +337,10 @@ class ForcingRules:
         """The bits of those :meth:`variables` that are sets."""
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
-        bits = len(NIC_BITS) + self.own_bits.bit_count()
-        return ((CPU_BETA, threads), *stores, *((self.beta(qp), bits) for qp in self.queue_pairs))
+        return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
+
+    def _size(self, qp: QueuePair) -> int:
+        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in self.bits[qp].values()))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
 from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
@@ -33,7 +34,7 @@ nO  | -   | -   | qp  | -   | -   | -   | qp  | qp  | qp  | qp
 
 `(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the
 column of naR, FL the row of CPU. A read and the write of its operation that carries its value, and the naR
-and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see
+and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows kinds only: see
 `axioms.same_operation`).
 """
 
@@ -51,7 +52,12 @@ it leaves. So a later store is issued without waiting for the V, and observed af
 _LATER_RELAXED: Final = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
 
 RELAXED: Final = frozenset((earlier, later) for earlier, row in _LATER_RELAXED.items() for later in row.split())
-"""The cells that are `-` under `order relaxed`, (earlier, later)."""
+"""The cells that are `-` under `order relaxed`, (earlier, later), and under any order where the later event accesses a word
+of a relaxed region: see :func:`gives_up`."""
+
+_BY_REQUEST: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
+"""Behind these an answer (nlW) is as late as what its request reads at the other side, behind other answers as its own
+word."""
 
 MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
 """The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
@@ -108,7 +114,7 @@ BETWEEN_REQUESTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OrderTable:
-    """What is kept of the order of a queue pair.
+    """A table that says what is kept of the order of a queue pair.
 
     Attributes:
         cells: what is kept of program order, by the kinds of the earlier and the later event.
@@ -151,15 +157,18 @@ def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
     return order_table(model.order).pushes
 
 
-def told_by_receives(model: Model) -> frozenset[EventType]:
-    """Return the types of events that a receive completion tells of although they may land behind its message."""
-    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if oppo_scope(t, EventType.NRW, model) == "-")
+def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
+    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
+    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
+        return False
+    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
 
 
 def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
     """Return the types of a read and a write of one operation that the table does not keep in order in general: of such a
-    pair it has to be known that both are of one operation."""
-    return frozenset((read, write) for read, write in TOGETHER if oppo_scope(read, write, model) == "-")
+    pair it has to be known that both are of one operation. The naR and naW of one are looked at together in any case."""
+    found = frozenset((read, write) for read, write in TOGETHER if oppo_scope(read, write, model) == "-")
+    return found - {(EventType.NAR, EventType.NAW)}
 
 
 def receives_of_own(model: Model) -> bool:
@@ -207,18 +216,38 @@ def _program_order(model: Model) -> bool:
     return model.network == "none"
 
 
-def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
-    """Return how far issue order preserves a program-order edge between events of these types."""
+def gives_up(earlier: Kind, later: Kind) -> bool:
+    """Return whether the order of two events of a queue pair is lost as the later one accesses a word of a relaxed region.
+
+    It may pass what `order relaxed` lets it pass. The answer of a request is looked up by the word that this reads at the
+    other side, and only behind other answers by its own."""
+    if not isinstance(later, RegionKind):
+        return False
+    by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
+    return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in RELAXED
+
+
+def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
+    """Return the types of earlier events of the queue pair of which a receive completion tells besides its message: those
+    that the table does not keep before that anyway."""
+    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if oppo_scope(t, message, model) == "-")
+
+
+def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
+    """Return how far issue order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, True, model)
 
 
-def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
-    """Return how far observation order preserves a program-order edge between events of these types."""
+def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
+    """Return how far observation order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, False, model)
 
 
-def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) -> Scope:
+def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
     kept = _program_order(model)
-    if (buffered := _of_cpus(earlier, later, model)) is not None:
+    one, two = type_of(earlier), type_of(later)
+    if (buffered := _of_cpus(one, two, model)) is not None:
         return "all" if buffered in ("all", "i" if issue else "o") else "-"
-    return "all" if kept else _scope(table_cell(earlier, later, model.order), issue, model)
+    if kept:
+        return "all"
+    return "-" if gives_up(earlier, later) else _scope(table_cell(one, two, model.order), issue, model)

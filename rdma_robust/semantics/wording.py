@@ -8,7 +8,8 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA
-from rdma_robust.semantics.order_table import order_table
+from rdma_robust.semantics.kinds import kind_of
+from rdma_robust.semantics.order_table import gives_up, order_table
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -95,6 +96,8 @@ OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
 WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order multipath)"
 ATOMICS_TOO: Final = "the network may let it be overtaken on its way, also by atomics (order relaxed)"
+IN_RELAXED_REGION: Final = "the later one is in a relaxed region, and may pass it on the way"
+ANSWER_FROM_REGION: Final = "the later one answers a read of a relaxed region, which may have passed it on the way"
 ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
 ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
 READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
@@ -294,4 +297,6 @@ def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
     if T.NO in (earlier.type, later.type):
         return ONLY_WRITES
     pair = earlier.type, later.type
+    if pair not in WHY and gives_up(kind_of(earlier.type, earlier), kind_of(later.type, later)):
+        return ANSWER_FROM_REGION if later.cell is not None and not later.cell.relaxed else IN_RELAXED_REGION
     return WHY.get(pair) or order_table(order).says or ON_THE_WAY.get(pair, NOT_KEPT)

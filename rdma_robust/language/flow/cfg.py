@@ -33,6 +33,7 @@ class Cell:
 
     A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
     start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
+    A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
     """
 
     node: str
@@ -40,6 +41,7 @@ class Cell:
     init: int = 0
     hidden: bool = False
     moment: bool = False
+    relaxed: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -247,7 +249,7 @@ Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
 FaultKind = (
     Literal["overflow", "division by zero", "index out of range", "assertion"]
-    | Literal["rnr", "receive queue full", "value not followed"]
+    | Literal["rnr", "receive queue full", "value not followed", "send queue full"]
 )
 
 
@@ -255,11 +257,11 @@ FaultKind = (
 class Fault:
     """What goes wrong when a step with this fault is taken.
 
-    `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
-    edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of a remote
-    `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step: they are
-    met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the program: its
-    integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
+    `overflow`, `division by zero`, `index out of range` and `send queue full` end the execution (the step leads to a program
+    point without edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of
+    a remote `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step:
+    they are met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the
+    program: its integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
     """
 
     kind: FaultKind
@@ -297,9 +299,9 @@ class Thread:
     """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point.
 
     `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
-    point before the statement with that label) pairs. `posted` are (sending thread, buffer) pairs: receives that are posted
-    before anything runs, in this order. Of a template, which is `many`, any number of copies run. The `family` of one of
-    several is their name and its number: ("P", 2) for `P[2]`.
+    point before the statement with that label) pairs, several of a label where send queues have a depth. `posted` are
+    (sending thread, buffer) pairs: receives that are posted before anything runs, in this order. Of a template, which is
+    `many`, any number of copies run. The `family` of one of several is their name and its number: ("P", 2) for `P[2]`.
     """
 
     name: str
@@ -324,6 +326,10 @@ class Thread:
         for source, target, step in self.edges:
             graph.add_edge(source, target, step=step)
         return graph
+
+    def points_at(self, label: str) -> tuple[int, ...]:
+        """Return the program points before the statement with a label."""
+        return tuple(point for name, point in self.labels if name == label)
 
     @property
     def begun(self) -> Cell | None:
@@ -368,6 +374,11 @@ class Program:
     undecided: tuple[Diagnostic, ...] = ()
     hardware: Hardware = UNSAID
     many_nodes: tuple[str, ...] = ()
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether some word is in a relaxed region."""
+        return any(cell.relaxed for cell in self.cells)
 
     @property
     def crowds(self) -> tuple[Thread, ...]:

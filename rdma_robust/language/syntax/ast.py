@@ -375,7 +375,7 @@ class AllowLoopback:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSetting:
-    """`word value` in a `hardware` line."""
+    """`word value` in a `hardware` line, as `order relaxed` and `send depth 16`."""
 
     word: Ident
     value: Ident
@@ -405,12 +405,13 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class CellDeclaration:
-    """A variable or, with a `size`, an array of a node."""
+    """A variable or, with a `size`, an array of a node; a `relaxed` one is in a relaxed memory region."""
 
     name: Ident
     size: Expr | None
     init: Expr | None
     span: Span = field(default=NO_SPAN, compare=False)
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

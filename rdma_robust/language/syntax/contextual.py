@@ -20,7 +20,7 @@ _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
-_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND", "WHEN"})
+_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "WHEN"})
 
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _COPIES | _SINGLE
 """The terminals of words that are keywords in places only."""
@@ -60,6 +60,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement;
+    - `relaxed` begins the declaration of a variable of a node, and a word follows;
     - a bracket follows `faa`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
     - `at` and `ended` are in an `invariant` line and follow a name;
@@ -185,6 +186,8 @@ class _Reader:
         match kind:
             case "HARDWARE":
                 return not self._depth and self._begins() and word
+            case "RELAXED":
+                return self._in_node and self._previous in _STARTS | {"COMMA"} and word
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
+from rdma_robust.semantics.connections import buffers_of
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.nic_rules import nic_rules
@@ -82,19 +83,38 @@ class CardMachine:
         self.only_own = receives_of_own(model)
         self.connections = connections(program)
         self.numbers = connection_numbers(self.connections)
-        self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
+        self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
+        self._buffers = {
+            pair: [self.program.cells.index(cell) for cell in buffers_of(program, pair)] for pair in self.connections
+        }
+        self._ready: list[dict[tuple[Queue, bool], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
-        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
+        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(state, t, qp))
         return [move for move in moves if move is not None]
 
-    def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
+    def ready(self, state: DeployedState, t: int, qp: int) -> tuple[tuple[int, int], ...]:
         """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
-        found = self._ready[t].get(queue)
+        queue = state.threads[t].queues[qp]
+        key = queue, bool(self.relaxed) and self._fills_relaxed(state, t, queue)
+        found = self._ready[t].get(key)
         if found is None:
-            found = self._ready[t][queue] = tuple(ready(self.requests[t], self.rules, queue))
+            found = tuple(ready(self.requests[t], self.rules, queue, self.relaxed, fills_relaxed=key[1]))
+            self._ready[t][key] = found
         return found
+
+    def _fills_relaxed(self, state: DeployedState, t: int, queue: Queue) -> bool:
+        """Whether the next message of a queue pair takes a buffer in a relaxed region. Without a buffer it may be any of the
+        connection's."""
+        requests = ((posted, self.request(t, posted.command)) for posted in queue)
+        receiver = next(
+            (r.receiver for posted, r in requests if r.receiver != NOWHERE and posted.buffer == NOWHERE), NOWHERE
+        )
+        if receiver == NOWHERE:
+            return False
+        posted = state.inboxes[self.numbers[t, receiver]].posted
+        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[t, receiver])
 
     def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
@@ -236,8 +256,8 @@ class CardMachine:
         """Yield the steps of messages of thread `t` that wait for a buffer, and for nothing else."""
         if all(sender != t for sender, _ in self.connections):
             return
-        for queue in state.threads[t].queues:
-            for place, event in self.ready(t, queue):
+        for qp, queue in enumerate(state.threads[t].queues):
+            for place, event in self.ready(state, t, qp):
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
                 if part.message and queue[place].stages[event] == TO_COME:
