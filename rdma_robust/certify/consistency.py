@@ -103,7 +103,7 @@ def of_one_request(trace: Execution) -> Iterator[tuple[int, int]]:
             if event is None or event.kind not in CARD_READS | NIC_WRITES:
                 read = None
             elif event.kind in CARD_READS:
-                read = e
+                read = e if event.completion is Completion.NONE else None
             elif read is not None:
                 yield read, e
                 read = read if event.completion is Completion.NONE else None
