@@ -24,8 +24,9 @@ T = EventType
 MEANING: Final[dict[type, str]] = {
     ast.Registers: "Registers: private to the thread, 0 unless given.",
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
-    ast.Call: "An atomic operation, one step of the CPU. `cas` writes the new value if the word holds the expected one, "
-    "`faa` adds, `swap` writes in any case. The value of each is the old one.",
+    ast.Call: "An atomic operation: of a word of this node one step of the CPU, of another node's a request to its card, "
+    "whose old value goes nowhere. `cas` writes the new value if the word holds the expected one, `faa` adds, `swap` writes "
+    "in any case. A poll tells that a card has been asked and has read, not that the word is written.",
     ast.PutStatement: "Remote write. The thread goes on at once; later the NIC reads the source, then writes "
     "the target. With an "
     "immediate it is a message too.",
@@ -128,7 +129,8 @@ def _symbol(text: str, symbol: DeclaredSymbol) -> str:
     whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
     of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
     owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")
-    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}"
+    region = "; in a relaxed region, where an access may pass earlier ones of its queue pair" * whole.startswith("relaxed ")
+    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{region if symbol.kind in of else ''}"
 
 
 def _meaning(part: Any) -> str:

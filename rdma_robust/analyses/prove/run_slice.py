@@ -29,6 +29,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.machines.stepcode import delivered_to
 from rdma_robust.semantics.what_matters import RunDependence, matter
 
 
@@ -124,7 +125,7 @@ class _Slicing:
         if verb is Verb.NIC_READ and action.written is not None:
             self.written[op.source] = number
         if verb is self.landing:
-            self.written[op.target] = number
+            self.written[delivered_to(op)] = number
             mine.remove(found)
 
 
