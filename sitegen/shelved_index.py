@@ -125,4 +125,16 @@ CROWDS: Final = Folder(
     ("copies", copies),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS)
+BARRIERS: Final = Folder(
+    LITMUS / "barriers",
+    "Barriers",
+    "Programs in which threads wait for each other by `barrier`. The first comment of each says what it is and why the "
+    "answer is what it is, and where it comes from. `rdma-robust litmus/barriers/*.rdma` decides them.",
+    (
+        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two)"),
+        ("Programs", "exchanges, rounds, and a thread that does not come", r"barrier-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, BARRIERS)

@@ -30,9 +30,12 @@ class EventType(Enum):
     NA = "nA"
     V = "V"
     RP = "RP"
+    BAR = "BAR"
 
 
-CPU_TYPES = frozenset({EventType.LR, EventType.LW, EventType.CAS, EventType.P, EventType.F, EventType.V, EventType.RP})
+CPU_TYPES = frozenset(
+    {EventType.LR, EventType.LW, EventType.CAS, EventType.P, EventType.F, EventType.V, EventType.RP, EventType.BAR}
+)
 STORE_TYPES = frozenset({EventType.LW, EventType.V})
 """The CPU events that pass through a store buffer where there is one."""
 
@@ -57,7 +60,7 @@ class Event:
     A NIC write of an `unsignaled` operation is no completion, and neither is one `within` an operation that a later event
     completes: the put of a write with immediate. `peer` is the other thread of the connection, for messages (its receiver),
     V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both are of a
-    locked section, which happens at one moment.
+    locked section, which happens at one moment. A BAR is one of the threads `members`: the k-th ones of all are one vertex.
     """
 
     index: int
@@ -73,6 +76,7 @@ class Event:
     within: bool = False
     peer: str | None = None
     joined: bool = False
+    members: tuple[str, ...] = ()
 
     @property
     def completing(self) -> bool:
@@ -92,6 +96,8 @@ class Event:
                 return f"{name}({self.remote})"
             case EventType.F:
                 return name
+            case EventType.BAR:
+                return f"{name}({', '.join(self.members)})"
             case EventType.V | EventType.RP:
                 return f"{name}({', '.join([str(self.peer), *values])})"
             case _ if self.cell is None:

@@ -1,4 +1,5 @@
-"""The programs of litmus/deployed: every `expect` line by the search and by brute force, outcome lines, certificates."""
+"""The programs of litmus/deployed and litmus/barriers: every `expect` line by the search and by brute force, outcome lines,
+certificates."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from rdma_robust.semantics.values import is_loop_free
 from tests.conftest import ROOT
 from tests.support.shares import share
 
-PROGRAMS: Final = sorted((ROOT / "litmus/deployed").glob("*.rdma"))
+PROGRAMS: Final = [p for folder in ("deployed", "barriers") for p in sorted((ROOT / "litmus" / folder).glob("*.rdma"))]
 SETTINGS: Final = [
     Model(cpu=cpu, atomics=atomics, order=order)
     for cpu, atomics, order in product(("sc", "tso"), get_args(Atomics), ("default", "multipath", "relaxed"))

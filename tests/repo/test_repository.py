@@ -22,7 +22,7 @@ PYTHON = sorted(
 CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 PROVE = sorted((ROOT / "litmus/prove").glob("*.rdma"))
-IN_FOLDERS = [path for name in ("deployed", "crowds") for path in (ROOT / "litmus" / name).glob("*.rdma")]
+IN_FOLDERS = [path for name in ("deployed", "crowds", "barriers") for path in (ROOT / "litmus" / name).glob("*.rdma")]
 LONG_FILE, LONGEST_FILE = 400, 600
 """From how many lines on a file says why it is one (`More than 400 lines: ...`), and how many it may never have."""
 LONGEST_FUNCTION = 50
@@ -107,7 +107,7 @@ def test_every_program_to_prove_says_what_it_asks_and_what_is_expected() -> None
 
 
 def test_every_program_of_the_suite_has_its_place() -> None:
-    """Directly in litmus, but for what is to be proven, for RDMA as deployed, and for crowds."""
+    """Directly in litmus, but for what is to be proven, for RDMA as deployed, for crowds and for barriers."""
     assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE + IN_FOLDERS)
 
 

@@ -55,6 +55,8 @@ def _unproven(op: cfg.Op) -> str:
     match op:
         case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
             return f"a message: {instead}"
+        case cfg.Barrier():
+            return f"a barrier: {instead}"
         case cfg.Section():
             return f"a locked section of several words: {instead}"
         case cfg.InlinePut():

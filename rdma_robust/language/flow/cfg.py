@@ -4,6 +4,8 @@ A thread is a multigraph whose nodes are integer program points and whose edges 
 one shared access; everything else it does (its guard, its register updates) is local to the thread. Array elements are
 separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
 :class:`Section` makes several accesses, all at one moment.
+
+More than 400 lines: one class for each operation, and what a program consists of.
 """
 
 from __future__ import annotations
@@ -219,14 +221,24 @@ class RFence:
     node: str
 
 
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """`BAR`: wait until every one of `threads`, the own one among them, stands at one of the same; then all go on.
+
+    They are named in the order of the program. The k-th barrier of each of them belongs together.
+    """
+
+    threads: tuple[str, ...]
+
+
 RemoteOp = Put | Get | RemoteRmw
 """What a thread hands to its network card: it reads `source` and writes `target`."""
 
 Message = Send | ImmPut
 """What takes a receive buffer of another thread."""
 
-CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
-"""What a CPU does alone."""
+CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | Barrier
+"""What a CPU does without its network card."""
 
 Op = CpuOp | RemoteOp | Poll | RFence | Flush | InlinePut | Message
 
@@ -373,7 +385,9 @@ def peer_of(op: Op) -> str | None:
             return source.node
         case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
             return node
-        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
+        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
+            return None
+        case Recv() | RecvPoll() | Barrier():
             return None
 
 
@@ -394,5 +408,7 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | Recv() | RecvPoll():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush():
+            return ()
+        case Recv() | RecvPoll() | Barrier():
             return ()

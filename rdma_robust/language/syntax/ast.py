@@ -317,6 +317,14 @@ class RecvPollStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class BarrierStatement:
+    """`barrier thread, ...`; without threads it is one of all."""
+
+    threads: tuple[ThreadName, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
 Request = (
     PutStatement
     | GetStatement
@@ -333,7 +341,20 @@ Request = (
 """All of these that are statements."""
 
 
-Simple = Registers | Assign | Call | MacroCall | Request | MFenceStatement | LabelStatement | Assume | Assert | Halt | Skip
+Simple = (
+    Registers
+    | Assign
+    | Call
+    | MacroCall
+    | Request
+    | MFenceStatement
+    | BarrierStatement
+    | LabelStatement
+    | Assume
+    | Assert
+    | Halt
+    | Skip
+)
 Statement = Simple | If | While | Loop | For | Choose | BrokenStatement
 
 

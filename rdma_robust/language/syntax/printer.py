@@ -102,6 +102,8 @@ def statement(part: ast.Statement) -> str:
             return expression(call)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
+        case ast.BarrierStatement(threads):
+            return f"barrier {', '.join(map(place_text, threads))}".rstrip()
         case ast.MFenceStatement():
             return "mfence"
         case ast.LabelStatement(name):

@@ -213,6 +213,7 @@ def trace_event(happened: RunEvent, thread: int, position: int) -> Event:
         within=act.type in COMPLETING_TYPES and not act.completing,
         peer=act.peer,
         joined=act.joined,
+        members=act.members,
     )
 
 

@@ -17,6 +17,7 @@ from rdma_robust import CheckOptions, Verdict
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, value_of
 from rdma_robust.language.flow.cfg import (
+    Barrier,
     Cas,
     Cell,
     Flush,
@@ -95,6 +96,7 @@ DEPLOYED = (
     ImmPut(Y, Payload(X), Const(3), "U"),
     Recv(X, "U"),
     RecvPoll("U"),
+    Barrier(("T", "U")),
 )
 """Rows that not every consumer knows."""
 
