@@ -195,13 +195,16 @@ class ProgramBuilder:
         atomics: str = "",
         order: str = "",
         reads: str = "",
+        send_depth: Value | None = None,
         at: Span | None = None,
     ) -> ProgramBuilder:
-        """`hardware cpu tso, atomics glob, order relaxed, reads ordered`: what is named of it."""
+        """`hardware cpu tso, atomics glob, order relaxed, reads ordered, send depth 16`: what is named of it."""
         told = {"cpu": cpu, "atomics": atomics, "order": order, "reads": reads}
-        said = ", ".join(f"{name} {word(value, 'setting')}" for name, value in told.items() if value)
-        if not said:
-            raise UsageError("a `hardware` line that says nothing: name the cpu, the atomics, the order or the reads")
+        settings = [f"{name} {word(value, 'setting')}" for name, value in told.items() if value]
+        settings += [] if send_depth is None else [f"send depth {piece(send_depth, 'a depth')}"]
+        if not settings:
+            raise UsageError("a `hardware` line that says nothing: name the cpu, the atomics, the order, reads or a depth")
+        said = ", ".join(settings)
         self._head.add(f"hardware {said}", at)
         return self
 

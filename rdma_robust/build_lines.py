@@ -196,8 +196,20 @@ class StatementLines:
         return self._line(f"rfence {word(node, 'node')}", at)
 
     def flush(self, node: str, *, at: Span | None = None) -> Self:
-        """`flush node`: wait until every operation towards the node is complete."""
+        """`flush node`: wait until every operation towards the node has taken effect."""
         return self._line(f"flush {word(node, 'node')}", at)
+
+    def order(self, node: str, *, at: Span | None = None) -> Self:
+        """`order node`: remote writes and atomics towards the node before it take effect before those behind it."""
+        return self._line(f"order {word(node, 'node')}", at)
+
+    def start(self, thread: str, *, at: Span | None = None) -> Self:
+        """`start thread`: let a thread begin, which waits for that."""
+        return self._line(f"start {word(thread, 'thread')}", at)
+
+    def join(self, thread: str, *, at: Span | None = None) -> Self:
+        """`join thread`: wait until a thread has ended."""
+        return self._line(f"join {word(thread, 'thread')}", at)
 
     def mfence(self, *, at: Span | None = None) -> Self:
         """`mfence`: wait until the own store buffers are empty."""

@@ -92,12 +92,17 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model."""
+    """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model.
+
+    `send_depth` is how many requests a send queue has room for: that is no part of the memory model, but of what the
+    threads of a program do (:mod:`~rdma_robust.language.flow.send_queues`).
+    """
 
     cpu: Processor | None = None
     atomics: Atomics | None = None
     order: Order | None = None
     ordered_reads: bool | None = None
+    send_depth: int | None = None
 
     def over(self, other: Hardware) -> Hardware:
         """Return what this says, and what `other` says where this says nothing."""

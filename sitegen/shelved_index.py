@@ -137,4 +137,16 @@ BARRIERS: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, BARRIERS)
+LIFETIMES: Final = Folder(
+    LITMUS / "lifetimes",
+    "Threads that are started and joined",
+    "Programs with `start` and `join`: what they order, and that requests under way are not covered. The first comment "
+    "of each says what it is and where it comes from. `rdma-robust litmus/lifetimes/*.rdma` decides them.",
+    (
+        ("Starting", "what the starter has done comes first", r"start-"),
+        ("Joining", "what the CPU of a thread has done comes first", r"join-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, BARRIERS)

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
+    READS,
     EventKind,
+    InRegions,
     Platform,
     issued_in_order,
     observed_in_order,
@@ -44,12 +46,12 @@ class Execution:
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     """Return a cycle of ib or ob, which shows that RDMA does not allow the trace; None if there is none."""
     size = len(trace.events)
-    oppo = _preserved(trace, lambda a, b, same: observed_in_order(a, b, same, platform))
-    ippo = _preserved(trace, lambda a, b, same: issued_in_order(a, b, same, platform))
+    oppo = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
+    ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
     pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
     rao = _relation(size, _ranked(trace) if platform.ranked else ())
-    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
+    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace))
     before = _before(trace)
     own = [row & mask for row, mask in zip(before, _relation(size, _behind_own(trace, platform)), strict=True)]
     issued = _merged(_union(ippo, rf, own, pf, nfo, rao, sm, rpf), _sections(trace))
@@ -131,19 +133,34 @@ def _completion(trace: Execution, event: int) -> Completion:
     return Completion.NONE if found is None else found.completion
 
 
-def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool], bool]) -> Relation:
+def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InRegions], bool]) -> Relation:
     """The program order that hardware keeps: also between the two events of an atomic, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
         yield from halves(trace)
         for thread in trace.threads:
+            words = _regions(trace, thread)
             for i, a in enumerate(thread):
                 for b in thread[i + 1 :]:
                     one, two = trace.events[a], trace.events[b]
-                    if one is not None and two is not None and kept(one.kind, two.kind, _same_queue(one, two)):
+                    if one is not None and two is not None and kept(one.kind, two.kind, _same_queue(one, two), words[b]):
                         yield a, b
 
     return _relation(len(trace.events), pairs())
+
+
+def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, InRegions]:
+    """Which words of each event of a thread are in relaxed regions. What an answer has asked is what was read last: nothing
+    but the write of its atomic is between them."""
+    found: dict[int, InRegions] = {}
+    asked = False
+    for e in thread:
+        event = trace.events[e]
+        assert event is not None
+        own = event.regions.own
+        asked = own if event.kind in READS else asked
+        found[e] = InRegions(own, asked and event.kind is EventKind.GET_WRITES)
+    return found
 
 
 def _read_from(trace: Execution) -> Iterator[tuple[int, int]]:
@@ -186,7 +203,8 @@ def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int
 
 
 def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
-    """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect."""
+    """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect;
+    none of relaxed regions."""
     sides = (
         (frozenset({EventKind.PUT_READS}), frozenset({EventKind.GET_WRITES})),
         (
@@ -199,6 +217,8 @@ def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
             for b in thread:
                 one, two = trace.events[a], trace.events[b]
                 if a < b and one is not None and two is not None and _same_queue(one, two):
+                    if one.regions.own or two.regions.own:
+                        continue
                     kinds = one.kind, two.kind
                     if any((kinds[0] in r and kinds[1] in w) or (kinds[1] in r and kinds[0] in w) for r, w in sides):
                         yield a, b
@@ -228,7 +248,7 @@ def _messages_heard(trace: Execution) -> Iterator[tuple[int, int]]:
     return ((message, receives) for receives, message in trace.heard.items())
 
 
-def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+def _heard(trace: Execution) -> Iterator[tuple[int, int]]:
     """rpf: from a message to what takes its completion; on some networks also from what its queue pair wrote before."""
     yield from _messages_heard(trace)
     for receives, message in trace.heard.items():
@@ -237,7 +257,7 @@ def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
         mine = trace.threads[sent.thread]
         for e in mine[: mine.index(message)]:
             event = trace.events[e]
-            if event is not None and _same_queue(event, sent) and told_by_receive(event.kind, platform):
+            if event is not None and _same_queue(event, sent) and told_by_receive(event.kind):
                 yield e, receives
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class EventKind(StrEnum):
@@ -32,31 +32,42 @@ class EventKind(StrEnum):
     ATOMIC = "nA"
     POSTS_BUFFER = "V"
     RECEIVES = "RP"
+    FLUSH = "FL"
+    ORDER = "nO"
+    ANSWERS_RELAXED = "nlW relaxed"
+    """Among what beta has: a GET_WRITES to a word of a relaxed region, which no later read pushes out."""
 
 
 _K = EventKind
-CPU: Final = frozenset({_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES})
+CPU: Final = frozenset(
+    {_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES, _K.FLUSH}
+)
 READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
-NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES})
-"""They may sit in a buffer; what is written there, stores of a CPU with a store buffer apart, is instantaneous."""
+NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED, _K.ATOMIC_WRITES, _K.ORDER})
+"""They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
+with a store buffer, is instantaneous."""
 
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
 
-_OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES})
+_OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
 _REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_READS, _K.ATOMIC})
-"""What a receive completion tells of besides its message, where writes of a queue pair may overtake each other."""
+"""What a receive completion tells of besides its message."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
-_ALL_NIC: Final = frozenset(EventKind) - CPU
+_ALL_NIC: Final = frozenset(EventKind) - CPU - {_K.ORDER}
+
+_KEPT_APART: Final = frozenset({_K.PUT_WRITES, _K.ORDER}) | _ATOMICS
+"""What an ORDER comes after and before. It says nothing of anything else, and waits where writes do."""
 
 _OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
     _K.PUT_READS: _ALL_NIC,
     _K.PUT_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS, _K.GET_WRITES}) | _ATOMICS,
     _K.GET_READS: frozenset({_K.GET_WRITES, _K.FENCE}),
     _K.GET_WRITES: frozenset({_K.GET_WRITES}),
+    _K.ANSWERS_RELAXED: frozenset({_K.GET_WRITES}),
     _K.FENCE: _ALL_NIC,
     _K.ATOMIC_READS: _ALL_NIC - {_K.PUT_READS},
     _K.ATOMIC: _ALL_NIC - {_K.PUT_READS},
@@ -68,6 +79,7 @@ _ONLY_ISSUED: Final = frozenset(
     {
         (_K.PUT_WRITES, _K.FENCE),
         (_K.GET_WRITES, _K.FENCE),
+        (_K.ANSWERS_RELAXED, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.GET_WRITES),
     }
@@ -76,9 +88,9 @@ _ONLY_ISSUED: Final = frozenset(
 
 _RELAXED: Final = frozenset(
     {(a, b) for a in (_K.PUT_WRITES, *_ATOMICS) for b in (_K.PUT_WRITES, _K.GET_READS, *_ATOMICS)}
-    | {(_K.PUT_WRITES, _K.GET_WRITES), (_K.GET_WRITES, _K.GET_WRITES)}
+    | {(earlier, _K.GET_WRITES) for earlier in (_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED)}
 )
-"""What weaker networks do not keep."""
+"""What weaker networks do not keep; and none does where the later event accesses a word of a relaxed region."""
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
 
@@ -137,9 +149,23 @@ class Platform:
 USUAL: Final = Platform()
 
 
+class InRegions(NamedTuple):
+    """The words of an event that are in a relaxed region: whether its `own` is, and, for an answer, the one that its request
+    has read at the other side."""
+
+    own: bool = False
+    asked: bool = False
+
+
+STRICT: Final = InRegions()
+
+
 @cache
-def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
-    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not.
+def observed_in_order(
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+) -> bool:
+    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions` are
+    those of the later event.
 
     That a read is before the write which carries its value, and that the two events of an atomic are ordered, is kept
     besides.
@@ -148,12 +174,27 @@ def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, pl
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
     if not same_queue or (earlier, later) in _LOST[platform.order]:
         return False
+    if (earlier, later) in _RELAXED and _may_pass(earlier, later, regions):
+        return False
+    if later is EventKind.FLUSH:
+        return True
+    if EventKind.ORDER in (earlier, later):
+        return {earlier, later} <= _KEPT_APART or earlier is EventKind.FENCE
     both_gets = earlier is EventKind.GET_READS and later is EventKind.GET_READS
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
+def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
+    """Whether the later event is relaxed: an answer is as its request behind all but other answers, which it passes by its
+    own word."""
+    answers = (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED)
+    return regions.asked if later is EventKind.GET_WRITES and earlier not in answers else regions.own
+
+
 @cache
-def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
+def issued_in_order(
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+) -> bool:
     """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
 
     A store is issued when it enters the store buffer, and observed when it leaves; the one point of posting a buffer for
@@ -164,9 +205,10 @@ def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, plat
     if earlier is EventKind.POSTS_BUFFER and later is EventKind.LOCAL_WRITE and platform.buffered:
         return False
     only_issued = same_queue and (earlier, later) in _ONLY_ISSUED
-    return only_issued or observed_in_order(earlier, later, same_queue, platform)
+    return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
 
 
-def told_by_receive(kind: EventKind, platform: Platform) -> bool:
-    """Return whether a receive completion comes after earlier events of the kind on its queue pair, by itself."""
-    return platform.weaker and kind in _REMOTE_WRITES
+def told_by_receive(kind: EventKind) -> bool:
+    """Return whether a receive completion comes after earlier events of the kind on its queue pair, also where its message
+    may pass them."""
+    return kind in _REMOTE_WRITES

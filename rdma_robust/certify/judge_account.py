@@ -26,6 +26,9 @@ VERSION: Final = "judge 2"
 Source = Place | int
 """What is read from: an event, or the initial write of a cell, which is its number."""
 
+_UNKNOWN: Final = {EventKind.FLUSH: "flushes", EventKind.ORDER: "`order` statements"}
+"""What the proofs of the judge do not know."""
+
 _ATOMICS: Final = (EventKind.ATOMIC_READS, EventKind.ATOMIC)
 _WORDS: Final[Mapping[Completion, str]] = {Completion.SIGNALED: "s", Completion.UNSIGNALED: "u"}
 
@@ -161,6 +164,8 @@ def _deeds(
     before = EventAccount(EventKind.FENCE)
     for claim in mine:
         event = claim.event
+        if event.kind in _UNKNOWN:
+            raise NotCovered(_UNKNOWN[event.kind])
         queue = -1 if event.remote is None else queues.setdefault(event.remote, len(queues))
         cell = event.buffer if event.kind is EventKind.POSTS_BUFFER else event.cell
         fetched = before.kind is EventKind.PUT_READS and before.queue == queue

@@ -37,6 +37,8 @@ _UNKNOWN: Final[Mapping[EventKind, str]] = {
     EventKind.ATOMIC: "remote atomics",
     EventKind.POSTS_BUFFER: "messages",
     EventKind.RECEIVES: "messages",
+    EventKind.FLUSH: "flushes",
+    EventKind.ORDER: "`order` statements",
 }
 
 
@@ -115,6 +117,8 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[EventRec
     """
     if platform.buffered:
         raise NotCovered("store buffers")
+    if program.has_regions:
+        raise NotCovered("relaxed regions")
     for claim in claimed:
         if claim.joined:
             raise NotCovered("locked sections of several words")

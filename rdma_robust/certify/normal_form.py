@@ -167,7 +167,7 @@ class NormalFormRules:
             return True
         if event.kind is EventKind.ATOMIC_READS and self._forced_by_rank(marks, event):
             return True
-        return False if event.kind in CPU else self._forced_by_queue(marks, event)
+        return False if event.remote is None else self._forced_by_queue(marks, event)
 
     def _forced_by_rank(self, marks: Marks, event: ThreadEvent) -> bool:
         """The order of atomics of network cards on one word puts the event behind one of beta (M3), or the pivot (M4)."""
@@ -179,11 +179,11 @@ class NormalFormRules:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
         for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.platform):
+            if other == queue and observed_in_order(kind, event.kind, True, self.platform, event.regions):
                 return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
-        if event.kind is not EventKind.PUT_READS or self.platform.weaker:
+        if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
@@ -207,7 +207,7 @@ class NormalFormRules:
     def _behind_beta(self, marks: Marks, event: ThreadEvent) -> bool:
         """What takes the message's completion comes after something of beta that its queue pair has written."""
         queue = _queue(event)
-        return any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
+        return any(other == queue and told_by_receive(kind) for other, kind in marks.beta)
 
     def _in_beta(self, marks: Marks, event: ThreadEvent, value: Seen, tag: Tag) -> TraceParts | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
@@ -230,7 +230,7 @@ class NormalFormRules:
             after = replace(after, awaited=after.awaited | {queue})
         if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
-        after = replace(after, beta=after.beta | {(queue, event.kind)})
+        after = replace(after, beta=after.beta | {(queue, event.kind_in_beta)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 
     def _may_wait(self, marks: Marks, event: ThreadEvent) -> bool:
@@ -256,7 +256,9 @@ class NormalFormRules:
             return True
         queue = _queue(event)
         return any(
-            other == queue and self.platform.instantaneous(kind) and issued_in_order(kind, event.kind, True, self.platform)
+            other == queue
+            and self.platform.instantaneous(kind)
+            and issued_in_order(kind, event.kind, True, self.platform, event.regions)
             for other, kind in marks.beta
         )
 

@@ -72,6 +72,8 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
     """Return what the search is asked about a program. Raises NotCovered for what the proof does not cover."""
     if program.crowds:
         raise NotCovered("any number of copies")
+    if program.has_regions:
+        raise NotCovered("relaxed regions")
     cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one
     threads = tuple(_Threads(program, platform).automata())
     return ProgramQuestion(platform.buffered, platform.weaker, platform.ordered_reads, cells, threads)

@@ -182,6 +182,10 @@ class ThreadReading:
                 yield ThreadMove(ThreadEvent(self.number, EventKind.POLL, None, node), None, after, line)
             case cfg.RFence(node):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.FENCE, None, node), None, after, line)
+            case cfg.Flush(node):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.FLUSH, None, node), None, after, line)
+            case cfg.OrderFence(node):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.ORDER, None, node), None, after, line)
             case cfg.MFence():
                 yield ThreadMove(ThreadEvent(self.number, EventKind.MEMORY_FENCE), None, after, line)
             case cfg.Recv(cell, sender):
@@ -297,7 +301,14 @@ class ThreadReading:
         fills = request.target is None
         completion = _completion(step)
         return ThreadEvent(
-            self.number, request.writes, request.target, request.node, completion, request.to, fills=fills
+            self.number,
+            request.writes,
+            request.target,
+            request.node,
+            completion,
+            request.to,
+            fills=fills,
+            asked=request.source if request.writes is EventKind.GET_WRITES else None,
         ), True
 
     def _values(self, here: LocalState) -> dict[str, Value]:
@@ -358,7 +369,7 @@ def request_of(op: cfg.Op) -> CardRequest | None:
             | cfg.Barrier()
         ):
             return None
-        case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.Recv() | cfg.RecvPoll():
+        case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.OrderFence() | cfg.Recv() | cfg.RecvPoll():
             return None
         case _:
             assert_never(op)

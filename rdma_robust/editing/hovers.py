@@ -52,8 +52,14 @@ MEANING: Final[dict[type, str]] = {
     ast.RFenceStatement: "Remote fence. The NIC begins later operations towards this node once the earlier ones "
     "have been issued; "
     "the thread does not wait.",
-    ast.FlushStatement: "Waits until every operation of the thread towards this node is complete.",
+    ast.FlushStatement: "Waits until every earlier operation of the thread towards this node has taken effect, "
+    "on both sides. It takes no completion.",
+    ast.OrderStatement: "Remote writes and atomics towards this node before it take effect before those behind it; "
+    "the thread does not wait.",
     ast.MFenceStatement: "Waits until the thread's own store buffers are empty; nothing under models without store buffers.",
+    ast.StartStatement: "Lets a thread begin, which waits for that; what this one has stored before is in memory then.",
+    ast.JoinStatement: "Waits until a thread has ended and its stores are in memory. Requests of that thread may still be "
+    "under way.",
     ast.LabelStatement: "A label: `THREAD at LABEL` says in an `invariant` that this statement is the next one "
     "of the thread.",
     ast.Assert: "A claim. Where it fails `verify` says so, and the thread goes on.",
@@ -98,6 +104,8 @@ EVENTS: Final[dict[EventType, str]] = {
     T.V: "the CPU posts a receive buffer",
     T.RP: "the CPU takes a receive completion",
     T.BAR: "the CPU meets the other threads of the barrier",
+    T.FL: "the CPU waits until all that was posted to {remote} has taken effect",
+    T.NO: "the NIC puts it between the writes and atomics towards {remote}",
 }
 """What happens in an event of each type."""
 

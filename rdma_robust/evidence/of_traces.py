@@ -32,7 +32,7 @@ def trace_evidence(program: Program, trace: Trace) -> JsonObject:
                 "position": e.position,
                 "line": e.step.span.line if e.step is not None else 0,
                 "type": e.type.value,
-                "remote": None if e.type in CPU_TYPES - {EventType.P} else e.remote,
+                "remote": None if e.type in CPU_TYPES - {EventType.P, EventType.FL} else e.remote,
                 "cell": None if e.cell is None or e.type is EventType.V else str(e.cell),
                 "read": (e.read or 0) if e.type is EventType.RP else e.read,
                 "written": e.written,

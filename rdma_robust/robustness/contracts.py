@@ -22,11 +22,11 @@ from rdma_robust.robustness.messages import takes_buffer
 from rdma_robust.robustness.passes import PassContract
 from rdma_robust.robustness.pivot_classes import opens
 from rdma_robust.semantics.axioms import sc_violation
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, NIC_WRITE_TYPES, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _NIC_READS: Final = {EventType.NLR: EventType.NRW, EventType.NRR: EventType.NLW}
-_WITHOUT_CELL: Final = (EventType.P, EventType.NF, EventType.F, EventType.V, EventType.RP, EventType.BAR)
+_WITHOUT_CELL: Final = (EventType.P, EventType.F, EventType.V, EventType.RP, EventType.FL, EventType.BAR, *FENCE_TYPES)
 
 
 def _program(program: Program) -> Iterator[str]:

@@ -15,11 +15,12 @@ from itertools import count
 
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, is_value, names, substitute
-from rdma_robust.language.flow.cfg import Cell, Op, Program, Recv, RemoteRmw, Section, steps
+from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
 from rdma_robust.robustness.event_edge import Connection, EdgeTouch, EventEdge, section_stores
 from rdma_robust.robustness.folding import edges_from, fold_silent
+from rdma_robust.semantics.connections import buffers_of
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
 from rdma_robust.semantics.trace import EventType
 
@@ -29,7 +30,6 @@ __all__ = [
     "EventEdge",
     "EventGraph",
     "GraphDetail",
-    "buffers_of",
     "event_graph",
     "register_names",
 ]
@@ -216,14 +216,6 @@ def _placements(program: Program, thread: int, act: Act) -> Iterable[Act]:
     connection = None if act.message is None or act.message.data is None else _connection(program, thread, act)
     buffers = () if connection is None else buffers_of(program, connection)
     return [placed(act, buffer) for buffer in buffers] or [act]
-
-
-def buffers_of(program: Program, connection: Connection) -> tuple[Cell, ...]:
-    """Return the words that can be receive buffers of a connection, each once."""
-    sender, receiver = program.threads[connection[0]], program.threads[connection[1]]
-    posted = (cell for name, cell in receiver.posted if name == sender.name)
-    received = (s.op.cell for _, _, s in steps(receiver) if isinstance(s.op, Recv) and s.op.sender == sender.name)
-    return tuple(dict.fromkeys((*posted, *received)))
 
 
 def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dict[int, set[str]]:

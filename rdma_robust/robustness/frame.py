@@ -17,7 +17,8 @@ from rdma_robust.robustness.barriers import Barriers
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, GraphDetail, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.kinds import Kind, kind_of
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 QueuePair = tuple[int, str]
 
@@ -173,6 +174,15 @@ class InstrumentationFrame:
                 if e.remote is not None and e.type is not None:
                     found.setdefault((e.thread, e.remote), set()).update({e.type, e.also or e.type})
         return {qp: frozenset(types) for qp, types in found.items()}
+
+    @cached_property
+    def kinds(self) -> dict[QueuePair, frozenset[Kind]]:
+        """The kinds of NIC events that occur on each queue pair."""
+        found: dict[QueuePair, set[Kind]] = {qp: set() for qp in self.types}
+        for edge in (e for graph in self.graphs for e in graph.edges):
+            if edge.remote is not None and edge.type is not None and edge.type not in CPU_TYPES:
+                found[qp_of(edge)] |= {kind_of(edge.type, edge), kind_of(edge.also or edge.type, edge)}
+        return {qp: frozenset(kinds) for qp, kinds in found.items()}
 
     @cached_property
     def polled(self) -> tuple[QueuePair, ...]:

@@ -20,8 +20,9 @@ from rdma_robust.digraph import components
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent
-from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, buffers_of
+from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph
 from rdma_robust.robustness.fifo import Fifo
+from rdma_robust.semantics.connections import buffers_of
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
 

@@ -76,7 +76,7 @@ def beyond_paper(program: Program) -> str | None:
     found = next((beyond for op in ops if (beyond := row_of(op).beyond)), None)
     if found is None and not all(getattr(op, "signaled", True) for op in ops):
         return "unsignaled requests"
-    return found
+    return "relaxed regions" if found is None and program.has_regions else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, negate
@@ -36,19 +37,15 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
-from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
-    WEAKER,
-    ippo_scope,
-    nfo_pairs_of,
-    oppo_scope,
-)
+from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
+from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope, told_besides
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
-_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA"))
+_NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
 
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
-"""One bit per NIC event type, for the set of types a queue pair has in the second part."""
+"""One bit per NIC event type, for the set of types a queue pair has in the second part. What behaves as the events of a type
+do before others has its bit; see :meth:`ForcingRules.bits`."""
 
 CPU_BETA = "cpu_beta"
 """The set of threads with a CPU event in the second part, other than one in a store buffer."""
@@ -57,9 +54,20 @@ STORE_BETA = "store_beta"
 """The set of threads with a store in the second part, and no other CPU event, where there are store buffers."""
 
 
+def kind_of_edge(edge: EventEdge) -> Kind:
+    """Return the kind of the event of an edge, of two that of the first."""
+    assert edge.type is not None
+    return kind_of(edge.type, edge)
+
+
+def bits_of(members: Iterable[int]) -> int:
+    """Return the set of all these bits."""
+    return reduce(or_, members, 0)
+
+
 def thread_bits(threads: Iterable[int]) -> int:
     """Return a set of threads as bits."""
-    return sum(1 << thread for thread in threads)
+    return bits_of(1 << thread for thread in threads)
 
 
 def buffers_stores(model: Model) -> bool:
@@ -77,9 +85,7 @@ class ForcingRules:
         """R1, and for an nlR also R3."""
         assert edge.type is not None
         by_cpu = disj(has_bit(CPU_BETA, thread_bits(edge.threads)), self.store_forces(edge))
-        if edge.type in CPU_TYPES:
-            return disj(by_cpu, self.taken_forces(edge))
-        return disj(by_cpu, self.nic_forces(edge))
+        return disj(by_cpu, self.taken_forces(edge) if edge.remote is None else self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
         """R1 as far as a store of the thread in the second part, but no other CPU event, forces the event (T1)."""
@@ -98,9 +104,10 @@ class ForcingRules:
         return frozenset(stores) if buffers_stores(self.frame.model) else frozenset()
 
     def nic_forces(self, edge: EventEdge) -> Expr:
-        """R1 and R3 as far as events of the queue pair in the second part force the NIC event of `edge`, and S1 and S5."""
+        """R1 and R3 as far as NIC events of the queue pair in the second part force the event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
-        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
+        flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
+        overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge))
         return disj(forcing, overtaken, received, self.taken_forces(edge))
@@ -110,11 +117,9 @@ class ForcingRules:
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The NIC event types of the queue pair, as bits, that are oppo-before the NIC event of `edge`."""
-        present, model = self.frame.types[qp_of(edge)], self.frame.model
-        return sum(
-            bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, model) == "qp"
-        )
+        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
+        later, model = kind_of_edge(edge), self.frame.model
+        return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
 
     def forces_poll(self, edge: EventEdge) -> Expr:
         """R2: the completion of the NIC write of `edge`, put into the second part, forces.
@@ -126,8 +131,9 @@ class ForcingRules:
         qp = qp_of(edge)
         if edge.type is EventType.NLW or edge.type is None:
             return TRUE
-        model, asked = self.frame.model, (self.frame.types[qp] & NIC_BITS.keys()) - NIC_WRITE_TYPES - {EventType.NF}
-        before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
+        model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
+        asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
+        before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp")
         stored = self.store_forces(edge) if qp in self.inline else FALSE
         return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
 
@@ -159,7 +165,7 @@ class ForcingRules:
                 *self._completion(edge, False),
             )
         if edge.type is EventType.NF and qp in self.fence_flagged:
-            overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
+            overtakes = has_bit(self.beta(qp), self._pushed(qp, EventType.NLR))
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
         return ((),)
 
@@ -172,7 +178,8 @@ class ForcingRules:
             return ((*taken, Assign((set_bit(CPU_BETA, thread_bits(edge.threads)),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
-        bits = NIC_BITS[edge.type] | NIC_BITS[edge.also or edge.type]
+        mine = self.bits[qp]
+        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)]
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
         if not edge.completing or qp not in self.frame.polled:
             return ((added,),)
@@ -208,8 +215,9 @@ class ForcingRules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        if not part and takes_buffer(edge) and self.frame.model.order in WEAKER:
-            earlier = sum(bit for t, bit in NIC_BITS.items() if t in BEFORE_RECEIVE_COMPLETIONS)
+        told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
+        if told:
+            earlier = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
             return second
@@ -232,10 +240,35 @@ class ForcingRules:
     @cached_property
     def fence_flagged(self) -> frozenset[QueuePair]:
         """Queue pairs on which R3 can matter."""
-        needed = {EventType.NLW, EventType.NF, EventType.NLR}
-        if frozenset({EventType.NLW, EventType.NLR}) not in nfo_pairs_of(self.frame.model):
-            return frozenset()
-        return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+        return frozenset(
+            qp
+            for qp, types in self.frame.types.items()
+            if EventType.NF in types
+            and any(type_of(k) is EventType.NLR and self._pushed(qp, k) for k in self.frame.kinds[qp])
+        )
+
+    def _pushed(self, qp: QueuePair, read: Kind) -> int:
+        """The nlW of the queue pair, as bits, that nfo orders with the nlR of a put."""
+        kinds = (kind for kind in self.bits[qp] if type_of(kind) is EventType.NLW)
+        return bits_of(self.bits[qp][kind] for kind in kinds if nfo_between(kind, read, self.frame.model))
+
+    @cached_property
+    def bits(self) -> dict[QueuePair, dict[Kind, int]]:
+        """For each queue pair the bits of the kinds of its NIC events. Kinds of one type have one bit, unless nfo tells them
+        apart: the order table looks at the later of two events only."""
+        return {qp: self._bits(kinds) for qp, kinds in self.frame.kinds.items()}
+
+    def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
+        found = {}
+        for kind in (kind for kind in NIC_KINDS if kind in present):
+            of_type = type_of(kind)
+            found[kind] = NIC_BITS[of_type]
+            if of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
+                found[kind] = 1 << len(NIC_BITS)
+        return found
+
+    def _is_pushed(self, kind: Kind) -> bool:
+        return nfo_between(kind, EventType.NLR, self.frame.model)
 
     @cached_property
     def receive_flagged(self) -> frozenset[QueuePair]:
@@ -274,7 +307,10 @@ class ForcingRules:
         """The bits of those :meth:`variables` that are sets."""
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
-        return ((CPU_BETA, threads), *stores, *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
+        return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
+
+    def _size(self, qp: QueuePair) -> int:
+        return max(len(NIC_BITS), *(bit.bit_length() for bit in self.bits[qp].values()))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""

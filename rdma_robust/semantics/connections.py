@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, Step
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, Step, steps
 from rdma_robust.semantics.trace import EventType
 
 Place = tuple[int, int]
@@ -100,3 +100,11 @@ def _buffer(event: ConnectionEvent) -> Cell:
     if event.step is None or not isinstance(event.step.op, Recv):
         raise InternalError("a V without the step that makes it")
     return event.step.op.cell
+
+
+def buffers_of(program: Program, connection: tuple[int, int]) -> tuple[Cell, ...]:
+    """Return the words that can be receive buffers of a connection, of two threads by number, each once."""
+    sender, receiver = program.threads[connection[0]], program.threads[connection[1]]
+    posted = (cell for name, cell in receiver.posted if name == sender.name)
+    received = (s.op.cell for _, _, s in steps(receiver) if isinstance(s.op, Recv) and s.op.sender == sender.name)
+    return tuple(dict.fromkeys((*posted, *received)))

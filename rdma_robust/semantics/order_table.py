@@ -10,33 +10,36 @@ from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
 Scope = Literal["all", "qp", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
 
 TABLE: Final = """
-    | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW
-CPU | all | all | all | all | all | all | all | all
-nlR | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp
-nrW | -   | -   | qp  | qp  | qp  | i   | qp  | qp
-nrR | -   | -   | -   | (-) | qp  | qp  | -   | -
-nlW | -   | -   | -   | -   | qp  | i   | -   | -
-nF  | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp
-naR | -   | -   | qp  | qp  | qp  | qp  | qp  | qp
-naW | -   | -   | qp  | qp  | i   | i   | qp  | qp
+    | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW | nO  | FL
+CPU | all | all | all | all | all | all | all | all | all | all
+nlR | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | -   | qp
+nrW | -   | -   | qp  | qp  | qp  | i   | qp  | qp  | qp  | qp
+nrR | -   | -   | -   | (-) | qp  | qp  | -   | -   | -   | qp
+nlW | -   | -   | -   | -   | qp  | i   | -   | -   | -   | qp
+nF  | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp
+naR | -   | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp
+naW | -   | -   | qp  | qp  | i   | i   | qp  | qp  | qp  | qp
+nO  | -   | -   | qp  | -   | -   | -   | qp  | qp  | qp  | qp
 """
 """Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo.
 
-`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the column
-of naR. A read and the write of its operation that carries its value, and the naR and the naW of one read-modify-write, are
-always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see `axioms.same_operation`).
+`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the
+column of naR, FL the row of CPU. A read and the write of its operation that carries its value, and the naR
+and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows kinds only: see
+`axioms.same_operation`).
 """
 
 STORE_BUFFER: Final = """
-    | lR  | lW  | CAS | P   | F   | V   | RP
-lW  | i   | all | all | i   | all | all | i
-V   | -   | o   | all | -   | all | all | -
+    | lR  | lW  | CAS | P   | F   | V   | RP  | FL
+lW  | i   | all | all | i   | all | all | i   | i
+V   | -   | o   | all | -   | all | all | -   | -
 """
 """CPU before CPU where CPUs have store buffers (tso): what is not here is `all`. `i` is `all` for ippo, `-` for oppo, and
 `o` is `all` for oppo, `-` for ippo.
@@ -47,7 +50,12 @@ it leaves. So a later store is issued without waiting for the V, and observed af
 _LATER_RELAXED: Final = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
 
 RELAXED: Final = frozenset((earlier, later) for earlier, row in _LATER_RELAXED.items() for later in row.split())
-"""The cells that are `-` under `order relaxed`, (earlier, later)."""
+"""The cells that are `-` under `order relaxed`, (earlier, later), and under any order where the later event accesses a word
+of a relaxed region: see :func:`gives_up`."""
+
+_BY_REQUEST: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
+"""Behind these an answer (nlW) is as late as what its request reads at the other side, behind other answers as its own
+word."""
 
 MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
 """The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
@@ -69,6 +77,13 @@ def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
     return () if model.order in WEAKER else _NFO["default"]
 
 
+def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
+    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
+    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
+        return False
+    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
+
+
 WEAKER: Final = ("multipath", "relaxed")
 """The orders in which writes of one queue pair may overtake each other."""
 
@@ -87,7 +102,7 @@ def delayed_types(model: Model) -> frozenset[EventType]:
 
 
 BEFORE_RECEIVE_COMPLETIONS: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
-"""What a receive completion stays behind, if it is earlier on the sender's queue pair, also under weaker orders."""
+"""What a receive completion stays behind, if it is earlier on the sender's queue pair, whatever the table says."""
 
 
 def _parse(table: str) -> dict[tuple[str, str], str]:
@@ -98,10 +113,14 @@ def _parse(table: str) -> dict[tuple[str, str], str]:
 CELLS: Final = _parse(TABLE)
 
 
-def _kind(event_type: EventType) -> str:
+def _row(event_type: EventType) -> str:
     if event_type in CPU_TYPES:
         return "CPU"
     return EventType.NAR.value if event_type is EventType.NA else event_type.value
+
+
+def _column(event_type: EventType) -> str:
+    return event_type.value if event_type is EventType.FL else _row(event_type)
 
 
 ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {
@@ -122,7 +141,7 @@ def table_cell(earlier: EventType, later: EventType, order: str = "default") -> 
     cells = ORDERS.get(order)
     if cells is None:
         raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
-    return cells[_kind(earlier), _kind(later)]
+    return cells[_row(earlier), _column(later)]
 
 
 def _of_cpus(earlier: EventType, later: EventType, model: Model) -> str | None:
@@ -154,18 +173,38 @@ def _program_order(model: Model) -> bool:
     return model.network == "none"
 
 
-def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
-    """Return how far issue order preserves a program-order edge between events of these types."""
+def gives_up(earlier: Kind, later: Kind) -> bool:
+    """Return whether the order of two events of a queue pair is lost as the later one accesses a word of a relaxed region.
+
+    It may pass what `order relaxed` lets it pass. The answer of a request is looked up by the word that this reads at the
+    other side, and only behind other answers by its own."""
+    if not isinstance(later, RegionKind):
+        return False
+    by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
+    return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in RELAXED
+
+
+def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
+    """Return the types of earlier events of the queue pair of which a receive completion tells besides its message: those
+    that the table does not keep before that anyway."""
+    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if oppo_scope(t, message, model) == "-")
+
+
+def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
+    """Return how far issue order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, True, model)
 
 
-def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
-    """Return how far observation order preserves a program-order edge between events of these types."""
+def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
+    """Return how far observation order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, False, model)
 
 
-def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) -> Scope:
+def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
     kept = _program_order(model)
-    if (buffered := _of_cpus(earlier, later, model)) is not None:
+    one, two = type_of(earlier), type_of(later)
+    if (buffered := _of_cpus(one, two, model)) is not None:
         return "all" if buffered in ("all", "i" if issue else "o") else "-"
-    return "all" if kept else _scope(table_cell(earlier, later, model.order), issue, model)
+    if kept:
+        return "all"
+    return "-" if gives_up(earlier, later) else _scope(table_cell(one, two, model.order), issue, model)

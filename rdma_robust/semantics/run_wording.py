@@ -6,6 +6,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.effects import event_of, events_of_section
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
+from rdma_robust.semantics.trace import FENCE_TYPES
 from rdma_robust.semantics.wording import SENT, Words
 from rdma_robust.text import one_line
 
@@ -23,6 +24,8 @@ def deed(program: Program, action: Action, *, sc: bool = False) -> str:
         text = one_line(action.step.text)
         return f"posts {text}" if action.verb is Verb.ISSUE else text
     if action.verb is Verb.NIC_WRITE and not sc:
+        if act.type in FENCE_TYPES:
+            return f"issues {one_line(action.step.text)}"
         if act.cell is None:
             return f"{SENT[act.type]} {action.written} to {act.peer}"
         return f"{SENT[act.type]} {act.cell} = {action.written}"

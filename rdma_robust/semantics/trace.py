@@ -31,15 +31,20 @@ class EventType(Enum):
     V = "V"
     RP = "RP"
     BAR = "BAR"
+    FL = "FL"
+    NO = "nO"
 
 
-CPU_TYPES = frozenset(
-    {EventType.LR, EventType.LW, EventType.CAS, EventType.P, EventType.F, EventType.V, EventType.RP, EventType.BAR}
-)
+CPU_TYPES = frozenset({EventType(name) for name in ("lR", "lW", "CAS", "P", "F", "V", "RP", "FL", "BAR")})
 STORE_TYPES = frozenset({EventType.LW, EventType.V})
 """The CPU events that pass through a store buffer where there is one."""
 
-NIC_WRITE_TYPES = frozenset({EventType.NRW, EventType.NLW, EventType.NAW})
+NIC_WRITE_TYPES = frozenset({EventType.NRW, EventType.NLW, EventType.NAW, EventType.NO})
+"""What a card issues first, and takes effect later. An nO writes nothing: it waits among the writes that it keeps apart."""
+
+FENCE_TYPES = frozenset({EventType.NF, EventType.NO})
+"""The events of a card that touch no word and only keep others in order."""
+
 COMPLETING_TYPES = frozenset({EventType.NRW, EventType.NLW})
 READ_TYPES = frozenset({EventType.LR, EventType.CAS, EventType.NLR, EventType.NRR, EventType.NAR, EventType.NA})
 WRITE_TYPES = frozenset(
@@ -92,7 +97,7 @@ class Event:
         values = [str(v) for v in (self.read, self.written) if v is not None]
         name: str = self.type.value
         match self.type:
-            case EventType.P | EventType.NF:
+            case EventType.P | EventType.NF | EventType.FL | EventType.NO:
                 return f"{name}({self.remote})"
             case EventType.F:
                 return name

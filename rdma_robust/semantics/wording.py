@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.language.flow.cfg import Program
-from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
+from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.semantics.kinds import kind_of
+from rdma_robust.semantics.order_table import gives_up
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
 T = EventType
@@ -35,6 +37,8 @@ LABEL: Final[Mapping[EventType, str]] = {
     T.V: "posts a buffer for {peer}",
     T.RP: "takes a message of {peer}",
     T.BAR: "meets the others at the barrier",
+    T.FL: "flushes {remote}",
+    T.NO: "passes order {remote}",
 }
 
 MESSAGE: Final = "delivers {cell} = {written} to {peer}"
@@ -53,6 +57,7 @@ DEED: Final[Mapping[EventType, str]] = {
     T.NAW: "the atomic's write of {cell} for {statement}",
     T.NA: "the atomic access to {cell} for {statement}",
     T.NF: "{statement}",
+    T.NO: "{statement}",
 }
 """An event as a noun; a CPU event is its statement."""
 
@@ -65,6 +70,7 @@ MAY: Final[Mapping[EventType, str]] = {
     T.NAW: "the NIC may write {cell} of {statement}",
     T.NA: "the NIC may access {cell} of {statement}",
     T.NF: "the NIC may pass {statement}",
+    T.NO: "the NIC may pass {statement}",
 }
 """What the earlier event of a reordered pair may do late; a CPU event "may happen"."""
 
@@ -77,16 +83,21 @@ AFTER: Final[Mapping[EventType, str]] = {
     T.NAW: "after it writes {cell} of {statement}",
     T.NA: "after it accesses {cell} of {statement}",
     T.NF: "after it passes {statement}",
+    T.NO: "after it passes {statement}",
 }
 """The later event of a reordered pair; a CPU event is "after" its statement."""
 
 CPU_DOES_NOT_WAIT: Final = "the CPU goes on without waiting for the NIC"
 STORE_WAITS: Final = "it waits in the store buffer while later reads and polls go on"
 POLLS_ANOTHER: Final = "this poll waits for another operation"
+FLUSHES_ANOTHER: Final = "this flush waits for another queue pair"
+ONLY_WRITES: Final = "`order` keeps only remote writes and atomics in order"
 OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
 WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order multipath)"
 ATOMICS_TOO: Final = "the network may let it be overtaken on its way, also by atomics (order relaxed)"
+IN_RELAXED_REGION: Final = "the later one is in a relaxed region, and may pass it on the way"
+ANSWER_FROM_REGION: Final = "the later one answers a read of a relaxed region, which may have passed it on the way"
 ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
 ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
 READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
@@ -136,6 +147,7 @@ ON_THE_WAY: Final[Mapping[tuple[EventType, EventType], str]] = {
 
 EDGE: Final[Mapping[str, str]] = {
     "rf": "{target} reads {cell} = {read} written by {source} (rf)",
+    "moment": "{target} sees the {word} in {source} (rf)",
     "mo": "{source} writes {cell} = {before}, later overwritten by {target} with {after} (mo)",
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
@@ -159,6 +171,8 @@ class Words:
 
     def label(self, event: Event) -> str:
         """Return what the event does, without who does it: `writes x = 1`."""
+        if event.cell is not None and event.cell.moment and event.type is not T.INIT:
+            return of_moment(event.cell, event.read, event.written)
         if event.cell is not None and event.cell.hidden and event.type is not T.INIT:
             return f"takes the constant {event.read}"
         phrase = LABEL[event.type]
@@ -185,16 +199,17 @@ class Words:
             return "the initial value"
         line = f"line {event.step.span.where}"
         deed = "read" if event.type in (T.NLR, T.NRR, T.NAR) else "write"
-        return line if event.type in CPU_TYPES or event.type is T.NF else f"the NIC's {deed} for {line}"
+        return line if event.type in CPU_TYPES | FENCE_TYPES else f"the NIC's {deed} for {line}"
 
     def edge(self, source: Event, relation: str, target: Event) -> str:
         """Return one edge of an SC cycle as a sentence without a full stop."""
         if relation not in EDGE:
             return f"{self._place(source)} is before {self._place(target)} ({relation})"
-        return EDGE[relation].format(
+        return EDGE[edge_kind(source, relation)].format(
             source=self._place(source),
             target=self._place(target),
             cell=target.cell,
+            word="" if target.cell is None else target.cell.name,
             read=target.read,
             seen=source.read,
             before=source.written,
@@ -242,6 +257,18 @@ class Words:
         return cell.name if local else str(cell)
 
 
+def of_moment(cell: Cell, read: int | None, written: int | None) -> str:
+    """Return what an access to the word of the start or the end of a thread is about."""
+    if written is None:
+        return f"sees the {cell.name}" if read == 1 else f"does without the {cell.name}"
+    return f"makes the {cell.name}" if written == 1 else f"rules out the {cell.name}"
+
+
+def edge_kind(source: Event, relation: str) -> str:
+    """Return by which name the tables of phrases have an edge: `moment` for what `start` and `join` order."""
+    return "moment" if relation == "rf" and source.cell is not None and source.cell.moment else relation
+
+
 def proved_by_filter(engine: str, states: int) -> str:
     """Return how a program was proved robust by the static filter, and what the search was for, if there was one."""
     search = "" if engine == "none" else f" The search (engine {engine}, {count(states, 'state')}) was only for the faults."
@@ -261,9 +288,15 @@ def why_reordered(earlier: Event, later: Event) -> str:
         return NOT_KEPT
     if later.type is T.P and later.remote == earlier.remote:
         return WHY_POLL.get(earlier.type, NOT_KEPT)
+    if later.type is T.FL:
+        return FLUSHES_ANOTHER
     if later.type in CPU_TYPES:
         return CPU_DOES_NOT_WAIT
     if earlier.remote != later.remote:
         return OTHER_QUEUE_PAIR
+    if T.NO in (earlier.type, later.type):
+        return ONLY_WRITES
     pair = earlier.type, later.type
+    if pair not in WHY and gives_up(kind_of(earlier.type, earlier), kind_of(later.type, later)):
+        return ANSWER_FROM_REGION if later.cell is not None and not later.cell.relaxed else IN_RELAXED_REGION
     return WHY.get(pair) or ON_THE_WAY.get(pair, NOT_KEPT)

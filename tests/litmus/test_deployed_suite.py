@@ -1,5 +1,4 @@
-"""The programs of litmus/deployed and litmus/barriers: every `expect` line by the search and by brute force, outcome lines,
-certificates."""
+"""The programs of litmus/deployed and its like: `expect` by the search and by brute force, outcome lines, certificates."""
 
 from __future__ import annotations
 
@@ -25,7 +24,8 @@ from rdma_robust.semantics.values import is_loop_free
 from tests.conftest import ROOT
 from tests.support.shares import share
 
-PROGRAMS: Final = [p for folder in ("deployed", "barriers") for p in sorted((ROOT / "litmus" / folder).glob("*.rdma"))]
+FOLDERS: Final = ("deployed", "lifetimes", "barriers")
+PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [
     Model(cpu=cpu, atomics=atomics, order=order)
     for cpu, atomics, order in product(("sc", "tso"), get_args(Atomics), ("default", "multipath", "relaxed"))

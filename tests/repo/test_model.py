@@ -13,7 +13,7 @@ from rdma_robust.semantics.trace import CPU_TYPES, Trace
 from tests.conftest import ROOT
 from tests.support.random_splits import PROGRAM, random_split
 
-CELLS = {cell: kept for cell, kept in EVERY_CELL.items() if not {"naR", "naW"} & {*cell}}
+CELLS = {cell: kept for cell, kept in EVERY_CELL.items() if not {"naR", "naW", "nO", "FL"} & {*cell}}
 """Those of the paper."""
 
 TEXT = (ROOT / "docs/model.md").read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import rdma_robust
+from sitegen.shelved_index import FOLDERS
 from tests.conftest import ROOT
 
 PYTHON = sorted(
@@ -22,7 +23,7 @@ PYTHON = sorted(
 CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
 PROVE = sorted((ROOT / "litmus/prove").glob("*.rdma"))
-IN_FOLDERS = [path for name in ("deployed", "crowds", "barriers") for path in (ROOT / "litmus" / name).glob("*.rdma")]
+IN_FOLDERS = [path for folder in FOLDERS for path in folder.programs()]
 LONG_FILE, LONGEST_FILE = 400, 600
 """From how many lines on a file says why it is one (`More than 400 lines: ...`), and how many it may never have."""
 LONGEST_FUNCTION = 50
@@ -107,7 +108,7 @@ def test_every_program_to_prove_says_what_it_asks_and_what_is_expected() -> None
 
 
 def test_every_program_of_the_suite_has_its_place() -> None:
-    """Directly in litmus, but for what is to be proven, for RDMA as deployed, for crowds and for barriers."""
+    """Directly in litmus, but for what is to be proven, and for the folders about one thing."""
     assert sorted((ROOT / "litmus").rglob("*.rdma")) == sorted(LITMUS + PROVE + IN_FOLDERS)
 
 

@@ -49,6 +49,10 @@ class Request:
         return any(kind is T.NF for kind, _, _ in self.events)
 
     @property
+    def is_order(self) -> bool:
+        return any(kind is T.NO for kind, _, _ in self.events)
+
+    @property
     def issued(self) -> bool:
         """A put or send whose writes are issued; an atomic that has read, and whose write is issued, if it has one."""
         return not self.undecided and self.stage(T.NLR, T.NRW, T.NAR, T.NAW, T.NA) != TO_COME
@@ -106,13 +110,30 @@ class _InOrder:
         return not any(s == BUFFERED for r in self.requests for k, s, _ in r.events if k is T.NLW)
 
     def remote_writes_issued(self, place: int) -> bool:
-        """Everything earlier in the pipe that writes remotely is issued."""
+        """Everything earlier in the pipe that writes remotely is issued; no `order` holds up what is behind it but writes
+        and atomics, for which :meth:`orders_issued` asks too."""
         return all(r.is_get or r.is_fence or r.issued for r in self.earlier(place))
 
-    def happens(self, place: int, number: int, kind: T, _message: bool) -> bool:
-        before = self.requests[place].events[:number]
+    def orders_issued(self, place: int) -> bool:
+        return all(r.stage(T.NO) != TO_COME for r in self.earlier(place))
+
+    def orders_over(self, place: int) -> bool:
+        return all(r.stage(T.NO) == OVER for r in self.earlier(place))
+
+    def happens(self, place: int, number: int, kind: T, message: bool) -> bool:
         if self.fenced(place) and kind is not T.NF:
             return False
+        match kind:
+            case T.NO:
+                return self.remote_writes_issued(place) and self.orders_issued(place)
+            case T.NRW if not self.orders_issued(place):
+                return False
+            case T.NAR | T.NA if not self.orders_over(place):
+                return False
+        return self.goes(place, number, kind, message)
+
+    def goes(self, place: int, number: int, kind: T, _message: bool) -> bool:
+        before = self.requests[place].events[:number]
         match kind:
             case T.NLR:
                 return not any(r.reads_own for r in self.earlier(place)) and self.local_buffer_empty()
@@ -132,7 +153,7 @@ class _InOrder:
 
     def lands(self, place: int, number: int, kind: T, _message: bool) -> bool:
         """The oldest entry of its buffer."""
-        mine = (T.NLW,) if kind is T.NLW else (T.NRW, T.NAW)
+        mine = (T.NLW,) if kind is T.NLW else (T.NRW, T.NAW, T.NO)
         older = [(k, s) for r in self.earlier(place) for k, s, _ in r.events]
         older += [(k, s) for k, s, _ in self.requests[place].events[:number]]
         return not any(k in mine and s == BUFFERED for k, s in older)
@@ -151,11 +172,9 @@ class _Weaker(_InOrder):
     def sources_read(self, place: int) -> bool:
         return not any(r.reads_own for r in self.earlier(place))
 
-    def happens(self, place: int, number: int, kind: T, message: bool) -> bool:
+    def goes(self, place: int, number: int, kind: T, message: bool) -> bool:
         before = self.requests[place].events[:number]
         own_read = all(stage == OVER for k, stage, _ in before if k in (T.NLR, T.NRR, T.NAR, T.NA))
-        if self.fenced(place) and kind is not T.NF:
-            return False
         match kind:
             case T.NLR:
                 return self.sources_read(place)
@@ -179,5 +198,7 @@ class _Weaker(_InOrder):
             case _:
                 return all(r.left for r in self.earlier(place))
 
-    def lands(self, _place: int, _number: int, _kind: T, _message: bool) -> bool:
-        return True
+    def lands(self, place: int, _number: int, kind: T, _message: bool) -> bool:
+        if kind is T.NO:
+            return all(r.stage(T.NRW, T.NAW, T.NO) == OVER for r in self.earlier(place))
+        return kind is T.NLW or self.orders_over(place)

@@ -18,15 +18,17 @@ from unittest.mock import patch
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError
 from rdma_robust.expr import FALSE
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
-from rdma_robust.robustness import continuation, frame
+from rdma_robust.robustness import continuation, frame, rules
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.forwarding import StoreBuffers, keeps_pivot_out
-from rdma_robust.robustness.reductions import outlook, relevance
+from rdma_robust.robustness.reductions import outlook, relaxation, relevance
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.rules import ForcingRules
+from rdma_robust.semantics.kinds import Kind
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
+from rdma_robust.semantics.order_table import nfo_between
 from rdma_robust.semantics.trace import STORE_TYPES, EventType
 from tests.support.random_deployed import loaded, mutants, named, random_deployed
 from tests.support.shrinking import shrink
@@ -38,10 +40,8 @@ Patch = tuple[Any, str, Any]
 _FORCES_POLL, _OVERTAKING, _MOVE = ForcingRules.forces_poll, ThreadRelaxation.overtaking, outlook._move
 
 
-def _fence_flagged(self: ForcingRules) -> frozenset[frame.QueuePair]:
-    """R3 where nfo is empty too."""
-    needed = {EventType.NLW, EventType.NF, EventType.NLR}
-    return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+def _nfo_of_default(one: Kind, other: Kind, _model: Model) -> bool:
+    return nfo_between(one, other, RDMA)
 
 
 def _outstanding(self: ThreadRelaxation, write: Any) -> int:
@@ -91,7 +91,7 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
-    "weaker-orders-have-nfo": ((ForcingRules, "fence_flagged", property(_fence_flagged)),),
+    "weaker-orders-have-nfo": ((rules, "nfo_between", _nfo_of_default),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""
 
@@ -99,7 +99,7 @@ REDUCED: dict[str, tuple[Patch, ...]] = {
     "filter-keeps-loads-behind-stores": ((ThreadRelaxation, "overtaking", lambda self, e: []
                                           if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
     "filter-polls-unsignaled-early": ((ThreadRelaxation, "_outstanding", _outstanding),),
-    "filter-has-nfo-under-weaker-orders": ((ThreadRelaxation, "flushes", True),),
+    "filter-has-nfo-under-weaker-orders": ((relaxation, "nfo_between", _nfo_of_default),),
     "dead-ends-stop-at-stores": ((outlook, "_move", _move_of_stores(passes=False)),),
     "dead-ends-bar-forwarding-reads": ((outlook, "_move", _barred_reads),),
 }  # fmt: skip

@@ -15,17 +15,18 @@ from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import Model
 from tests.support.naive_runs import Ev, Run, Runs
 
-CPU = ("lR", "lW", "CAS", "P", "F", "V", "RP")
+CPU = ("lR", "lW", "CAS", "P", "F", "V", "RP", "FL")
 READS = ("lR", "CAS", "nlR", "nrR", "naR", "nA")
 WRITES = ("init", "lW", "CAS", "nrW", "nlW", "naW", "nA")
 QP = {
     "nlR": "nlR nrW nrR nlW nF naR naW",
-    "nrW": "nrW nrR nlW nF* naR naW",
+    "nrW": "nrW nrR nlW nF* naR naW nO",
     "nrR": "nlW nF",
     "nlW": "nlW nF*",
-    "nF": "nlR nrW nrR nlW nF naR naW",
-    "naR": "nrW nrR nlW nF naR naW",
-    "naW": "nrW nrR nlW* nF* naR naW",
+    "nF": "nlR nrW nrR nlW nF naR naW nO",
+    "naR": "nrW nrR nlW nF naR naW nO",
+    "naW": "nrW nrR nlW* nF* naR naW nO",
+    "nO": "nrW naR naW nO",
 }
 """What a NIC event stays before on its queue pair; a star means issue order only."""
 
@@ -204,9 +205,11 @@ class Naive:
         """Whether issue order and observation order keep two events of one thread in program order."""
         if a.kind in CPU:
             buffered = self.model.cpu == "tso" and a.kind in ("lW", "V")
-            if buffered and b.kind in ("lR", "P", "RP"):
+            if buffered and b.kind in ("lR", "P", "RP", "FL"):
                 return a.kind == "lW", False
             return not (buffered and a.kind == "V" and b.kind == "lW"), True
+        if b.kind == "FL" and a.remote == b.remote:
+            return True, True
         if b.kind in CPU or a.remote != b.remote:
             return False, False
         if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
@@ -237,7 +240,7 @@ class Naive:
             same = ((a, b) for a, b in pairs if own and events[a].thread == events[b].thread)
             return {(a, b) for a, b in same if events[a].kind == first and events[b].kind == second}
 
-        delayed = ("nrW", "nlW", "naW", "lW") if own else ("nrW", "nlW", "naW")
+        delayed = ("nrW", "nlW", "naW", "nO", "lW") if own else ("nrW", "nlW", "naW", "nO")
         more: Pairs = set().union(*(pairs for _, pairs in way))
         ib = closure(choice.issued | choice.rf | inside(rb, "lR", "lW") | more)
         ob = choice.observed | (choice.rf - inside(choice.rf, "lW", "lR")) | more | rb | choice.mo

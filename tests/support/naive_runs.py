@@ -9,10 +9,12 @@ from rdma_robust.expr import VALUE, evaluate
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
+    Flush,
     Get,
     ImmPut,
     InlinePut,
     MFence,
+    OrderFence,
     Payload,
     Poll,
     Program,
@@ -119,6 +121,10 @@ class Runs:
                 yield [Ev("P", remote=node)], None
             case RFence(node):
                 yield [Ev("nF", remote=node)], None
+            case Flush(node):
+                yield [Ev("FL", remote=node)], None
+            case OrderFence(node):
+                yield [Ev("nO", remote=node)], None
             case Put() | Get() | RemoteRmw() | InlinePut() | Send() | ImmPut():
                 for made in self.requested(t, op, registers):
                     yield made, None

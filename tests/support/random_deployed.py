@@ -32,7 +32,10 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker")
+FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes")
+
+UNPROVEN: Final = ("flushes",)
+"""The families with operations that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -46,6 +49,10 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
     "weaker": {
         "put": 26, "get": 12, "inline": 4, "rcas": 10, "faa": 6, "send": 12, "imm": 5, "recv": 4, "rpoll": 9, "write": 10,
         "read": 20, "fence": 4, "assume": 4,
+    },
+    "flushes": {
+        "put": 26, "get": 10, "inline": 5, "rcas": 8, "faa": 4, "send": 7, "imm": 3, "recv": 3, "rpoll": 6, "write": 9,
+        "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
     },
 }  # fmt: skip
 
@@ -138,11 +145,15 @@ def most_events(program: Program, model: Model) -> int:
 
 def _hardware(rng: Random, family: str) -> dict[str, str]:
     said: dict[str, str] = {}
-    if family == "stores" or (family == "mixed" and rng.random() < 0.6) or (family == "weaker" and rng.random() < 0.15):
+    if (
+        family == "stores"
+        or (family == "mixed" and rng.random() < 0.6)
+        or (family in ("weaker", "flushes") and rng.random() < 0.15)
+    ):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker") and rng.random() < 0.25:
+    if family in ("atomics", "mixed", "weaker", "flushes") and rng.random() < 0.25:
         said["atomics"] = "glob"
-    if family == "weaker":
+    if family == "weaker" or (family == "flushes" and rng.random() < 0.8):
         said["order"] = rng.choice(["multipath", "relaxed"])
     if rng.random() < 0.25:
         said["reads"] = "ordered"
@@ -245,6 +256,8 @@ class _Writer:
                 return f"{register} = cas({mine}, {rng.choice([0, 0, value])}, {rng.choice([1, 2])})"
             case "fence":
                 return f"rfence {node}"
+            case "flush" | "order":
+                return f"{kind} {node}"
             case "recv" | "rpoll":
                 return self.receiving(kind, thread, mine)
             case "send" | "imm":
@@ -376,7 +389,8 @@ def _inserted(lines: list[str], rng: Random) -> str:
     far = f"{node}.{rng.choice(nodes[node] or ['x'])}"
     other, register, value = rng.choice(threads), rng.choice(registers or ["r"]), rng.randint(0, 2)
     return rng.choice([
-        "mfence", f"poll {node}", f"poll {node}", f"rfence {node}", f"{register} = {word}", f"{word} = {value}",
+        "mfence", f"poll {node}", f"poll {node}", f"rfence {node}", f"flush {node}", f"order {node}",
+        f"{register} = {word}", f"{word} = {value}",
         f"put {far} = {word}", f"put {far} = {value}", f"put {far} = {word} inline", f"put {far} = {word} unsignaled",
         f"get {word} = {far}", f"get {word} = {far} unsignaled", f"get {word} = cas({far}, {value}, {rng.randint(1, 2)})",
         f"get {word} = faa({far}, 1)", f"{register} = cas({word}, {value}, 1)", f"assume {word} == {value}",

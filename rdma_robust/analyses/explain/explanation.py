@@ -17,7 +17,7 @@ Relation = Literal["po", "rf", "mo", "rb", "pf", "nfo", "oppo"]
 Why = Literal["no-race", "no-cycle", "filter", "search", "cycle", "open"]
 Keeping = Literal["together", "each", "some"]
 Change = Literal["new", "none", "unknown", "not-asked"]
-OperationKind = Literal["put", "get", "rfence", "store", "atomic"]
+OperationKind = Literal["put", "get", "rfence", "order", "store", "atomic"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, Event, EventType
 
-KEEPERS = (EventType.P, EventType.NF, EventType.F)
+KEEPERS = (EventType.P, EventType.F, EventType.FL, *FENCE_TYPES)
 
 WORK = 250_000
 """Edges looked at, about, to find out which polls and fences of a program keep an order: a few seconds. The pairs that are

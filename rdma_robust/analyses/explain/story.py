@@ -8,12 +8,13 @@ from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Ope
 from rdma_robust.language.flow.cfg import Program, Recv, RecvPoll, Step
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
-from rdma_robust.semantics.wording import SPIN_ONLY, Words, proved_by_filter, torn, why_reordered
+from rdma_robust.semantics.wording import SPIN_ONLY, Words, edge_kind, proved_by_filter, torn, why_reordered
 from rdma_robust.text import count, one_line
 
 EDGES = {
     "po": "{source} comes before {target} in the text of {thread}",
     "rf": "{source} comes before {target}, which reads its value {read}",
+    "moment": "{source} comes before {target}, which waits for it",
     "mo": "{source} comes before {target}, which overwrites {cell}",
     "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
     "section": "{source} is one step, from `lock` to `unlock`",
@@ -35,6 +36,8 @@ WHERE = {
     ("atomic", "read"): "Its word has been read at {remote}, but its answer is not back",
     ("atomic", "sent"): "Its word has been read at {remote}, and its answer is not in memory yet,",
     ("rfence", "posted"): "The NIC has not come to this fence",
+    ("order", "posted"): "The NIC has not come to it",
+    ("order", "sent"): "It waits behind writes on their way to {remote}",
 }
 """How far an operation is while a later step of its thread overtakes it, by how far it has come."""
 
@@ -138,7 +141,7 @@ def circle(program: Program, witness: Witness) -> str:
     for edge in edges:
         source, target = name(edge.source), name(edge.target)
         clauses.append(
-            EDGES[edge.relation].format(
+            EDGES[edge_kind(edge.source, edge.relation)].format(
                 source=source,
                 target=target,
                 thread=program.threads[edge.source.thread].name if edge.source.thread >= 0 else "",

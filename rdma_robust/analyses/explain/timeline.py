@@ -35,6 +35,7 @@ _DRAWN: Final[dict[EventType, OperationKind]] = {
     EventType.NAW: "atomic",
     EventType.NA: "atomic",
     EventType.NF: "rfence",
+    EventType.NO: "order",
     EventType.NRR: "get",
     EventType.NLW: "get",
     EventType.NRW: "put",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rdma_robust.digraph import components
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_to
@@ -144,6 +145,17 @@ class ThreadFlow:
                 if edge[1] not in seen:
                     seen.add(edge[1])
                     todo.append(edge[1])
+
+    def windows(self) -> Iterator[tuple[Edge, Edge]]:
+        """Yield for each loop and queue pair a request that is posted there and a message of its other node that is waited
+        for, if no completion of the queue pair is taken in the loop."""
+        following = {point: [target for _, target, _ in self.going_on(point)] for point in self.out}
+        for loop in components(following):
+            inside = [e for point in loop for e in self.going_on(point) if e[1] in loop]
+            waits = [e for e in inside if isinstance(e[2].op, RecvPoll)]
+            for node in dict.fromkeys(requests_to(e[2].op) for e in inside if waits):
+                if node is not None and not any(polls_of(e[2].op) == node for e in inside):
+                    yield next(e for e in inside if requests_to(e[2].op) == node), waits[0]
 
 
 def _posted_at_once(thread: Thread) -> Iterator[str]:

@@ -11,7 +11,7 @@ from rdma_robust.analyses.lints.queue_flow import ThreadFlow
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic
 from rdma_robust.expr import Expr, evaluate, names
-from rdma_robust.language.flow.cfg import Cas, Cell, Get, Program, Put, Rmw, Silent, Write
+from rdma_robust.language.flow.cfg import Cas, Cell, Get, Program, Put, Rmw, Silent, Write, is_unwritten
 from rdma_robust.language.flow.claims import OutcomeLine
 from rdma_robust.language.flow.exclusive import guard_conjuncts
 from rdma_robust.semantics.event_table import cells_read
@@ -77,7 +77,7 @@ def never_reached(flow: ThreadFlow, values: ValueFlow) -> Iterator[Diagnostic]:
     come_to = points_come_to(flow, values)
     behind = {target for edges in flow.out.values() for source, target, _ in edges if source in come_to}
     for span, edges in flow.statements.items():
-        never = all(source not in come_to for source, _, _ in edges)
+        never = all(source not in come_to and not is_unwritten(step) for source, _, step in edges)
         if never and any(source in behind for source, _, _ in edges):
             yield Diagnostic("warning", "RR703", "this is never reached, whatever the others do", span)
 

@@ -22,7 +22,7 @@ from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.flow.cfg import Program, Thread
 from rdma_robust.language.load import is_trencher, load_decidable, parse_program
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import statements_in
+from rdma_robust.language.syntax.tree_limits import places_named, statements_in
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class EachCopy:
         source, program = SourceText.of(text, file), load_decidable(text, file)
         if not any(thread.family for thread in source.threads):
             return None
+        families = {thread.name.text for thread in source.threads if thread.family}
+        named = (place for thread in source.threads for s in statements_in(thread.body) for place in places_named(s))
+        if any(place.text in families for place in named):
+            raise SizeLimitError("statements name single threads of a family, which is not repaired")
         edits: list[SourceEdit] = []
         owners: list[tuple[int, ...]] = []
         taken, number = source.identifiers(), 0

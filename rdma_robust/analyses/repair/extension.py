@@ -34,7 +34,8 @@ from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import events_of, ib_parts, inst, observed_parts, oppo, united
-from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, nfo_pairs_of
+from rdma_robust.semantics.kinds import kind_of
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, nfo_between, nfo_pairs_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.semantics.vertices import at_once
@@ -336,13 +337,13 @@ def _program_order(events: Sequence[Event]) -> Relation:
 
 def _new_nfo(events: Sequence[Event], own: int, po: Relation, model: Model, early: bool) -> Iterator[tuple[int, int]]:
     """Order the NIC events of gets as the program does; if `early`, the card reads for puts before it writes for them."""
-    pairs = nfo_pairs_of(model)
+    pushed = bool(nfo_pairs_of(model))
     members: dict[tuple[int, str | None], list[Event]] = {}
-    for e in events if pairs else ():
+    for e in events if pushed else ():
         members.setdefault((e.thread, e.remote), []).append(e)
-    for e in events[own:] if pairs else ():
+    for e in events[own:] if pushed else ():
         for other in members[e.thread, e.remote]:
-            if frozenset({e.type, other.type}) in pairs:
+            if nfo_between(kind_of(e.type, e), kind_of(other.type, other), model):
                 after = (e.index, other.index) in po and not (early and e.type is EventType.NLW)
                 yield (e.index, other.index) if after else (other.index, e.index)
 

@@ -66,8 +66,8 @@ def repair(
             )
         if found.status == "impossible" and for_robust:
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
-        if found.scope and not replace(limits.model, cpu="sc", atomics="hca").is_of_paper:
-            found = _not_compared(found, limits.model)
+        if found.scope and (program.has_regions or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
+            found = _not_compared(found, limits.model, program)
         if for_robust and limits.model.order == "relaxed" and not found.solutions and found.status != "robust":
             found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
         found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
@@ -76,9 +76,10 @@ def repair(
         return Repair("unknown", str(reached), time_s=time.monotonic() - started)
 
 
-def _not_compared(repair: Repair, model: Model) -> Repair:
+def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:
     """Return the answer without what only the default order is known for: which sets of insertions are no better."""
-    about = f"under order {model.order} sets that were left out may do as well"
+    where = "with relaxed regions" if program.has_regions else f"under order {model.order}"
+    about = f"{where} sets that were left out may do as well"
     if repair.status == "impossible":
         return replace(repair, status="unknown", reason=f"none was found; {about}", optimal=False, complete=False)
     if repair.status == "repaired":

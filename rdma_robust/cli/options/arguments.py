@@ -10,6 +10,7 @@ import typer
 from rdma_robust.cli.options import formats
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
+from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.limits import ENDLESS
 from rdma_robust.model import Atomics, Order, Processor
 from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
@@ -118,6 +119,17 @@ RecvDepth = Annotated[
     int,
     typer.Option(
         metavar="N", min=1, max=MOST_RECEIVES, help="Receives of a connection that are posted, or filled and not yet polled."
+    ),
+]
+SendDepth = Annotated[
+    int | None,
+    typer.Option(
+        "--send-depth",
+        metavar="N",
+        min=1,
+        max=MAX_DEPTH,
+        help="Requests that each send queue has room for. Default: as the program says, else no limit.",
+        show_default=False,
     ),
 ]
 AwaitLoops = Annotated[

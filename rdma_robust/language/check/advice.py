@@ -120,7 +120,7 @@ def threads(world: ProgramNames, name: ast.Ident, own: str) -> Hint:
     """Return a hint for an unknown thread."""
     known = declared(world, "thread", world.placed)
     if name.text in world.nodes:
-        return Hint(f"it is a node; {listed_names('the threads are', known) or 'messages go between threads'}")
+        return Hint(f"it is a node; {listed_names('the threads are', known) or 'a thread is named here'}")
     others = [thread for thread in known if thread != own]
     return meant_at(name.span, name.text, others) or Hint(listed_names("the other threads are", others))
 

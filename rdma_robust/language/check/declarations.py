@@ -25,6 +25,7 @@ from rdma_robust.language.check.families import (
     single_declaration,
 )
 from rdma_robust.language.check.labels import declare_labels
+from rdma_robust.language.check.lifetimes import with_lifetimes
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.names import (
     Kind,
@@ -43,6 +44,7 @@ from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
 from rdma_robust.language.check.unused import unreached_statements, warn_unreached_statements, warn_unused_names
 from rdma_robust.language.flow import cfg, claims
+from rdma_robust.language.flow.send_queues import StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
 
@@ -97,8 +99,10 @@ class ProgramChecker:
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
         invariants = tuple(line for line in lines if line is not None)
         check_crowds(self.tree, self.world, self.report)
+        self._threads = [self._with_send_depth(thread) for thread in self._threads]
         if not self.report.failed:
             also(self.world, tuple(self._threads))
+        threads = with_lifetimes(self._threads, self.world, self.report)
         warn_unreached_statements(self._unreached, self._reached, self.report)
         warn_unused_names(self.world, self.report)
         if not any(isinstance(item, ast.ThreadDeclaration) for item in self.tree.items) and not self.report.failed:
@@ -111,7 +115,7 @@ class ProgramChecker:
             source=self.report.source,
             nodes=tuple(self.world.nodes),
             cells=(*cells, *self.world.hidden.values()),
-            threads=tuple(self._threads),
+            threads=threads,
             domain=self.world.domain,
             outcomes=tuple(self._outcomes),
             expectations=self._expectations.found,
@@ -289,9 +293,9 @@ class ProgramChecker:
                 "RR205", name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
             )
         certain = item.size is None or size is not None
-        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init),)
+        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed),)
         if item.size is not None:
-            cells = tuple(cfg.Cell(node.name, f"{name.text}[{k}]", init) for k in range(size or 1))
+            cells = tuple(replace(cells[0], name=f"{name.text}[{k}]") for k in range(size or 1))
             size = size or 1
         node.variables[name.text] = SharedVariable(name.text, node.name, size, cells, name.span, certain)
         self._cells += len(cells)
@@ -351,6 +355,19 @@ class ProgramChecker:
         for label in thread.labels.values():
             label.point = built.labels.get(label.name)
         self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one))
+
+    def _with_send_depth(self, thread: cfg.Thread) -> cfg.Thread:
+        """Return a thread with send queues as deep as the hardware has them."""
+        depth = self._hardware.found.send_depth
+        if depth is None:
+            return thread
+        try:
+            return with_send_depth(thread, depth)
+        except StepLimitError:
+            message = f"thread {thread.name} has more than {cfg.MAX_STEPS:,} steps with send queues of depth {depth}"
+            span = self.world.threads[thread.name].span
+            self.report.error("RR215", span, message, hint="a smaller depth, or fewer queue pairs at a time")
+            return thread
 
     def _place_of(self, item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
         """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""

@@ -220,8 +220,8 @@ class OneOfThem:
             message = f"{shown}: there is any number of nodes {quote(name.text)}, each of which only its own thread names"
             hint = "that thread names its variables alone, without the node"
         else:
-            message = f"{shown}: there is any number of threads {quote(name.text)}, which have no messages"
-            hint = "a connection is one of two threads that have names"
+            message = f"{shown}: there is any number of threads {quote(name.text)}, of which no statement names one"
+            hint = "messages, `start` and `join` are about two threads that have names"
         self._report.error("RR230", name.span, message, hint=hint)
         return self._nobody(name)
 

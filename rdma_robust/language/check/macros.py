@@ -11,7 +11,7 @@ from rdma_robust.language.check.names import NamedConstant
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import expressions_in, places_named, statements_in, subexpressions
 
-_STATEMENTS = ("assert", "assume", "await", "cas", "faa", "flush", "get", "poll", "put", "rfence", "swap")
+_STATEMENTS = ("assert", "assume", "await", "cas", "faa", "flush", "get", "order", "poll", "put", "rfence", "swap")
 
 
 @dataclass(frozen=True)

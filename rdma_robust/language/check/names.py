@@ -12,6 +12,7 @@ from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
 
 Kind = Literal["constant", "node", "thread"]
+Moment = Literal["start", "end"]
 _ELEMENT: Final = re.compile(r"(.*)\[\d+\]")
 
 
@@ -113,7 +114,8 @@ class ThreadNames:
     `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
     are its statements, None if it comes from no text. It has operations towards the nodes that it `sends_to`, and those
     that a poll can take towards what it `completes_to`; `unsignaled` is where the first other one towards a node stands.
-    `polls` are the nodes that it polls, and where. It is one of a `crowd` if there is any number of it.
+    `polls` are the nodes that it polls, and where; `starts` the threads that it starts, and
+    where. It is one of a `crowd` if there is any number of it.
     """
 
     name: str
@@ -129,6 +131,7 @@ class ThreadNames:
     posted: list[tuple[str, cfg.Cell]] = field(default_factory=list)
     body: ast.Block | None = None
     crowd: bool = False
+    starts: dict[str, list[Span]] = field(default_factory=dict)
 
     def posts(self, node: str, signaled: bool, span: Span) -> None:
         """Note an operation towards a node."""
@@ -158,15 +161,19 @@ class ProgramNames:
     later: dict[tuple[Kind, str], ast.Ident] = field(default_factory=dict)
     domain_missed: bool = False
     groups: dict[tuple[Kind, str], Group] = field(default_factory=dict)
-    hidden: dict[tuple[str, int], cfg.Cell] = field(default_factory=dict)
+    hidden: dict[tuple[str, str], cfg.Cell] = field(default_factory=dict)
     placed: dict[str, ast.Ident] = field(default_factory=dict)
 
     def constant_cell(self, node: str, value: int) -> cfg.Cell:
         """Return the hidden read-only cell of `node` that holds `value`."""
-        key = (node, value)
-        if key not in self.hidden:
-            self.hidden[key] = cfg.Cell(node, f"const {value}", value, hidden=True)
-        return self.hidden[key]
+        return self._hidden_cell(cfg.Cell(node, f"const {value}", value, hidden=True))
+
+    def moment_cell(self, what: Moment, thread: str) -> cfg.Cell:
+        """Return the hidden cell that tells whether the start, or the end, of a thread has happened."""
+        return self._hidden_cell(cfg.Cell(self.placed[thread].text, f"{what} of {thread}", hidden=True, moment=True))
+
+    def _hidden_cell(self, cell: cfg.Cell) -> cfg.Cell:
+        return self.hidden.setdefault((cell.node, cell.name), cell)
 
     def nodes_with(self, variable: str) -> Iterator[NodeNames]:
         """Yield the nodes that have a variable of this name which several threads can name."""

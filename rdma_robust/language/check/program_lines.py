@@ -11,6 +11,7 @@ from rdma_robust.errors import Span
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import claims
+from rdma_robust.language.flow.send_queues import MAX_DEPTH, SEND_DEPTH
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.model import Hardware
 
@@ -21,6 +22,17 @@ WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
 }
 """The words of a `hardware` line: the fields of :class:`HardwareDeclaration` that they are, and what they can be."""
+
+
+def depth_of(value: ast.Ident, report: Reporter) -> int | None:
+    """Return how many requests a send queue has room for; None after an error."""
+    depth = int(value.text) if value.text.isdecimal() and len(value.text) < len(str(MAX_DEPTH)) + 1 else 0
+    if 1 <= depth <= MAX_DEPTH:
+        return depth
+    report.error(
+        "RR226", value.span, f"{quote(value.text)} is no depth of a send queue", expected=f"a number from 1 to {MAX_DEPTH}"
+    )
+    return None
 
 
 class HardwareLines:
@@ -37,20 +49,26 @@ class HardwareLines:
 
     def _add(self, setting: ast.HardwareSetting) -> None:
         word, value = setting.word, setting.value
-        if word.text not in WORDS:
-            self._unknown(word, "word of a `hardware` line", WORDS)
+        found: Any
+        if word.text == SEND_DEPTH:
+            field, found = "send_depth", depth_of(value, self._report)
+        elif word.text not in WORDS:
+            self._unknown(word, "word of a `hardware` line", [*WORDS, SEND_DEPTH])
             return
-        field, values = WORDS[word.text]
-        if value.text not in values:
-            self._unknown(value, f"value of {quote(word.text)}", values)
+        else:
+            field, values = WORDS[word.text]
+            found = values.get(value.text)
+            if value.text not in values:
+                self._unknown(value, f"value of {quote(word.text)}", list(values))
+        if found is None:
             return
         first = self._first.setdefault(word.text, setting.span)
         if first is not setting.span:
             self._report.error("RR206", setting.span, f"a second {quote(word.text)}; the first is on line {first.line}")
             return
-        self.found = replace(self.found, **{field: values[value.text]})
+        self.found = replace(self.found, **{field: found})
 
-    def _unknown(self, name: ast.Ident, what: str, known: Mapping[str, Any]) -> None:
+    def _unknown(self, name: ast.Ident, what: str, known: list[str]) -> None:
         hint = meant_at(name.span, name.text, known) or Hint("")
         expected = listing([quote(each) for each in known])
         self._report.error("RR226", name.span, f"{quote(name.text)} is no {what}", expected=expected, hint=hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Final
 
 from rdma_robust.errors import Diagnostic, Span
@@ -23,6 +24,8 @@ _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
 _PROVEN: Final = (cfg.Silent, cfg.Read, cfg.Write, cfg.Cas, cfg.Rmw, cfg.MFence, cfg.Nondet, *_OF_A_NETWORK)
 """The operations that `prove` has a machine for; of any other it says so."""
 
+_INSTEAD: Final = "`prove` has no machine for it; the commands that decide, `check` and `outcomes`, do"
+
 _NUMBER: Final = re.compile(r"\[\d+\]")
 
 
@@ -40,9 +43,17 @@ def model_refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Di
 
 def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:
     for _, _, step in thread.edges:
-        message = _message(step.op, model)
+        message = _message(step.op, model) or (_relaxed(step.op) if model == "rdma" else "")
         if message:
             yield Diagnostic("error", "RR408", message, step.span)
+
+
+def _relaxed(op: cfg.Op) -> str:
+    """Say which word of a relaxed region a request accesses: `prove` knows the order of strict ones only."""
+    if cfg.peer_of(op) is None:
+        return ""
+    words = [value for field in fields(op) if isinstance(value := getattr(op, field.name), cfg.Cell) and value.relaxed]
+    return f"{words[0]} is relaxed: {_INSTEAD}" if words else ""
 
 
 def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
@@ -51,22 +62,23 @@ def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
 
 def _unproven(op: cfg.Op) -> str:
     """Say what no model has that `prove` knows: such operations are for the commands that decide."""
-    instead = "`prove` has no machine for it; the commands that decide, `check` and `outcomes`, do"
     match op:
         case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
-            return f"a message: {instead}"
+            return f"a message: {_INSTEAD}"
         case cfg.Barrier():
-            return f"a barrier: {instead}"
+            return f"a barrier: {_INSTEAD}"
         case cfg.Section():
-            return f"a locked section of several words: {instead}"
+            return f"a locked section of several words: {_INSTEAD}"
+        case cfg.OrderFence():
+            return f"`order`: {_INSTEAD}"
         case cfg.InlinePut():
-            return f"inline data: {instead}"
+            return f"inline data: {_INSTEAD}"
         case cfg.RemoteRmw(wraps=(_, _)):
-            return f"a remote `faa` that starts again at the other end of a domain: {instead}, or leave the `domain` out"
+            return f"a remote `faa` that starts again at the other end of a domain: {_INSTEAD}, or leave the `domain` out"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
-            return f"an operation without a completion (`unsignaled`): {instead}"
+            return f"an operation without a completion (`unsignaled`): {_INSTEAD}"
         case _ if not isinstance(op, _PROVEN):
-            return f"an operation like {type(op).__name__}: {instead}"
+            return f"an operation like {type(op).__name__}: {_INSTEAD}"
         case _:
             return ""
 

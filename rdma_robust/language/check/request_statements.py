@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import assert_never
 
-from rdma_robust.diagnose import Hint, Reporter, quote
-from rdma_robust.errors import Edit, Span
+from rdma_robust.diagnose import Hint, quote
+from rdma_robust.errors import Edit
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
-from rdma_robust.language.check.accesses import Lowering, PayloadSource, StatementSteps
-from rdma_robust.language.check.families import OneOfThem
+from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
 from rdma_robust.language.check.meaning import in_domain, wrapped
-from rdma_robust.language.check.names import NodeNames, ProgramNames, Register, SharedVariable, ThreadNames, family_name
+from rdma_robust.language.check.names import NodeNames, Register, SharedVariable
+from rdma_robust.language.check.other_threads import OtherThreads
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
-from rdma_robust.language.check.threads import ThreadResolver, VariableAccess
+from rdma_robust.language.check.threads import VariableAccess
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -42,21 +42,8 @@ class _Change:
     wraps: tuple[Expr, cfg.Fault] | None = None
 
 
-class RequestChecker:
+class RequestChecker(OtherThreads):
     """Checks what a thread asks of others, and makes its steps. What is wrong goes to the report and makes no steps."""
-
-    def __init__(
-        self,
-        world: ProgramNames,
-        report: Reporter,
-        thread: ThreadNames,
-        spend: Callable[[Span], None],
-    ) -> None:
-        self.world = world
-        self.report = report
-        self.thread = thread
-        self.names = ThreadResolver(world, report, thread)
-        self._spend = spend
 
     def request(self, statement: ast.Request) -> StatementSteps:
         """Check a statement that names another node or thread, and return its steps."""
@@ -80,10 +67,15 @@ class RequestChecker:
             case ast.RecvPollStatement():
                 return self._receive_poll(statement)
             case ast.RFenceStatement(node):
-                remote = self.queue_pair(node)
-                return self.lowering(statement).plain(cfg.RFence(remote.name)) if remote else StatementSteps()
-            case ast.FlushStatement():
-                return self._flush(statement)
+                return self._about(statement, node, cfg.RFence)
+            case ast.FlushStatement(node):
+                return self._about(statement, node, cfg.Flush)
+            case ast.OrderStatement(node):
+                return self._about(statement, node, cfg.OrderFence)
+            case ast.StartStatement(name):
+                return self.start(statement, name)
+            case ast.JoinStatement(name):
+                return self.join(statement, name)
             case _:
                 assert_never(statement)
 
@@ -177,12 +169,6 @@ class RequestChecker:
         known = owner.text in self.world.nodes
         return known and self.thread.node is not None and owner.text != self.thread.node.name
 
-    def lowering(self, statement: ast.Statement) -> Lowering:
-        return self._lowering_of(printer.statement(statement), statement.span)
-
-    def _lowering_of(self, text: str, span: Span) -> Lowering:
-        return Lowering(text, self.report.at(span), self.world.domain, self._spend, self.report)
-
     def _get(self, statement: ast.GetStatement) -> StatementSteps:
         words = self._get_flags(statement)
         if isinstance(statement.source, ast.AtomicCall):
@@ -230,7 +216,7 @@ class RequestChecker:
                     "RR411",
                     statement.imm.to.span if statement.imm is not None else statement.span,
                     f"thread {quote(to)} runs on {place}, and the put writes to {node}",
-                    hint=self._threads_on(node),
+                    hint=self.threads_on(node),
                 )
                 return StatementSteps()
         return self._fenced(statement, node, words, self.lowering(statement).request(target, data, _put_op(signaled, imm)))
@@ -238,7 +224,7 @@ class RequestChecker:
     def _send(self, statement: ast.SendStatement) -> StatementSteps:
         """Return the steps of a message."""
         words = self._flags(statement)
-        found = self._receiver(statement.to)
+        found = self.receiver(statement.to)
         data = self._data(statement, "inline" in words)
         if found is None or data is None:
             return StatementSteps()
@@ -267,14 +253,14 @@ class RequestChecker:
     def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
         buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
-        found = self._sender(statement.sender)
+        found = self.sender(statement.sender)
         if buffer is None or found is None:
             return StatementSteps()
         return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], found))
 
     def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
         """Declare receives that are posted before anything runs: no step does that."""
-        found = self._sender(statement.sender)
+        found = self.sender(statement.sender)
         for ref in statement.buffers:
             buffer = self.own_cell(ref, "`posted` names variables of this node")
             if buffer is None or found is None:
@@ -292,49 +278,6 @@ class RequestChecker:
                 )
         return StatementSteps()
 
-    def _receiver(self, name: ast.Ident) -> tuple[str, str] | None:
-        """Return the thread that a message goes to and its node; None after an error."""
-        found = self._peer(name, "a message goes to a thread of another node")
-        return None if found is None or found[1] is None else (found[0], found[1])
-
-    def _sender(self, name: ast.Ident) -> str | None:
-        """Return the thread that messages come from; None after an error."""
-        found = self._peer(name, "messages come from a thread of another node")
-        return None if found is None else found[0]
-
-    def _peer(self, name: ast.Ident, role: str) -> tuple[str, str | None] | None:
-        world, own = self.world, self.thread
-        if own.crowd:
-            message = f"there is any number of threads {quote(family_name(own.name))}, which have no messages"
-            self.report.error("RR230", name.span, message, hint="a connection is one of two threads that have names")
-            return None
-        if name.index is not None:
-            name = OneOfThem(world, self.report, "statement")(name, "thread")
-        place = world.placed.get(name.text)
-        if place is None:
-            if name.text not in world.poisoned:
-                hint = advice.threads(world, name, own.name)
-                self.report.error("RR225", name.span, f"unknown thread {quote(name.text)}", hint=hint)
-            return None
-        if own.node is None:
-            return None
-        if name.text == own.name:
-            self.report.error("RR410", name.span, f"{quote(name.text)} is this thread itself: {role}")
-            return None
-        if place.text == own.node.name and not world.loopback:
-            self.report.error(
-                "RR410",
-                name.span,
-                f"thread {quote(name.text)} runs on {place.text}, as thread {own.name} does: {role}",
-                hint=self.names.proposals.loopback(),
-            )
-            return None
-        return name.text, place.text
-
-    def _threads_on(self, node: str) -> str:
-        found = [name for name, place in self.world.placed.items() if place.text == node and name != self.thread.name]
-        return advice.listed_names(f"on {node} there is", found) or f"there is no thread on {node}"
-
     def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
         seen: set[ast.FlagWord] = set()
         for flag in statement.flags:
@@ -350,7 +293,7 @@ class RequestChecker:
         """Return the value, the thread it goes to and that one's node; None after an error."""
         value = self.names.private(imm.value, "an immediate is handed over when it is posted").expr
         self.names.warn_outside(value, imm.value.span)
-        found = self._peer(imm.to, "a message goes to a thread of another node")
+        found = self.peer(imm.to, "a message goes to a thread of another node")
         if not isinstance(value, Const | Name):
             self.report.error(
                 "RR412",
@@ -476,7 +419,7 @@ class RequestChecker:
 
     def _receive_poll(self, statement: ast.RecvPollStatement) -> StatementSteps:
         """Return the step of `rpoll THREAD`."""
-        sender = self._sender(statement.sender)
+        sender = self.sender(statement.sender)
         register = None if statement.target is None else self._register_of(statement.target)
         if sender is None or (statement.target is not None and register is None):
             return StatementSteps()
@@ -505,18 +448,15 @@ class RequestChecker:
                 "RR416", first_line(statement.span), f"the result is {given}, and the domain is {domain[0]}..{domain[1]}"
             )
 
-    def _flush(self, statement: ast.FlushStatement) -> StatementSteps:
-        """Return the steps of `flush NODE`."""
-        node = self.queue_pair(statement.node)
-        if node is None:
-            return StatementSteps()
-        self.report.leave_to_proofs(
-            "RR406",
-            statement.span,
-            f"`flush` is not decided by `check` yet: write `get scrap = {node.name}.any` and poll it",
-            hint="`prove` decides it",
-        )
-        return self.lowering(statement).plain(cfg.Flush(node.name))
+    def _about(
+        self,
+        statement: ast.RFenceStatement | ast.FlushStatement | ast.OrderStatement,
+        place: ast.NodeName,
+        operation: type[cfg.RFence | cfg.Flush | cfg.OrderFence],
+    ) -> StatementSteps:
+        """Return the steps of a statement that only names a queue pair."""
+        node = self.queue_pair(place)
+        return StatementSteps() if node is None else self.lowering(statement).plain(operation(node.name))
 
     def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
         """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""

@@ -73,7 +73,8 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
     for node in program.nodes:
         yield f"node {name(node)}{' many' * (node in program.many_nodes)}", None
     for cell in program.cells:
-        yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{' hidden' * cell.hidden}", None
+        kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}"
+        yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None
     for t, thread in enumerate(program.threads):
         where = f"{name(thread.node)} from {thread.entry} to {thread.exit}{' many' * thread.many}"
         yield f"thread {name(thread.name)} on {where}", None
@@ -143,6 +144,8 @@ def operation(op: cfg.Op) -> str:
             )
         case cfg.Flush(node):
             return f"flush {name(node)}"
+        case cfg.OrderFence(node):
+            return f"order {name(node)}"
         case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"

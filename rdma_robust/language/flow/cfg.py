@@ -5,7 +5,7 @@ one shared access; everything else it does (its guard, its register updates) is 
 separate cells: an access with a computed index is one edge per possible index, guarded by `index == k`. Only a
 :class:`Section` makes several accesses, all at one moment.
 
-More than 400 lines: one class for each operation, and what a program consists of.
+More than 400 lines: each operation is a record of a few lines, and a program is read with all of them in view.
 """
 
 from __future__ import annotations
@@ -29,12 +29,19 @@ MAX_STEPS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One shared memory word. `name` is `data` or `ring[1]`; a hidden cell holds a put's constant and is never written."""
+    """One shared memory word. `name` is `data` or `ring[1]`.
+
+    A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
+    start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
+    A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
+    """
 
     node: str
     name: str
     init: int = 0
     hidden: bool = False
+    moment: bool = False
+    relaxed: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -106,7 +113,14 @@ class Nondet:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Wait until every operation of the thread towards `node` is complete, and take all their completions."""
+    """`FL(node)`: wait until every earlier operation of the thread towards `node` has taken effect."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFence:
+    """`nO(node)`: remote writes and atomics of the queue pair before it take effect before those behind it."""
 
     node: str
 
@@ -240,12 +254,12 @@ Message = Send | ImmPut
 CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | Barrier
 """What a CPU does without its network card."""
 
-Op = CpuOp | RemoteOp | Poll | RFence | Flush | InlinePut | Message
+Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
 
 FaultKind = (
     Literal["overflow", "division by zero", "index out of range", "assertion"]
-    | Literal["rnr", "receive queue full", "value not followed"]
+    | Literal["rnr", "receive queue full", "value not followed", "send queue full"]
 )
 
 
@@ -253,11 +267,11 @@ FaultKind = (
 class Fault:
     """What goes wrong when a step with this fault is taken.
 
-    `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
-    edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of a remote
-    `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step: they are
-    met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the program: its
-    integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
+    `overflow`, `division by zero`, `index out of range` and `send queue full` end the execution (the step leads to a program
+    point without edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of
+    a remote `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step:
+    they are met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the
+    program: its integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
     """
 
     kind: FaultKind
@@ -295,9 +309,9 @@ class Thread:
     """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point.
 
     `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
-    point before the statement with that label) pairs. `posted` are (sending thread, buffer) pairs: receives that are posted
-    before anything runs, in this order. Of a template, which is `many`, any number of copies run. The `family` of one of
-    several is their name and its number: ("P", 2) for `P[2]`.
+    point before the statement with that label) pairs, several of a label where send queues have a depth. `posted` are
+    (sending thread, buffer) pairs: receives that are posted before anything runs, in this order. Of a template, which is
+    `many`, any number of copies run. The `family` of one of several is their name and its number: ("P", 2) for `P[2]`.
     """
 
     name: str
@@ -322,6 +336,17 @@ class Thread:
         for source, target, step in self.edges:
             graph.add_edge(source, target, step=step)
         return graph
+
+    def points_at(self, label: str) -> tuple[int, ...]:
+        """Return the program points before the statement with a label."""
+        return tuple(point for name, point in self.labels if name == label)
+
+    @property
+    def begun(self) -> Cell | None:
+        """The word of the moment at which another thread starts this one; None if it begins at once."""
+        first = (step.op for source, _, step in self.edges if source == self.entry)
+        words = (op.cell for op in first if isinstance(op, Read) and op.cell.moment)
+        return next((word for word in words if word.name == f"start of {self.name}"), None)
 
     @property
     def following(self) -> dict[int, list[int]]:
@@ -361,6 +386,11 @@ class Program:
     many_nodes: tuple[str, ...] = ()
 
     @property
+    def has_regions(self) -> bool:
+        """Whether some word is in a relaxed region."""
+        return any(cell.relaxed for cell in self.cells)
+
+    @property
     def crowds(self) -> tuple[Thread, ...]:
         """The templates."""
         return tuple(thread for thread in self.threads if thread.many)
@@ -376,6 +406,12 @@ def steps(thread: Thread) -> list[tuple[int, int, Step]]:
     return sorted(thread.edges, key=lambda edge: edge[:2])
 
 
+def is_unwritten(step: Step) -> bool:
+    """Whether no statement makes a step: a thread that others start, or wait for, begins or ends with it."""
+    cell: Cell | None = getattr(step.op, "cell", None)
+    return cell is not None and cell.moment and cell.name in step.text
+
+
 def peer_of(op: Op) -> str | None:
     """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
     match op:
@@ -383,7 +419,7 @@ def peer_of(op: Op) -> str | None:
             return target.node
         case Get(source=source) | RemoteRmw(source=source):
             return source.node
-        case Poll(node) | RFence(node) | Flush(node) | Send(node=node):
+        case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
             return None
@@ -408,7 +444,7 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence():
             return ()
         case Recv() | RecvPoll() | Barrier():
             return ()

@@ -250,14 +250,14 @@ class _Thread:
                 yield Complaint(f"{what}: {message}", step.span)
 
     def _operation(self, step: cfg.Step, cells: frozenset[cfg.Cell]) -> Iterator[str]:
-        if isinstance(step.op, cfg.Nondet | cfg.Flush) and not self.proofs:
+        if isinstance(step.op, cfg.Nondet) and not self.proofs:
             yield f"{type(step.op).__name__} is left to `prove`: nothing else decides it"
         yield from crowd_messages(self.program, self.thread, step.op)
         match step.op:
             case cfg.Silent() | cfg.MFence() | cfg.Nondet():
                 return
             case cfg.Read(cell) | cfg.Write(cell, _) | cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
-                yield from self._own(cell, cells)
+                yield from self._own(cell, cells) if not cell.moment else self._declared(cell, cells, True)
             case cfg.Section(words, writes):
                 yield from (each for cell in words for each in self._own(cell, cells))
                 if len({*words}) < len(words) or not {k for k, _ in writes} <= {*range(len(words))}:
@@ -277,7 +277,7 @@ class _Thread:
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 yield from self._own(target, cells)
                 yield from self._remote(source, cells)
-            case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node):
+            case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node) | cfg.OrderFence(node):
                 yield from self._queue_pair(node)
             case other:
                 yield f"{other!r} is no operation"
@@ -345,11 +345,12 @@ class _Thread:
         if not proven(TRUE, divides_by_no_zero(step.guard)):
             yield "the guard divides by what may be zero: ask `d != 0 &&` before"
         domain = self.program.domain
+        moment = isinstance(step.op, cfg.Cas | cfg.Rmw) and step.op.cell.moment
         compared = step.op.expected if isinstance(step.op, cfg.Cas) else None
         for expr in (*(e for _, e in step.assigns), *cfg.operands(step.op)):
             if not proven(step.guard, divides_by_no_zero(expr)):
                 yield "it divides by what may be zero: ask for `d != 0` in the guard"
-            elif expr is not compared and not self._kept(step, expr, domain):
+            elif expr is not compared and not moment and not self._kept(step, expr, domain):
                 yield "a value may leave the domain: ask in the guard that it does not"
 
     def _kept(self, step: cfg.Step, expr: Expr, domain: tuple[int, int] | None) -> bool:

@@ -12,6 +12,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.expr import VALUE, Const, Name
 from rdma_robust.language.flow.cfg import ImmPut, Op, Payload, Program, Recv, RecvPoll, Send, Thread
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
+from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.language.flow.valid_expressions import wrong_in
 from rdma_robust.model import Model
 
@@ -69,6 +70,9 @@ def wrong_hardware(program: Program) -> Iterator[str]:
         yield f"no order is called {told['order']!r}"
     if told.get("cpu", "sc") not in ("sc", "tso"):
         yield f"no cpu is called {told['cpu']!r}"
+    depth = told.get("send_depth", 1)
+    if type(depth) is not int or not 1 <= depth <= MAX_DEPTH:
+        yield f"{depth!r} is no depth of a send queue: a number from 1 to {MAX_DEPTH}"
     try:
         Model(atomics=told.get("atomics", "hca"))
     except UsageError as error:

@@ -291,6 +291,12 @@ class FlushStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderStatement:
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
@@ -325,6 +331,22 @@ class BarrierStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class StartStatement:
+    """`start thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStatement:
+    """`join thread`."""
+
+    thread: ThreadName
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
 Request = (
     PutStatement
     | GetStatement
@@ -334,9 +356,12 @@ Request = (
     | TryPoll
     | RFenceStatement
     | FlushStatement
+    | OrderStatement
     | PostedStatement
     | RecvStatement
     | RecvPollStatement
+    | StartStatement
+    | JoinStatement
 )
 """All of these that are statements."""
 
@@ -371,7 +396,7 @@ class AllowLoopback:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSetting:
-    """`word value` in a `hardware` line."""
+    """`word value` in a `hardware` line, as `order relaxed` and `send depth 16`."""
 
     word: Ident
     value: Ident
@@ -401,12 +426,13 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class CellDeclaration:
-    """A variable or, with a `size`, an array of a node."""
+    """A variable or, with a `size`, an array of a node; a `relaxed` one is in a relaxed memory region."""
 
     name: Ident
     size: Expr | None
     init: Expr | None
     span: Span = field(default=NO_SPAN, compare=False)
+    relaxed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

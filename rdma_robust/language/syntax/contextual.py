@@ -15,12 +15,12 @@ from lark import Token
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
 _CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
 _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
-_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "POSTED", "RECV"})
+_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
-_SINGLE: Final = frozenset({"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND", "WHEN"})
+_SINGLE: Final = frozenset({"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "WHEN"})
 
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _COPIES | _SINGLE
 """The terminals of words that are keywords in places only."""
@@ -49,7 +49,7 @@ _BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
-    - `for`, `macro`, `flush`, `posted` and `recv` begin a line, or follow a label, and a word follows;
+    - `for`, `macro`, `flush`, `join`, `order`, `posted`, `recv`, `start` begin a line, or follow a label; a word follows;
     - `rpoll` does too, or it and `trypoll` follow the `=` of an assignment, and a word follows;
     - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
     - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put` or `get`;
@@ -60,6 +60,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
+    - `relaxed` begins the declaration of a variable of a node, and a word follows;
     - a bracket follows `faa`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
     - `at` and `ended` are in an `invariant` line and follow a name;
@@ -166,7 +167,7 @@ class _Reader:
         if kind in _MODELS:
             return self._previous == "UNDER"
         if kind in _BEFORE_A_WORD:
-            keyword = self._previous in _STARTS and after is not None and after.isidentifier()
+            keyword = self._begins() and after is not None and after.isidentifier()
             self._counter = at + 1 if keyword and kind == "FOR" else self._counter
             return keyword
         if kind in _CALLED or kind == "CAS":
@@ -185,6 +186,8 @@ class _Reader:
         match kind:
             case "HARDWARE":
                 return not self._depth and self._begins() and word
+            case "RELAXED":
+                return self._in_node and self._previous in _STARTS | {"COMMA"} and word
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":

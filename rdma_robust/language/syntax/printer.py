@@ -86,7 +86,7 @@ def binding(part: ast.Binding) -> str:
 def cell_text(part: ast.CellDeclaration) -> str:
     size = "" if part.size is None else f"[{expression(part.size)}]"
     init = "" if part.init is None else f" = {expression(part.init)}"
-    return f"{part.name.text}{size}{init}"
+    return f"{'relaxed ' * part.relaxed}{part.name.text}{size}{init}"
 
 
 def statement(part: ast.Statement) -> str:
@@ -175,10 +175,16 @@ def _request(part: ast.Request) -> str:
             return f"recv {reference(buffer)} from {place_text(sender)}"
         case ast.RecvPollStatement(sender, target):
             return f"{_given(target)}rpoll {place_text(sender)}"
+        case ast.StartStatement(thread):
+            return f"start {place_text(thread)}"
+        case ast.JoinStatement(thread):
+            return f"join {place_text(thread)}"
         case ast.RFenceStatement(node):
             return f"rfence {place_text(node)}"
         case ast.FlushStatement(node):
             return f"flush {place_text(node)}"
+        case ast.OrderStatement(node):
+            return f"order {place_text(node)}"
 
 
 def _flags(flags: tuple[ast.Flag, ...]) -> str:

@@ -42,7 +42,7 @@ RDMA_WORDS: Final = SyntaxWords(
     ),
     declaring="THREAD",
     statements=frozenset({"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE"})
-    | {"LOOP", "CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "POSTED", "RECV", "RPOLL", "SEND"}
+    | {"LOOP", "CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "ORDER", "POSTED", "RECV", "RPOLL", "SEND"}
     | {"BARRIER"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "SWAP", "NONDET"}),
     besides=frozenset({"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}),
@@ -70,7 +70,8 @@ RDMA_WORDS: Final = SyntaxWords(
         "do": "use `while` or `loop`",
         "wait": "`await` waits for a condition, `poll` for a remote operation",
         "fence": "`rfence NODE` is the remote fence, `mfence` waits for the own store buffers",
-        "flush": "`flush NODE` waits for all operations towards a node",
+        "flush": "`flush NODE` waits until all operations towards a node have taken effect",
+        "order": "`order NODE` keeps earlier remote writes and atomics before later ones",
         "int": "registers are declared by `reg`",
         "let": "registers are declared by `reg`",
         "var": "registers are declared by `reg`",

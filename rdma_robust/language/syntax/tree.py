@@ -49,7 +49,9 @@ class TreeBuilder(CommonBuilder):
         return ast.HardwareDeclaration(parts_of_kind(parts, ast.HardwareSetting), span_from(parts[0], parts[-1]))
 
     def setting(self, parts: list[Part]) -> ast.HardwareSetting:
-        return ast.HardwareSetting(ident_of(parts[0]), ident_of(parts[1]), span_from(parts[0], parts[1]))
+        words, value = parts[:-1], parts[-1]
+        word = ast.Ident(" ".join(map(str, words)), span_from(words[0], words[-1]))
+        return ast.HardwareSetting(word, ident_of(value), span_from(words[0], value))
 
     def domain(self, parts: list[Part]) -> ast.Domain:
         keyword, low, _, high = parts
@@ -67,8 +69,9 @@ class TreeBuilder(CommonBuilder):
         return ast.FamilyRange(name, low, high, span_from(counter, high or counter))
 
     def cell(self, parts: list[Part]) -> ast.CellDeclaration:
-        name, _, size, bracket, _, init = parts
-        return ast.CellDeclaration(ident_of(name), size, init, span_from(name, init or bracket or name))
+        relaxed, name, _, size, bracket, _, init = parts
+        span = span_from(relaxed or name, init or bracket or name)
+        return ast.CellDeclaration(ident_of(name), size, init, span, relaxed is not None)
 
     def thread(self, parts: list[Part]) -> ast.ThreadDeclaration:
         keyword, name, family, _, node, block = parts
@@ -173,6 +176,15 @@ class TreeBuilder(CommonBuilder):
 
     def flush(self, parts: list[Part]) -> ast.FlushStatement:
         return ast.FlushStatement(parts[1], span_from(parts[0], parts[1]))
+
+    def order(self, parts: list[Part]) -> ast.OrderStatement:
+        return ast.OrderStatement(parts[1], span_from(parts[0], parts[1]))
+
+    def start(self, parts: list[Part]) -> ast.StartStatement:
+        return ast.StartStatement(parts[1], span_from(parts[0], parts[1]))
+
+    def join(self, parts: list[Part]) -> ast.JoinStatement:
+        return ast.JoinStatement(parts[1], span_from(parts[0], parts[1]))
 
     def mfence(self, parts: list[Part]) -> ast.MFenceStatement:
         return ast.MFenceStatement(span_from(parts[0], parts[0]))

@@ -16,6 +16,7 @@ DOES: Final = {
     "nlW": "the NIC may write `{cell}`",
     "nrW": "the NIC may write `{owner}.{cell}`",
     "nF": "the fence may take effect",
+    "nO": "the fence may take effect",
 }
 """What an event of a card does late, by its type; the cell of a remote event is named with its node."""
 

@@ -142,6 +142,8 @@ def result_object(result: Result) -> JsonObject:
         del members["copies"]
     if not members["left_out"]:
         del members["left_out"]
+    if not members["send_slots"]:
+        del members["send_slots"]
     if members["matters"] is None:
         del members["matters"]
     elif members["matters"]["final_states"] is not None:

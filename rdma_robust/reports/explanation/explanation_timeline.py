@@ -145,7 +145,10 @@ def _operation(operation: Operation, run: Timeline, columns: dict[str, _Column],
 def _life(operation: Operation) -> str:
     """Return when an operation was posted and took effect, in words."""
     effects = [("posted", operation.posted), ("read", operation.read), ("sent", operation.sent)]
-    effects += [("passed" if operation.kind == "rfence" else "in memory", operation.written), ("polled", operation.polled)]
+    effects += [
+        ("passed" if operation.kind in ("rfence", "order") else "in memory", operation.written),
+        ("polled", operation.polled),
+    ]
     told = ", ".join(f"{what} in step {step}" for what, step in effects if step is not None)
     return f"{operation.statement} (line {operation.line}): {told}"
 

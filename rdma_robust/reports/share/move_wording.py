@@ -24,6 +24,7 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.wording import of_moment
 from rdma_robust.text import one_line, printable
 
 
@@ -56,6 +57,8 @@ def _deed(action: Action, step: Step, own: str, model: AnyModelName) -> str:
     match step.op:
         case Silent() | MFence() | Flush():
             return text
+        case Read(cell) | Cas(cell) | Rmw(cell) if cell.moment:
+            return of_moment(cell, action.read, action.written)
         case Read(cell):
             return f"reads {_word(cell, own)} = {action.read}"
         case Write(cell):

@@ -96,12 +96,12 @@ def _of_sections(frame: InstrumentationFrame) -> frozenset[Cell]:
 
 
 def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
-    """What keeps an event out of alpha by a store of its thread, and a NIC event by the order of its queue pair."""
+    """What keeps an event out of alpha by a store of its thread, and an event of a queue pair by the order there."""
     stores = rules.forced_by_stores_of(e)
     found: list[tuple[str, int]] = [(STORE_BETA, stores)] if stores else []
     if e.members:
         found.append((CPU_BETA, thread_bits(e.members)))
-    if e.type in CPU_TYPES:
+    if e.remote is None:
         return tuple(found)
     qp = qp_of(e)
     mask = rules.nic_forcing_types(e)

@@ -14,7 +14,8 @@ from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
-from rdma_robust.semantics.order_table import ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.semantics.kinds import Kind, kind_of, type_of
+from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _MOST_UNPOLLED = 16
@@ -28,13 +29,13 @@ Polls = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What is known behind an event a of beta: whether it is a store that waits in a buffer, which types are in beta since,
+    """What is known behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since,
     with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta.
     """
 
     point: int
     store: bool
-    beta: frozenset[tuple[str | None, EventType]]
+    beta: frozenset[tuple[str | None, Kind]]
     fenced: frozenset[str | None] = frozenset()
     polls: Polls = ()
 
@@ -57,11 +58,6 @@ class ThreadRelaxation:
             self.out.setdefault(edge.source, []).append(edge)
         self.unpolled: dict[str, dict[int, int]] = {}
 
-    @property
-    def flushes(self) -> bool:
-        """Whether nfo orders an nlR and an nlW of one queue pair, so that R3 counts."""
-        return frozenset({EventType.NLW, EventType.NLR}) in nfo_pairs_of(self.model)
-
     def overtaking(self, edge: EventEdge) -> list[EventEdge]:
         """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""
         found: list[EventEdge] = []
@@ -70,7 +66,7 @@ class ThreadRelaxation:
             return found
         start = _After(edge.target, store, frozenset())
         most: dict[tuple[object, ...], Polls] = {}
-        first = start if store else self._after_nic(start, edge, edge.also)
+        first = start if store else self._after_nic(start, edge, edge.also or edge.type)
         todo = [] if first is None else [first]
         while todo:
             self.poll()
@@ -97,17 +93,22 @@ class ThreadRelaxation:
             return self._after_poll(onward, later.remote)
         if later.type is None or not self._forced(now, later):
             found.append(later)
-            overtakes = later.type is EventType.NF and (later.remote, EventType.NLW) in now.beta
+            overtakes = later.type is EventType.NF and self._pushed(now, later.remote)
             return replace(onward, fenced=now.fenced | {later.remote}) if overtakes else onward
         if later.type in CPU_TYPES:
             return onward if later.type in STORE_TYPES else None
-        return self._after_nic(onward, later)
+        return self._after_nic(onward, later, later.type)
 
-    def _after_nic(self, now: _After, edge: EventEdge, kind: EventType | None = None) -> _After | None:
+    def _pushed(self, now: _After, remote: str | None) -> bool:
+        """Whether an nlW of beta is one that a later nlR pushes out."""
+        mine = (kind for other, kind in now.beta if other == remote and type_of(kind) is EventType.NLW)
+        return any(nfo_between(kind, EventType.NLR, self.model) for kind in mine)
+
+    def _after_nic(self, now: _After, edge: EventEdge, known: EventType) -> _After | None:
         """What is known behind a NIC event of beta, None if no run comes there; where it makes two, and only one is known to
-        be in beta, that is the `kind`."""
-        assert edge.type is not None and edge.remote is not None
-        beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
+        be in beta, that has the type `known`."""
+        assert edge.remote is not None
+        beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
         if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, edge):
             if not (left := self._outstanding(edge)):
                 return None
@@ -117,8 +118,9 @@ class ThreadRelaxation:
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
         if edge.type is EventType.NLW or edge.type is None or now.store:
             return True
-        earlier = (t for remote, t in now.beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
-        return any(ippo_scope(t, edge.type, self.model) == "qp" for t in earlier)
+        earlier = (k for remote, k in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
+        later = kind_of(edge.type, edge)
+        return any(ippo_scope(kind, later, self.model) == "qp" for kind in earlier)
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
         left = dict(now.polls)
@@ -132,10 +134,10 @@ class ThreadRelaxation:
             return False
         if now.store and oppo_scope(EventType.LW, later.type, self.model) == "all":
             return True
-        if later.type is EventType.NLR and later.remote in now.fenced and self.flushes:
+        mine, kind = [earlier for remote, earlier in now.beta if remote == later.remote], kind_of(later.type, later)
+        if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
             return True
-        mine = (earlier for remote, earlier in now.beta if remote == later.remote)
-        return any(oppo_scope(earlier, later.type, self.model) == "qp" for earlier in mine)
+        return any(oppo_scope(earlier, kind, self.model) == "qp" for earlier in mine)
 
     def _outstanding(self, write: EventEdge) -> int:
         """After how many polls, at most, one takes the completion of this NIC write, or a later one if it is unsignaled: as

@@ -84,7 +84,7 @@ class DeployedMachine(CardMachine):
     def run(self, state: DeployedState, t: int, command: Command) -> Iterator[Move]:
         """Yield what the CPU can do with this command."""
         thread = state.threads[t]
-        if command.fences and thread.buffer:
+        if (command.fences and thread.buffer) or (command.flushes and not self._flushed(t, thread, command.qp)):
             return
         if command.requests:
             yield from self._post(state, t, command)
@@ -125,6 +125,12 @@ class DeployedMachine(CardMachine):
         meeting = after_leaving(command, t, state.meeting, stands)
         if meeting is not None:
             yield from self._go(state._replace(meeting=meeting), Action(t, Verb.ACCESS, command.step), command, 0)
+
+    def _flushed(self, t: int, thread: DeployedThread, qp: int) -> bool:
+        """Return whether everything that the thread has posted on a queue pair has taken effect."""
+        commands = self.codes[t].commands
+        behind_stores = (commands[entry.command] for entry in thread.buffer)
+        return all(posted.over for posted in thread.queues[qp]) and not any(c.requests and c.qp == qp for c in behind_stores)
 
     def _access(self, state: DeployedState, t: int, command: Command) -> Iterator[Move]:
         thread = state.threads[t]

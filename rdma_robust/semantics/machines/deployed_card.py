@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
+from rdma_robust.semantics.connections import buffers_of
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
@@ -28,8 +29,7 @@ from rdma_robust.semantics.machines.queues import (
 )
 from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
-from rdma_robust.semantics.order_table import WEAKER
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer
 
 
@@ -84,19 +84,38 @@ class CardMachine:
         self.rules = nic_rules(replace(model, cpu="sc"))
         self.connections = connections(program)
         self.numbers = connection_numbers(self.connections)
-        self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
+        self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
+        self._buffers = {
+            pair: [self.program.cells.index(cell) for cell in buffers_of(program, pair)] for pair in self.connections
+        }
+        self._ready: list[dict[tuple[Queue, bool], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
-        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
+        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(state, t, qp))
         return [move for move in moves if move is not None]
 
-    def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
+    def ready(self, state: DeployedState, t: int, qp: int) -> tuple[tuple[int, int], ...]:
         """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
-        found = self._ready[t].get(queue)
+        queue = state.threads[t].queues[qp]
+        key = queue, bool(self.relaxed) and self._fills_relaxed(state, t, queue)
+        found = self._ready[t].get(key)
         if found is None:
-            found = self._ready[t][queue] = tuple(ready(self.requests[t], self.rules, queue))
+            found = tuple(ready(self.requests[t], self.rules, queue, self.relaxed, fills_relaxed=key[1]))
+            self._ready[t][key] = found
         return found
+
+    def _fills_relaxed(self, state: DeployedState, t: int, queue: Queue) -> bool:
+        """Whether the next message of a queue pair takes a buffer in a relaxed region. Without a buffer it may be any of the
+        connection's."""
+        requests = ((posted, self.request(t, posted.command)) for posted in queue)
+        receiver = next(
+            (r.receiver for posted, r in requests if r.receiver != NOWHERE and posted.buffer == NOWHERE), NOWHERE
+        )
+        if receiver == NOWHERE:
+            return False
+        posted = state.inboxes[self.numbers[t, receiver]].posted
+        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[t, receiver])
 
     def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
@@ -127,12 +146,11 @@ class CardMachine:
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
 
-    def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int:
-        """Return what a write of the card writes; of a message that has no data, its immediate."""
+    def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int | None:
+        """Return what a write of the card writes; of a message that has no data, its immediate; None for an nO."""
         part = events_of_request(request, posted)[event]
         value = part.value or part.imm
-        assert value is not None
-        return value((*posted.env, posted.value), 0)
+        return None if value is None else value((*posted.env, posted.value), 0)
 
     def _at_once(self, state: DeployedState, t: int, at: EventPlace) -> Move | None:
         """A read, a fence, or an atomic that excludes every access."""
@@ -156,6 +174,7 @@ class CardMachine:
         written = None
         if part.writes:
             written = self._written(request, posted, at.event)
+            assert written is not None
             memory = with_value(memory, part.cell, written)
         elif atomic and any(each.type is EventType.NAW for each in chosen.parts):
             locked = tuple(sorted((*locked, part.cell)))
@@ -164,19 +183,20 @@ class CardMachine:
         return self._served(state, action, after, at, posted, faults=() if chosen.fault is None else (chosen.fault,))
 
     def _lands(self, state: DeployedState, t: int, at: EventPlace) -> Move:
-        """A write leaves its buffer."""
+        """A write, or an nO, leaves its buffer."""
         posted = state.threads[t].queues[at.qp][at.place]
         request = self.request(t, posted.command)
         part = events_of_request(request, posted)[at.event]
         value = self._written(request, posted, at.event)
         target = posted.buffer if part.message and part.value is not None else part.cell
-        memory = state.memory if target == NOWHERE else with_value(state.memory, target, value)
+        memory = state.memory if target == NOWHERE or value is None else with_value(state.memory, target, value)
         locked = state.locked
         if part.type is EventType.NAW:
             locked = tuple([cell for cell in locked if cell != target])
         posted = posted._replace(stages=with_value(posted.stages, at.event, OVER))
         cell = self.program.cells[posted.buffer] if part.message else None
-        action = Action(t, Verb.FLUSH, request.step, None, value, cell=cell, act=part.act, at=at)
+        verb = Verb.FENCE if part.type in FENCE_TYPES else Verb.FLUSH
+        action = Action(t, verb, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(memory=memory, locked=locked), at, posted)
 
     def _served(
@@ -197,8 +217,7 @@ class CardMachine:
     def with_queue(self, state: DeployedState, t: int, qp: int, queue: Queue) -> DeployedState:
         """Return the state with this queue, after receive completions that count now were handed over."""
         requests, inboxes = self.requests[t], state.inboxes
-        weaker = self.model.order in WEAKER
-        while (place := next_to_be_told(requests, queue, all_before=weaker)) != NOWHERE:
+        while (place := next_to_be_told(requests, queue)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
             at = self.numbers[t, request.receiver]
@@ -227,8 +246,8 @@ class CardMachine:
         """Yield the steps of messages of thread `t` that wait for a buffer, and for nothing else."""
         if all(sender != t for sender, _ in self.connections):
             return
-        for queue in state.threads[t].queues:
-            for place, event in self.ready(t, queue):
+        for qp, queue in enumerate(state.threads[t].queues):
+            for place, event in self.ready(state, t, qp):
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
                 unsent = part.message and queue[place].stages[event] == TO_COME

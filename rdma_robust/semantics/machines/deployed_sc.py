@@ -28,7 +28,7 @@ from rdma_robust.semantics.machines.requests import (
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, Seen, compile_threads
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
 
 
@@ -322,7 +322,7 @@ class DeployedScMachine:
 def _unseen(command: Command) -> bool:
     """Whether the first event of a request touches nothing that anyone changes or sees."""
     first = command.nic[0]
-    return first is EventType.NF or (first in (EventType.NLR, EventType.NRR) and command.constant and not command.inline)
+    return first in FENCE_TYPES or (first in (EventType.NLR, EventType.NRR) and command.constant and not command.inline)
 
 
 def _with_thread(state: DeployedScState, t: int, thread: DeployedScThread) -> DeployedScState:

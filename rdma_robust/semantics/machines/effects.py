@@ -23,6 +23,8 @@ SC_VERBS = {
     EventType.V: Verb.RECV,
     EventType.RP: Verb.RPOLL,
     EventType.BAR: Verb.ACCESS,
+    EventType.FL: Verb.ACCESS,
+    EventType.NO: Verb.FENCE,
 }
 """The move of the SC machine with which an event takes effect."""
 

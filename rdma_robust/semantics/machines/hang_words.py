@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import listing
-from rdma_robust.language.flow.cfg import Barrier, ImmPut, Poll, Program, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.cfg import Barrier, ImmPut, Poll, Program, Read, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
 
@@ -42,7 +42,8 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
     if (waits := _for_messages(thread, first)) and len(resting.steps) == 1:
         return Wait(thread.name, *at, first.text, False, waits)
-    nobody = f"; nobody can change {listing(cells)}" if cells else "; its registers do not change"
+    joins = isinstance(first.op, Read) and first.op.cell.moment
+    nobody = f"; nobody can change {listing(cells)}" if cells else "" if joins else "; its registers do not change"
     if spins:
         lines = sorted({step.span.line for step in resting.steps})
         many = "lines " if len(lines) > 1 else "line "
@@ -96,6 +97,8 @@ def _waited_for(step: Step) -> str:
             return f"room in the receive queue from {sender}"
         case Barrier(threads):
             return f"the barrier of {listing(threads, 'and')}"
+        case Read(cell) if cell.moment:
+            return f"the {cell.name}"
     return step.text.removeprefix("await ")
 
 

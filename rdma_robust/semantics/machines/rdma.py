@@ -140,7 +140,11 @@ class RdmaMachine:
         if not command.enabled(registers):
             return
         queue = thread.queues[command.qp]
-        if command.polls:
+        if command.flushes:
+            if any(entry.stage != DONE for entry in queue):
+                return
+            action = Action(t, Verb.ACCESS, command.step)
+        elif command.polls:
             polled = self._poll(t, queue)
             if polled is None:
                 return

@@ -14,6 +14,7 @@ from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
+from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
 from rdma_robust.semantics.machines.nic_rules import BITS
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -31,10 +32,11 @@ class CardEvent:
 
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
     written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
-    `completing`: the operation completes with it. `later` is true of a write that can be waited for only when it has landed.
+    `completing`: the operation completes with it. Of a message with data the `kind` is that of a buffer that is strict.
     """
 
     act: Act
+    kind: Kind
     cell: int
     reads: bool
     writes: bool
@@ -66,7 +68,7 @@ class CardRequest:
     """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
 
     `needs` are the registers whose values it takes along, by number. `receiver` is the thread that its message is for, or
-    NOWHERE. `union` are the types of events that it may make, as bits of :data:`nic_rules.BITS`.
+    NOWHERE. `union` are the kinds of events that it may make, as bits of :data:`nic_rules.BITS`.
     """
 
     step: Step
@@ -121,7 +123,8 @@ class _Compiler:
         acts = [act for case in cases for act in case.acts]
         first = cases[0].acts[0]
         inline = first.agent is Agent.CPU
-        ways = tuple(self._way(case, inline) for case in cases)
+        asked = asked_word(step.op)
+        ways = tuple(self._way(case, inline, asked) for case in cases)
         used = [case.when for case in cases]
         for act in acts:
             used += [value for _, value in act.writes]
@@ -135,22 +138,23 @@ class _Compiler:
             tuple(sorted(needs)),
             any(act.completes for act in acts),
             next(iter(receivers), NOWHERE),
-            sum({BITS[act.type] for act in acts if act.agent is Agent.NIC}),
+            sum({BITS[part.kind] for way in ways for part in way.parts}),
         )
 
-    def _way(self, case: Case, inline: bool) -> RequestWay:
+    def _way(self, case: Case, inline: bool, asked: Cell | None) -> RequestWay:
         when = None if case.when == TRUE else self._of(case.when)
-        return RequestWay(tuple(self._part(act) for act in case.acts[inline:]), when, case.fault)
+        return RequestWay(tuple(self._part(act, asked) for act in case.acts[inline:]), when, case.fault)
 
-    def _part(self, act: Act) -> CardEvent:
+    def _part(self, act: Act, asked: Cell | None) -> CardEvent:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
-            return CardEvent(act, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+            return CardEvent(act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
-        return CardEvent(act, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
+        kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None)
+        return CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
 
     def _of(self, expr: Expr) -> Evaluator:
         return term_of(expr, self.env).of

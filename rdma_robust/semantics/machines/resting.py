@@ -27,7 +27,7 @@ from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
@@ -60,9 +60,9 @@ def thread_places_of(machine: SomeMachine, state: Any) -> tuple[ThreadPlace, ...
 class RestKind(Enum):
     """What a thread ends up in where memory does not change any more.
 
-    ENDED: its exit. FAULT: an overflow and the like ended it. ASIDE: it stands at a false `assume`. IDLE: it goes round in a
-    loop that is meant to run for ever. BLOCKED: it waits for what does not come. SPIN: it re-reads in a loop that it could
-    leave, but never will.
+    ENDED: its exit, or it was never started. FAULT: an overflow and the like ended it. ASIDE: it stands at a false
+    `assume`. IDLE: it goes round in a loop that is meant to run for ever. BLOCKED: it waits for what does not come. SPIN: it
+    re-reads in a loop that it could leave, but never will.
     """
 
     ENDED = "ended"
@@ -181,6 +181,7 @@ class _Local:
         self.inboxes = inboxes
         self.thread = code.thread
         self._ending = ended_by_faults(code.thread)
+        self._begun = code.thread.begun
 
     def changes(self, place: ThreadPlace, memory: tuple[int, ...]) -> bool:
         """Return whether one of the thread's next steps changes something."""
@@ -277,7 +278,10 @@ class _Local:
                 if not unpolled[command.qp]:
                     continue
                 unpolled = _added(unpolled, command.qp, -1)
-            elif len(command.nic) > 1 or command.deployed:
+            elif command.flushes:
+                if command.qp in place.stuck:
+                    continue
+            elif command.nic[-1] not in FENCE_TYPES:
                 if command.qp in place.stuck or self._writes(command, place.registers, memory):
                     raise _Changes
                 unpolled = _added(unpolled, command.qp, int(command.completes))
@@ -312,7 +316,7 @@ class _Local:
 
     def _standing(self, place: ThreadPlace) -> tuple[RestKind, tuple[Step, ...]]:
         """A place that the thread does not leave."""
-        if place.point == self.thread.exit:
+        if place.point == self.thread.exit or self._waits_for_start(place):
             return RestKind.ENDED, ()
         if place.point in self._ending:
             return RestKind.FAULT, ()
@@ -324,6 +328,10 @@ class _Local:
         waiting = [c for c in commands if not c.step.aside and not ends_execution(c.step.fault)]
         possible = [c for c in waiting if c.may_run(place.registers)]
         return RestKind.BLOCKED, tuple(c.step for c in possible or waiting)
+
+    def _waits_for_start(self, place: ThreadPlace) -> bool:
+        """Whether no other thread has started this one: it is not there."""
+        return self._begun is not None and place.point == self.thread.entry
 
     def _moving(self, points: set[int], steps: tuple[Step, ...]) -> tuple[RestKind, tuple[Step, ...]]:
         """A loop that the thread does not leave."""

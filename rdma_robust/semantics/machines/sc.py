@@ -90,8 +90,9 @@ class ScMachine:
                 moves += self._go(ScState(state.threads, memory), action, command, after, unpolled)
         elif not command.enabled(registers):
             pass
-        elif len(command.nic) == 1:
-            moves += self._go(state, Action(t, Verb.FENCE, command.step), command, command.after(registers), unpolled)
+        elif command.flushes or len(command.nic) == 1:
+            action = Action(t, Verb.ACCESS if command.flushes else Verb.FENCE, command.step)
+            moves += self._go(state, action, command, command.after(registers), unpolled)
         elif command.nic:
             value = state.memory[command.source]
             waiting = ScThread(thread.point, registers, (command.number, value), unpolled)

@@ -17,7 +17,8 @@ class OperationShape:
     """An operation as the machines run it: at once by the CPU, or by the card, which moves one word or none.
 
     The CPU reads `source`, and writes `value` to `target` if `succeeds` holds (None: always). The card makes the events
-    `nic`, of the queue pair towards `remote`: two that copy `source` to `target`, or one that touches no word.
+    `nic`, of the queue pair towards `remote`: two that copy `source` to `target`, or one that touches no word. Where it
+    `flushes` that queue pair, the CPU waits until all that it was handed has taken effect.
 
     `deployed` is what only the machines of RDMA as deployed run. Such a request makes the events `nic` if it does all that
     it can, and its CPU reads `source` when it posts it if it is `inline`. `receives` is the thread for whose messages the
@@ -34,6 +35,7 @@ class OperationShape:
     nic: tuple[EventType, ...] = ()
     completes: bool = False
     polls: bool = False
+    flushes: bool = False
     deployed: bool = False
     inline: bool = False
     receives: str | None = None
@@ -87,7 +89,13 @@ def _of_cpu(cases: tuple[Case, ...], remote: str | None) -> OperationShape | Non
         (act,) = cases[0].acts
         source = act.cell if act.reads else None
         return OperationShape(
-            source, act.cell if act.writes else None, act.written, None, remote, polls=act.type is EventType.P
+            source,
+            act.cell if act.writes else None,
+            act.written,
+            None,
+            remote,
+            polls=act.type is EventType.P,
+            flushes=act.type is EventType.FL,
         )
     reading = {act.cell for case in cases for act in case.acts if act.reads}
     writing = [(case, act) for case in cases for act in case.acts if act.writes]
@@ -100,7 +108,7 @@ def _of_cpu(cases: tuple[Case, ...], remote: str | None) -> OperationShape | Non
 def _of_card(acts: tuple[Act, ...], remote: str | None) -> OperationShape | None:
     types = tuple(act.type for act in acts)
     match acts:
-        case [only] if not only.writes and not only.reads and not only.completing:
+        case [only] if only.type is EventType.NF:
             return OperationShape(remote=remote, nic=types)
         case [first, second] if (
             first.agent is Agent.NIC

@@ -46,12 +46,12 @@ class Command:
     `target` and `source` are cell numbers, -1 where there is none. `guard` is None for true. A CPU access writes `value` if
     it `succeeds` (None: always). `qp` numbers the thread's queue pairs, -1 for CPU accesses; `nic` are the events that the
     card makes of it: a read and a write of the value read, which may be a completion, or one that touches no word.
-    `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`OperationShape`; `receives`
-    and `takes` are the threads of which messages are, by number. `number` is the command's own. `guard_reads` iff the
-    guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other threads
-    and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then expressions
-    are also over what they had. `members` are the threads of a barrier, by number. `constant` iff nobody ever writes the
-    source; `own` iff only this thread's CPU does.
+    `flushes`, `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`OperationShape`;
+    `receives` and `takes` are the threads of which messages are, by number. `number` is the command's own. `guard_reads`
+    iff the guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other
+    threads and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then
+    expressions are also over what they had. `members` are the threads of a barrier, by number. `constant` iff nobody ever
+    writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -66,6 +66,7 @@ class Command:
     nic: tuple[EventType, ...] = ()
     completes: bool = False
     polls: bool = False
+    flushes: bool = False
     number: int = -1
     guard_reads: bool = False
     eager: bool = False
@@ -84,7 +85,7 @@ class Command:
     @property
     def requests(self) -> bool:
         """Whether the step hands something to the card."""
-        return self.qp >= 0 and not self.polls
+        return self.qp >= 0 and not (self.polls or self.flushes)
 
     def enabled(self, registers: Registers, value: Seen = 0) -> bool:
         return self.guard is None or bool(self.guard(seeing(registers, value), 0))
@@ -328,6 +329,7 @@ class ThreadCode:
             shape.nic,
             shape.completes,
             shape.polls,
+            shape.flushes,
             deployed=shape.deployed,
             inline=shape.inline,
             receives=-1 if shape.receives is None else self._threads[shape.receives],

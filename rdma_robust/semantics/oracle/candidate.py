@@ -10,16 +10,17 @@ from operator import or_
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
+from rdma_robust.semantics.kinds import Kind, kind_of
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
     VISIBLE_WHEN_POLLED,
-    WEAKER,
     Scope,
     delayed_types,
     ippo_scope,
+    nfo_between,
     nfo_pairs_of,
     oppo_scope,
+    told_besides,
 )
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.rounds import rounds_of
@@ -33,8 +34,8 @@ INITIAL = -1
 
 Edges = list[tuple[int, int]]
 
-Scopes = dict[tuple[EventType, EventType], tuple[Scope, Scope]]
-"""How far ippo and oppo keep events of two types in order."""
+Scopes = dict[tuple[Kind, Kind], tuple[Scope, Scope]]
+"""How far ippo and oppo keep events of two kinds in order."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,12 @@ class PathOrder:
     @cached_property
     def size(self) -> int:
         return len(self.path.events)
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        events = self.path.events
+        relaxed = any(e.cell is not None and e.cell.relaxed for e in events)
+        return [kind_of(e.type, e) for e in events] if relaxed else [e.type for e in events]
 
     @cached_property
     def ib(self) -> list[int]:
@@ -93,13 +100,13 @@ class PathOrder:
     @cached_property
     def nfo(self) -> list[tuple[int, int]]:
         """The pairs that nfo must order and the static order does not, in ib and ob alike."""
-        events, pairs = self.path.events, nfo_pairs_of(self.model)
+        events, kinds = self.path.events, self.kinds
         return [
             (a, b)
-            for a in range(self.size if pairs else 0)
+            for a in range(self.size if nfo_pairs_of(self.model) else 0)
             for b in range(a + 1, self.size)
             if events[a].remote == events[b].remote
-            and frozenset({events[a].type, events[b].type}) in pairs
+            and nfo_between(kinds[a], kinds[b], self.model)
             and not (self.ib[a] & self.ob[a]) >> b & 1
         ]
 
@@ -113,7 +120,7 @@ class PathOrder:
         for a, first in enumerate(self.path.events):
             row = 0
             for b, second in enumerate(self.path.events[a + 1 :], a + 1):
-                key = first.type, second.type
+                key = self.kinds[a], self.kinds[b]
                 if key not in self.scopes:
                     self.scopes[key] = ippo_scope(*key, self.model), oppo_scope(*key, self.model)
                 kept = self.scopes[key][not issue]
@@ -192,7 +199,7 @@ class CandidateExecution:
             for i in _positions(members)
         }
         self.delayed = _bits(i for i, t in enumerate(self.types) if t in delayed_types(model))
-        self._connect(model)
+        self._connect()
         self._meet()
         self._atomics(model)
         self.writes: dict[Cell, list[int]] = {cell: [] for cell in program.cells}
@@ -212,7 +219,7 @@ class CandidateExecution:
                 self.readers[message].append(poll)
         self.impossible = not self.connected or not all(self.sources.values())
 
-    def _connect(self, model: Model) -> None:
+    def _connect(self) -> None:
         """Match messages with receives and RPs, and place their writes."""
         self.told: dict[int, int] = {}
         self.across: list[tuple[int, int]] = []
@@ -223,6 +230,7 @@ class CandidateExecution:
             return
         found = connect(self.program, threads)
         self.connected = found.complete and not self._goes_on(threads)
+        self._place_in_regions([(m.message, m.buffer) for m in found.matched if m.buffer is not None and m.buffer.relaxed])
         for match in found.matched:
             message = self._number(match.message)
             if self.events[message].data:
@@ -233,7 +241,18 @@ class CandidateExecution:
                 poll = self._number(match.poll)
                 self.told[poll] = message
                 self.across.append((message, poll))
-                self.behind += ((e, poll) for e in self._received_before(message) if model.order in WEAKER)
+                self.behind += ((e, poll) for e in self._received_before(message))
+
+    def _place_in_regions(self, messages: Sequence[tuple[tuple[int, int], Cell]]) -> None:
+        """Order anew what is before and behind messages that fill relaxed words."""
+        blocks = list(self.blocks)
+        for (thread, place), buffer in messages:
+            path = blocks[thread].path
+            if path.events[place].data:
+                placed = replace(path.events[place], cell=buffer)
+                events = (*path.events[:place], placed, *path.events[place + 1 :])
+                blocks[thread] = replace(blocks[thread], path=replace(path, events=events))
+        self.blocks = tuple(blocks)
 
     def _meet(self) -> None:
         """Find the rounds of barriers: each is one vertex, and there only if all of its threads have come to it."""
@@ -246,9 +265,10 @@ class CandidateExecution:
         return self.offsets[place[0]] + place[1]
 
     def _received_before(self, message: int) -> Iterable[int]:
-        first, remote = self.offsets[self.thread[message]], self.events[message].remote
+        first, sent = self.offsets[self.thread[message]], self.events[message]
+        told = told_besides(kind_of(sent.type, sent), self.model)
         mine = range(first, message)
-        return (i for i in mine if self.events[i].remote == remote and self.types[i] in BEFORE_RECEIVE_COMPLETIONS)
+        return (i for i in mine if self.events[i].remote == sent.remote and self.types[i] in told)
 
     def _goes_on(self, threads: Sequence[Sequence[PathEvent]]) -> bool:
         """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""

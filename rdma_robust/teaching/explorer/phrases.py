@@ -8,7 +8,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.run_wording import deed
-from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.semantics.wording import Words
 from rdma_robust.teaching.explorer.follow import Link
 from rdma_robust.text import one_line
@@ -58,6 +58,8 @@ class Phrases:
                 return "into the store buffer, and from there to the NIC"
             case Verb.ISSUE:
                 return "the CPU hands it to the NIC and goes on"
+            case Verb.NIC_WRITE if act is not None and act.type in FENCE_TYPES:
+                return "into the write buffer: later writes wait there behind it"
             case Verb.NIC_WRITE if late:
                 return "into the write buffer: neither in memory nor complete"
             case Verb.NIC_WRITE:

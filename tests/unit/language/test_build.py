@@ -96,7 +96,7 @@ def test_what_is_for_proofs() -> None:
         (source, target, type(step.op).__name__, step.guard != TRUE) for source, target, step in program.threads[1].edges
     ]
     assert edges == [(0, 1, "Nondet", True), (1, 2, "Write", False)]
-    assert len(program.undecided) == 5
+    assert len(program.undecided) == 4
 
 
 def store_buffering(*, polled: bool = False) -> cfg.Program:

@@ -24,9 +24,11 @@ INSTRUCTIONS = re.compile(
     r"|declare it at the top|calculate it into a register first|only `cas`, `faa`, `swap` and `nondet` have a value"
     r"|a macro is declared as `"
     r"|the counter of a `for` is known only in its block"
-    r"|the other threads are |it is a node; the threads are |on \w+ there is |there is no thread on "
+    r"|the other threads are |it is a node; (the threads are |a thread is named here)|on \w+ there is "
+    r"|there is no thread on "
     r"|`hardware cpu tso` at the top"
-    r"|that thread names its variables alone|a connection is one of two threads|each copy of (the node|\w+) has "
+    r"|that thread names its variables alone"
+    r"|messages, `start` and `join` are about two|each copy of (the node|\w+) has "
     r"|write `(thread \w+\[\*\] )?on |write the same behind both names|say for how many this holds"
     r"|it has a value: |`recv BUFFER from THREAD`|`rpoll THREAD` waits|`posted BUFFER|`send VARIABLE to THREAD`"
 )

@@ -7,20 +7,21 @@ from itertools import product
 import pytest
 
 from rdma_robust.model import rdma
-from rdma_robust.semantics.order_table import CELLS, ippo_scope, oppo_scope, table_cell
+from rdma_robust.semantics.order_table import CELLS, ORDERS, ippo_scope, oppo_scope, table_cell
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 DOCUMENT = """
-| earlier \\ later | CPU | nlR | nrW | nrR | nlW | nF | naR | naW |
-|---|---|---|---|---|---|---|---|---|
-| CPU | all | all | all | all | all | all | all | all |
-| nlR | - | qp | qp | qp | qp | qp | qp | qp |
-| nrW | - | - | qp | qp | qp | i | qp | qp |
-| nrR | - | - | - | (-) | qp | qp | - | - |
-| nlW | - | - | - | - | qp | i | - | - |
-| nF  | - | qp | qp | qp | qp | qp | qp | qp |
-| naR | - | - | qp | qp | qp | qp | qp | qp |
-| naW | - | - | qp | qp | i | i | qp | qp |
+| earlier \\ later | CPU | nlR | nrW | nrR | nlW | nF | naR | naW | nO | FL |
+|---|---|---|---|---|---|---|---|---|---|---|
+| CPU | all | all | all | all | all | all | all | all | all | all |
+| nlR | - | qp | qp | qp | qp | qp | qp | qp | - | qp |
+| nrW | - | - | qp | qp | qp | i | qp | qp | qp | qp |
+| nrR | - | - | - | (-) | qp | qp | - | - | - | qp |
+| nlW | - | - | - | - | qp | i | - | - | - | qp |
+| nF  | - | qp | qp | qp | qp | qp | qp | qp | qp | qp |
+| naR | - | - | qp | qp | qp | qp | qp | qp | qp | qp |
+| naW | - | - | qp | qp | i | i | qp | qp | qp | qp |
+| nO  | - | - | qp | - | - | - | qp | qp | qp | qp |
 """
 TYPES = [t for t in EventType if t is not EventType.INIT]
 
@@ -32,8 +33,22 @@ def test_the_table_is_the_one_of_the_document() -> None:
 
 @pytest.mark.parametrize("earlier", sorted(CPU_TYPES, key=lambda t: t.value))
 def test_cpu_events_share_the_cpu_row_and_column(earlier: EventType) -> None:
-    assert all(table_cell(earlier, later) == "all" for later in TYPES)
-    assert all(table_cell(nic, earlier) == "-" for nic in TYPES if nic not in CPU_TYPES)
+    """But for the column of a flush, which everything of its queue pair is before, under every order."""
+    kept = "qp" if earlier is EventType.FL else "-"
+    for order in ORDERS:
+        assert all(table_cell(earlier, later, order) == "all" for later in TYPES)
+        assert all(table_cell(nic, earlier, order) == kept for nic in TYPES if nic not in CPU_TYPES)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_statement_keeps_what_the_default_order_keeps_of_writes_and_atomics(order: str) -> None:
+    """Under the default order it changes nothing: with it between them, what was kept without it is kept."""
+    t = EventType
+    about = {t.NRW, t.NAR, t.NAW, t.NA}
+    cards = set(TYPES) - CPU_TYPES - {t.NO}
+    assert {a for a in cards if table_cell(a, t.NO, order) == "qp"} == about | {t.NF}
+    assert {b for b in cards if table_cell(t.NO, b, order) == "qp"} == about
+    assert all(table_cell(a, b) == "qp" for a in about for b in about)
 
 
 def test_observation_order_is_issue_order_without_the_i_cells() -> None:
