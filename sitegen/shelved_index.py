@@ -80,7 +80,7 @@ DEPLOYED: Final = Folder(
         (
             "Completions",
             "unsignaled, inline and fenced requests, shared completion queues",
-            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch",
+            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch|depth-",
         ),
         (
             "Order table",
@@ -149,4 +149,17 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, BARRIERS)
+FLUSHES: Final = Folder(
+    LITMUS / "flushes",
+    "Flushes and order",
+    "Programs with `flush` (shmem_quiet, MPI_Win_flush) and `order` (shmem_fence): what they keep in order, and what "
+    "they do not. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/flushes/*.rdma` decides them.",
+    (
+        ("Flushes", "the thread waits until what it has posted has taken effect", r"flush-"),
+        ("Order", "remote writes and atomics before it come before those behind it, and nobody waits", r"order-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, BARRIERS)
