@@ -185,11 +185,10 @@ class PivotInstrumentation:
         beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
         a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
         """
-        waiting, changed = self.frame.beside_cells(edge)
-        changed |= self.frame.written_by(edge)
-        if edge.type is EventType.NAR:  # ordered by rao
-            changed |= self.frame.touched_by(edge)
-        return Footprint(self.frame.read_by(edge) | waiting, changed)
+        waiting, queues = self.frame.beside_cells(edge)
+        ordered_by_rao = edge.type is EventType.NAR
+        changed = self.frame.touched_by(edge) if ordered_by_rao else self.frame.written_by(edge)
+        return Footprint(self.frame.read_by(edge) | waiting, changed | queues)
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
