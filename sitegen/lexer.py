@@ -44,7 +44,7 @@ class RdmaLexer(RegexLexer):
             (r"(?<=[\w)\]])([ \t]+)(unsignaled|inline|fenced)\b", _parts(Whitespace, Name.Builtin)),
             (r"(relaxed)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(hardware)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
-            (r"(?:mfence|barrier)(?=\s*(?:[;}/\n]|$))|(?:faa|swap|nondet)(?=\()", Name.Builtin),
+            (r"(?:mfence|barrier)(?=\s*(?:[;}/\n]|$))|(?:faa|fetch|swap|nondet)(?=\()", Name.Builtin),
             (r"(some|all)([ \t]+)(\w+)(?=[ \t]*:)", _parts(Keyword, Whitespace, Name)),
             (r"count(?=\(\s*\w+\s*(?::|\b(?:at|ended)\b))", Keyword),
             (r"(\w+)([ \t]+)(at)([ \t]+)(\w+)", _parts(Name, Whitespace, Keyword, Whitespace, Name.Label)),

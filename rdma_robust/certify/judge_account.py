@@ -30,6 +30,7 @@ _UNKNOWN: Final = {EventKind.FLUSH: "flushes", EventKind.ORDER: "`order` stateme
 """What the proofs of the judge do not know."""
 
 _ATOMICS: Final = (EventKind.ATOMIC_READS, EventKind.ATOMIC)
+_NO_ANSWER: Final = "remote atomics without an answer"
 _WORDS: Final[Mapping[Completion, str]] = {Completion.SIGNALED: "s", Completion.UNSIGNALED: "u"}
 
 
@@ -164,6 +165,8 @@ def _deeds(
     before = EventAccount(EventKind.FENCE)
     for claim in mine:
         event = claim.event
+        if event.kind in (*_ATOMICS, EventKind.ATOMIC_WRITES) and event.completion is not Completion.NONE:
+            raise NotCovered(_NO_ANSWER)
         if event.kind in _UNKNOWN:
             raise NotCovered(_UNKNOWN[event.kind])
         queue = -1 if event.remote is None else queues.setdefault(event.remote, len(queues))
@@ -201,6 +204,8 @@ def _operations(program: Program, reading: ThreadReading, mine: Sequence[EventRe
 
 def _operation(op: RemoteRmw, known: Mapping[str, Value], domain: tuple[int, int] | None) -> str:
     """Say with its operands what a remote atomic writes. Raises NotCovered if it is none of those of the language."""
+    if op.target is None:
+        raise NotCovered(_NO_ANSWER)
     unread = {**known, VALUE.name: None}
     match op.when:
         case Binary("==", left, expected) if left == VALUE:

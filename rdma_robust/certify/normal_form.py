@@ -91,8 +91,8 @@ class NormalFormRules:
                 yield beta
 
     def written_behind(self, marks: Marks, event: ThreadEvent, value: Seen) -> TraceParts | None:
-        """Place the write of a remote atomic whose read is in beta."""
-        return self._in_beta(marks, event, value, UNTAGGED)
+        """Place the write of a remote atomic whose read, for which it waits, is in beta."""
+        return self._in_beta(marks, event, value, Tag(True, False))
 
     def apart(self, before: Marks, after: Marks, event: ThreadEvent) -> Marks:
         """Return `after` where the read of a remote atomic is in alpha, and its write `event` in beta or never made.
@@ -247,12 +247,15 @@ class NormalFormRules:
     def _forces(self, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
         """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
 
-        A get has written then; of a put or a send the poll tells that it was issued: after instantaneous events of beta on
-        the queue pair, after what was in the store buffer before it, and after the buffer that a message has found (S2).
+        A get has written then, and an atomic without an answer has read; of a put or a send the poll tells that it was
+        issued: after instantaneous events of beta on the queue pair, after what was in the store buffer before it, and
+        after the buffer that a message has found (S2). So it does of an atomic's write, also of its read.
         """
         if event.completion is Completion.NONE:
             return False
-        if event.kind is EventKind.GET_WRITES or tag.beta or event.thread in marks.stores:
+        if event.kind is EventKind.GET_WRITES or self.platform.instantaneous(event.kind):
+            return True
+        if tag.beta or event.thread in marks.stores:
             return True
         queue = _queue(event)
         return any(
@@ -291,11 +294,11 @@ class NormalFormRules:
         if event.cell is None:
             return marks
         if event.kind in _NIC_READS:
-            carries = event.cell in marks.poisoned
+            carries = event.cell in marks.poisoned and event.completion is Completion.NONE
             return replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
         if event.kind in NIC_WRITES:
             stores = event.thread in marks.poison_carried
-            answers = event.kind is EventKind.ATOMIC_WRITES
+            answers = event.kind is EventKind.ATOMIC_WRITES and event.completion is Completion.NONE
             carried = marks.poison_carried if answers else marks.poison_carried - {event.thread}
             return replace(marks, poison_carried=carried, poisoned=_with(marks.poisoned, event.cell, stores))
         if event.kind is EventKind.LOCAL_WRITE:

@@ -18,7 +18,7 @@ from typing import assert_never
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
-from rdma_robust.expr import VALUE, Binary, Expr
+from rdma_robust.expr import FALSE, VALUE, Binary, Expr
 from rdma_robust.language.flow import cfg
 
 
@@ -97,7 +97,7 @@ class ThreadReading:
 
     def _accesses_of(self, request: CardRequest | None) -> Iterator[CellAccess]:
         if request is not None and request.source is not None:
-            yield CellAccess(request.source, False, request.swaps)
+            yield CellAccess(request.source, False, request.reads is EventKind.ATOMIC_READS)
             yield from [CellAccess(request.source, True)] if request.swaps else []
         if request is not None:
             targets = self.buffers.get(request.to or "", ()) if request.target is None else (request.target,)
@@ -195,7 +195,7 @@ class ThreadReading:
             case cfg.RecvPoll(sender):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.RECEIVES, peer=sender), None, after, line)
             case cfg.RemoteRmw():
-                yield from self._remote_swaps(step.op, ahead, value, line)
+                yield from self._remote_swaps(step, step.op, ahead, value, after)
             case _:
                 request = request_of(step.op)
                 assert request is not None, f"nothing is certified of {type(step.op).__name__}"
@@ -244,18 +244,27 @@ class ThreadReading:
             case _:
                 raise AssertionError("no local atomic")
 
-    def _remote_swaps(self, op: cfg.RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[ThreadMove]:
-        known = self._values(ahead.local) | {VALUE.name: value}
-        cell, writes, answers = op.source, evaluated(op.when, known), self._middle(ahead, value)
+    def _remote_swaps(
+        self, step: cfg.Step, op: cfg.RemoteRmw, ahead: Ahead, value: Value, after: LocalState
+    ) -> Iterator[ThreadMove]:
+        """The first event of a remote atomic; without an answer it may be the last one, with which that completes."""
+        known, line = self._values(ahead.local) | {VALUE.name: value}, step.span.line
+        cell, writes = op.source, evaluated(op.when, known)
+        answers = after if op.target is None else self._middle(ahead, value)
+        completion = _completion(step) if op.target is None else Completion.NONE
         if writes != 0 and self._platform.ranked:
             event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node, swaps=True)
             yield ThreadMove(event, None, self._middle(ahead, value, OperationStage.HALF), line)
         elif writes != 0:
             yield ThreadMove(
-                ThreadEvent(self.number, EventKind.ATOMIC, cell, cell.node), evaluated(op.new, known), answers, line
+                ThreadEvent(self.number, EventKind.ATOMIC, cell, cell.node, completion),
+                evaluated(op.new, known),
+                answers,
+                line,
             )
         if writes is None or writes == 0:
-            yield ThreadMove(ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node), None, answers, line)
+            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node, completion)
+            yield ThreadMove(event, None, answers, line)
 
     def _requests(self, request: CardRequest, step: cfg.Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
         """The first event of a request: a read by the CPU or the card, or what it writes if it reads nothing."""
@@ -288,9 +297,11 @@ class ThreadReading:
             case OperationStage.HALF:
                 assert isinstance(step.op, cfg.RemoteRmw)
                 new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
-                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, step.op.source.node)
+                last = step.op.target is None
+                completion = _completion(step) if last else Completion.NONE
+                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, step.op.source.node, completion)
                 answers = LocalState(here.point, here.registers, here.operation, here.carried, OperationStage.CARRIES)
-                yield ThreadMove(event, new, answers, line)
+                yield ThreadMove(event, new, over if last else answers, line)
 
     def _carrying(self, step: cfg.Step) -> tuple[ThreadEvent, bool]:
         """The event that writes what an operation has read, and whether it is the last one."""
@@ -331,7 +342,7 @@ class CardRequest:
 
     Its first event `reads` the word `source`, if there is one, and a later one `writes` the `value` to `target`, or to a
     buffer of the thread `to`. The value is over registers and VALUE, which is what was read. One that `swaps` changes its
-    source too.
+    source too. Without a target and such a thread what it has read goes nowhere.
     """
 
     node: str
@@ -352,7 +363,9 @@ def request_of(op: cfg.Op) -> CardRequest | None:
         case cfg.Get(target, source):
             return CardRequest(source.node, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
         case cfg.RemoteRmw(target, source):
-            return CardRequest(source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=True)
+            return CardRequest(
+                source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
+            )
         case cfg.InlinePut(target, data) | cfg.ImmPut(target, data):
             return CardRequest(target.node, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
         case cfg.Send(to, node, data):
@@ -386,7 +399,8 @@ def stages_of(step: cfg.Step) -> frozenset[OperationStage]:
         return frozenset({OperationStage.FENCED})
     if request is None:
         return frozenset()
-    stages = {OperationStage.CARRIES} if request.source is not None else set()
+    carries = request.source is not None and (request.target is not None or request.to is not None)
+    stages = {OperationStage.CARRIES} if carries else set()
     stages |= {OperationStage.MESSAGE} if isinstance(step.op, cfg.ImmPut) else set()
     return frozenset(stages | ({OperationStage.HALF, OperationStage.STOPPED} if request.swaps else set()))
 

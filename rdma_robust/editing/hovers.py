@@ -24,8 +24,9 @@ T = EventType
 MEANING: Final[dict[type, str]] = {
     ast.Registers: "Registers: private to the thread, 0 unless given.",
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
-    ast.Call: "An atomic operation, one step of the CPU. `cas` writes the new value if the word holds the expected one, "
-    "`faa` adds, `swap` writes in any case. The value of each is the old one.",
+    ast.Call: "An atomic operation: of a word of this node one step of the CPU, of another node's a request to its card, "
+    "whose old value goes nowhere. `cas` writes the new value if the word holds the expected one, `faa` adds, `swap` writes "
+    "in any case. A poll tells that a card has been asked and has read, not that the word is written.",
     ast.PutStatement: "Remote write. The thread goes on at once; later the NIC reads the source, then writes "
     "the target. With an "
     "immediate it is a message too.",

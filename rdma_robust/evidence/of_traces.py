@@ -49,12 +49,10 @@ def _later_members(event: Event) -> JsonObject:
     """What only some events have: the other thread of a connection, the buffer that is posted, another completion."""
     if event.joined:
         return {JOINED: True}
-    if event.peer is None and not event.unsignaled and not event.within:
+    completion = Completion.NONE
+    if event.completing:
+        completion = Completion.UNSIGNALED if event.unsignaled else Completion.SIGNALED
+    if event.peer is None and completion is usual_completion(EventKind(event.type.value)):
         return {}
-    completion = usual_completion(EventKind(event.type.value))
-    if event.within:
-        completion = Completion.NONE
-    elif event.unsignaled:
-        completion = Completion.UNSIGNALED
     posts = event.step.op.cell if event.step is not None and isinstance(event.step.op, Recv) else None
     return {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}

@@ -133,7 +133,7 @@ def _split(
                 continue
             also = next((later for later in case.acts if later.type is EventType.NAW), None)
             wrote = also if act.type is EventType.NAR and also is not None else act
-            more = number < len(case.acts)
+            more = number < len(case.acts) and case.acts[number:] != (also,)
             target = next(fresh) if more else bare.target
             edge = EventEdge(
                 bare.thread,
@@ -144,9 +144,9 @@ def _split(
                 () if more else assigns,
                 step,
                 remote=remote,
-                carries=any(map(_takes_value, case.acts[number:])),
-                completes=act.completes,
-                completing=act.completing,
+                carries=any(_takes_value(later) for later in case.acts[number:] if later is not also),
+                completes=wrote.completes,
+                completing=wrote.completing,
                 peer=act.peer,
                 wraps=None if more else case.fault,
                 connection=_connection(program, bare.thread, act),

@@ -232,7 +232,7 @@ class PivotInstrumentation:
         if credit := self.classes.on_credit(edge):
             found += self._started(edge, credit, self._into_beta(edge, Const(1), credit=True), self.rules.second_part(edge))
         if torn:
-            found += self._started(edge, torn, self._tearing(edge, Const(1)), ((self.atomics.torn_part(edge),),), torn=True)
+            found += self._started(edge, torn, self._tearing(edge, Const(1)), self.atomics.torn_part(edge), torn=True)
         return found
 
     def _started(
@@ -317,7 +317,7 @@ class PivotInstrumentation:
         if edge.also is None:
             return []
         allowed = conj(self.atomics.torn_allowed(edge, self._forced(edge)), negate(self._cuts(edge)))
-        return [self.atomics.torn(edge, allowed, self._taint(edge), self._tearing(edge, Name("taint'")))]
+        return [*self.atomics.torn(edge, allowed, self._taint(edge), self._tearing(edge, Name("taint'")))]
 
     def _tearing(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an RMW that is torn on everything but the types of its queue pair."""

@@ -122,14 +122,14 @@ class ForcingRules:
         return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
 
     def forces_poll(self, edge: EventEdge) -> Expr:
-        """R2: the completion of the NIC write of `edge`, put into the second part, forces.
+        """R2: the completion of the NIC event of `edge`, put into the second part, forces.
 
-        It does if an instantaneous event of the second part is ippo-before it, or a store that waits in the buffer before
-        it. Of a store that need not be asked where a put has an nlR, which it forces; of an nF it never need: what forces
-        an nF into the second part forces the completion as well.
+        It does if an instantaneous event of the second part is ippo-before it, as the read of an atomic is, or is it, or a
+        store that waits in the buffer before it. Of a store that need not be asked where a put has an nlR, which it
+        forces; of an nF it never need: what forces an nF into the second part forces the completion as well.
         """
         qp = qp_of(edge)
-        if edge.type is EventType.NLW or edge.type is None:
+        if edge.type is None or edge.type not in NIC_WRITE_TYPES - {EventType.NLW}:
             return TRUE
         model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
         asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
@@ -170,7 +170,8 @@ class ForcingRules:
         return ((),)
 
     def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
-        """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
+        """What an event of the second part does to the sets of types, polls and completions, as alternatives; of a remote
+        read-modify-write of which only the write is there, an edge of its type."""
         if edge.type in CPU_TYPES:
             taken = (Add(self.frame.unpolled(qp_of(edge)), -1),) if edge.type is EventType.P else ()
             if not self.buffering.isdisjoint(edge.threads):

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, Final
 
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
 from rdma_robust.language.flow.cfg import (
     Barrier,
     Cas,
@@ -227,17 +227,23 @@ def _imm_put(op: ImmPut) -> tuple[Case, ...]:
 
 
 def _remote_rmw(op: RemoteRmw, written: tuple[Act, ...]) -> tuple[Case, ...]:
-    """The answer carries the old value; where the operation writes, its own events are `written`."""
-    answer = Act(T.NLW, (), ((op.target, VALUE),), op.signaled, completing=True)
-    cases = [Case((*written, answer), op.when)]
+    """The answer, if there is one, carries the old value; where the operation writes, its own events are `written`. It
+    completes with the last of them."""
+    answer = [] if op.target is None else [Act(T.NLW, (), ((op.target, VALUE),))]
+
+    def answered(acts: tuple[Act, ...], when: Expr, fault: Fault | None = None) -> Case:
+        *first, last = (*acts, *answer)
+        return Case((*first, replace(last, completes=op.signaled, completing=True)), when, fault)
+
+    cases = [] if op.when == FALSE else [answered(written, op.when)]
     if op.wraps is not None:
         wraps, fault = op.wraps
         cases = [
-            Case((*written, answer), conj(op.when, negate(wraps))),
-            Case((*written, answer), conj(op.when, wraps), fault),
+            answered(written, conj(op.when, negate(wraps))),
+            answered(written, conj(op.when, wraps), fault),
         ]
     if op.when != TRUE:
-        cases.append(Case((Act(T.NAR, (op.source,)), answer), negate(op.when)))
+        cases.append(answered((Act(T.NAR, (op.source,)),), negate(op.when)))
     return tuple(cases)
 
 

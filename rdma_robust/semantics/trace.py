@@ -62,10 +62,12 @@ class Event:
     `read` and `written` are the values read and written, None where the event does not read or write; an RP reads the
     immediate that its message, a write without a word, has written (None for that of a send, which is 0).
 
-    A NIC write of an `unsignaled` operation is no completion, and neither is one `within` an operation that a later event
-    completes: the put of a write with immediate. `peer` is the other thread of the connection, for messages (its receiver),
-    V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both are of a
-    locked section, which happens at one moment. A BAR is one of the threads `members`: the k-th ones of all are one vertex.
+    An operation completes with the event that is `completing`, and no poll can take that if it is `unsignaled`. Where it is
+    not said, nrW and nlW are completing; the put of a write with immediate is not, as a later event completes that, and
+    the last event of an atomic without an answer is. `peer` is the other thread of the connection, for messages (its
+    receiver), V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both
+    are of a locked section, which happens at one moment. A BAR is one of the threads `members`: the k-th ones of all are one
+    vertex.
     """
 
     index: int
@@ -78,20 +80,19 @@ class Event:
     written: int | None = None
     step: Step | None = None
     unsignaled: bool = False
-    within: bool = False
+    completing: bool | None = None
     peer: str | None = None
     joined: bool = False
     members: tuple[str, ...] = ()
 
-    @property
-    def completing(self) -> bool:
-        """Whether its operation completes with the event, signaled or not."""
-        return self.type in COMPLETING_TYPES and not self.within
+    def __post_init__(self) -> None:
+        if self.completing is None:
+            object.__setattr__(self, "completing", self.type in COMPLETING_TYPES)
 
     @property
     def completes(self) -> bool:
         """Whether a poll of the queue pair can take the event."""
-        return self.completing and not self.unsignaled
+        return bool(self.completing) and not self.unsignaled
 
     def __str__(self) -> str:
         values = [str(v) for v in (self.read, self.written) if v is not None]

@@ -153,16 +153,15 @@ class Runs:
             case RemoteRmw(target, source, new, when, signaled):
                 for v in list(self.values[source]):
                     env = {**registers, VALUE.name: v}
-                    back = self.far("nlW", target, v, source.node, signaled)
+                    back = [] if target is None else [self.far("nlW", target, v, source.node, signaled)]
                     read = Ev("naR", cell=source, remote=source.node, read=v)
-                    if not evaluate(when, env):
-                        yield [read, back]
-                        continue
-                    w = self.write(source, evaluate(new, env))
-                    if self.model.atomics == "glob":
-                        yield [replace(read, kind="nA", written=w), back]
-                    else:
-                        yield [read, Ev("naW", cell=source, remote=source.node, written=w), back]
+                    made = [read]
+                    if evaluate(when, env):
+                        w = self.write(source, evaluate(new, env))
+                        naw = Ev("naW", cell=source, remote=source.node, written=w)
+                        made = [replace(read, kind="nA", written=w)] if self.model.atomics == "glob" else [read, naw]
+                    *first, last = [*made, *back]
+                    yield [*first, replace(last, completing=True, signaled=signaled)]
             case InlinePut(target, data, signaled):
                 for first, w in self.payload(data, target.node, registers):
                     yield [*first, self.far("nrW", target, w, target.node, signaled)]

@@ -8,6 +8,8 @@ Each program says its hardware in its text, and `model` is the same as a value. 
 to 3 threads and at most EVENTS events, and hold a few words that are fought for. Mutations find mistakes that random
 programs do not: a named program with one to three statements dropped, inserted, copied or exchanged, flags, values, words
 or nodes changed, or under other hardware.
+
+More than 400 lines: random programs, and the mutations of named ones, are over the same statements.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes")
+FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers")
 
-UNPROVEN: Final = ("flushes",)
+UNPROVEN: Final = ("flushes", "answers")
 """The families with operations that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
@@ -50,13 +52,23 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "put": 26, "get": 12, "inline": 4, "rcas": 10, "faa": 6, "send": 12, "imm": 5, "recv": 4, "rpoll": 9, "write": 10,
         "read": 20, "fence": 4, "assume": 4,
     },
+    "answers": {
+        "quiet": 26, "fetch": 10, "rcas": 6, "faa": 4, "put": 10, "get": 6, "inline": 5, "write": 12, "read": 14, "cas": 4,
+        "assume": 5, "fence": 3, "send": 2, "rpoll": 2, "mfence": 2,
+    },
     "flushes": {
         "put": 26, "get": 10, "inline": 5, "rcas": 8, "faa": 4, "send": 7, "imm": 3, "recv": 3, "rpoll": 6, "write": 9,
         "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
     },
 }  # fmt: skip
 
-_COST: Final = {"put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
+_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "flushes": 0.15, "answers": 0.3}
+"""How many programs of a family have store buffers."""
+
+_WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
+"""How many programs of a family run on a weaker network."""
+
+_COST: Final = {"quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
 
 def random_deployed(family: str, seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
@@ -145,15 +157,13 @@ def most_events(program: Program, model: Model) -> int:
 
 def _hardware(rng: Random, family: str) -> dict[str, str]:
     said: dict[str, str] = {}
-    if (
-        family == "stores"
-        or (family == "mixed" and rng.random() < 0.6)
-        or (family in ("weaker", "flushes") and rng.random() < 0.15)
-    ):
+    buffered = _BUFFERED.get(family, 0.0)
+    if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker", "flushes") and rng.random() < 0.25:
+    if family in ("atomics", "mixed", "weaker", "flushes", "answers") and rng.random() < 0.25:
         said["atomics"] = "glob"
-    if family == "weaker" or (family == "flushes" and rng.random() < 0.8):
+    weaker = _WEAKER.get(family, 0.0)
+    if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
     if rng.random() < 0.25:
         said["reads"] = "ordered"
@@ -270,10 +280,21 @@ class _Writer:
                 return f"put {far} = {rng.choice([mine, mine, str(value), register])} inline{flags}"
             case "get":
                 return f"get {mine} = {far}{flags}"
+            case "quiet":
+                return f"{self.quiet(far)}{flags}"
+            case "fetch":
+                return f"get {mine} = fetch({far}){flags}"
             case "rcas":
                 return f"get {mine} = cas({far}, {rng.choice([0, 0, 1])}, {rng.choice([1, 2, 2])}){flags}"
             case _:
                 return f"get {mine} = faa({far}, 1){flags}"
+
+    def quiet(self, far: str) -> str:
+        """An atomic operation without an answer."""
+        rng = self.rng
+        cas = f"cas({far}, {rng.choice([0, 0, 1])}, {rng.choice([1, 2, 2])})"
+        swap = f"swap({far}, {rng.choice([1, 2])})"
+        return rng.choice([cas, cas, swap, *([f"faa({far}, 1)"] * 3 if self.domain else [])])
 
     def flags(self, thread: _Thread, node: str) -> str:
         if self.rng.random() < (0.35 if "inline" in self.kinds else 0.15):
@@ -393,7 +414,8 @@ def _inserted(lines: list[str], rng: Random) -> str:
         f"{register} = {word}", f"{word} = {value}",
         f"put {far} = {word}", f"put {far} = {value}", f"put {far} = {word} inline", f"put {far} = {word} unsignaled",
         f"get {word} = {far}", f"get {word} = {far} unsignaled", f"get {word} = cas({far}, {value}, {rng.randint(1, 2)})",
-        f"get {word} = faa({far}, 1)", f"{register} = cas({word}, {value}, 1)", f"assume {word} == {value}",
+        f"get {word} = faa({far}, 1)", f"swap({far}, {value})", f"cas({far}, {value}, 1)", f"get {word} = fetch({far})",
+        f"{register} = cas({word}, {value}, 1)", f"assume {word} == {value}",
         f"send {word} to {other}", f"put {far} = {word} imm {value} to {other}", f"recv {word} from {other}",
         f"posted {word} from {other}", f"rpoll {other}", f"{register} = rpoll {other}",
     ])  # fmt: skip

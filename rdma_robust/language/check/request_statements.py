@@ -12,7 +12,7 @@ from typing import assert_never
 
 from rdma_robust.diagnose import Hint, quote
 from rdma_robust.errors import Edit
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
 from rdma_robust.language.check.meaning import in_domain, wrapped
@@ -104,7 +104,7 @@ class RequestChecker(OtherThreads):
             return None
         return node
 
-    def remote_cell(self, ref: ast.Ref, statement: ast.Request) -> VariableAccess | None:
+    def remote_cell(self, ref: ast.Ref, statement: ast.Request | ast.Call) -> VariableAccess | None:
         """Return the access to a cell of another node; None after an error."""
         verb = printer.statement(statement).partition(" ")[0]
         if ref.owner is None:
@@ -127,7 +127,7 @@ class RequestChecker(OtherThreads):
         self.thread.sends_to.add(node.name)
         return self.names.access(ref, variable)
 
-    def _unqualified(self, ref: ast.Ref, statement: ast.Request, verb: str) -> None:
+    def _unqualified(self, ref: ast.Ref, statement: ast.Request | ast.Call, verb: str) -> None:
         name = ref.name.text
         own = self.thread.node
         if name in self.world.poisoned or own is None:
@@ -139,13 +139,13 @@ class RequestChecker(OtherThreads):
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def _on_own_node(self, statement: ast.Request) -> Hint:
+    def _on_own_node(self, statement: ast.Request | ast.Call) -> Hint:
         """Return what is meant by a request for a word of the thread's own node."""
         if not isinstance(statement, ast.PutStatement | ast.GetStatement):
             return self.names.proposals.loopback()
         return self.swapped(statement) or self.names.proposals.local_instead(statement)
 
-    def swapped(self, statement: ast.Request) -> Hint:
+    def swapped(self, statement: ast.Request | ast.Call) -> Hint:
         """Return the opposite statement, if that is what the sides look like."""
         if not isinstance(statement, ast.PutStatement | ast.GetStatement):
             return Hint("")
@@ -170,9 +170,9 @@ class RequestChecker(OtherThreads):
         return known and self.thread.node is not None and owner.text != self.thread.node.name
 
     def _get(self, statement: ast.GetStatement) -> StatementSteps:
-        words = self._get_flags(statement)
         if isinstance(statement.source, ast.AtomicCall):
-            return self._remote_atomic(statement, statement.source, words)
+            return self.remote_atomic(statement, statement.target, statement.source)
+        words = self._get_flags(statement, "get")
         target = None
         swapped = self.swapped(statement)
         if not swapped:
@@ -234,13 +234,13 @@ class RequestChecker(OtherThreads):
         lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
         return self._fenced(statement, node, words, lowered)
 
-    def _get_flags(self, statement: ast.GetStatement) -> Words:
-        """Return the flags of a get, which carries no data."""
+    def _get_flags(self, statement: ast.GetStatement | ast.Call, verb: str) -> Words:
+        """Return the flags of a request that carries no data."""
         words = self._flags(statement)
         for flag in statement.flags:
             if flag.word == "inline":
                 self.report.error(
-                    "RR412", flag.span, f"`get` carries no data that could be {quote('inline')}", hint=self._without(flag)
+                    "RR412", flag.span, f"`{verb}` carries no data that could be {quote('inline')}", hint=self.without(flag)
                 )
         return words
 
@@ -278,15 +278,15 @@ class RequestChecker(OtherThreads):
                 )
         return StatementSteps()
 
-    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
+    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> Words:
         seen: set[ast.FlagWord] = set()
         for flag in statement.flags:
             if flag.word in seen:
-                self.report.error("RR413", flag.span, f"{quote(flag.word)} is said twice", hint=self._without(flag))
+                self.report.error("RR413", flag.span, f"{quote(flag.word)} is said twice", hint=self.without(flag))
             seen.add(flag.word)
         return frozenset(seen)
 
-    def _without(self, flag: ast.Flag) -> Hint:
+    def without(self, flag: ast.Flag) -> Hint:
         return self.names.proposals.site.rewritten("leave the word out", [Edit(flag.span, "")])
 
     def _immediate(self, imm: ast.Immediate) -> tuple[Const | Name, str, str | None] | None:
@@ -458,11 +458,14 @@ class RequestChecker(OtherThreads):
         node = self.queue_pair(place)
         return StatementSteps() if node is None else self.lowering(statement).plain(operation(node.name))
 
-    def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
-        """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""
-        word = "cas" if isinstance(call, ast.CasCall) else call.kind
-        operands = [call.expected, call.new] if isinstance(call, ast.CasCall) else [call.value]
-        target = self.own_cell(statement.target, "`get` writes to a variable of this node")
+    def remote_atomic(
+        self, statement: ast.GetStatement | ast.Call, answer: ast.Ref | None, call: ast.AtomicCall
+    ) -> StatementSteps:
+        """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa`, `swap` or `fetch`; without an `answer` the old
+        value goes nowhere."""
+        word, operands = _parts_of(call)
+        words = self._get_flags(statement, word if answer is None else "get")
+        target = None if answer is None else self.own_cell(answer, "`get` writes to a variable of this node")
         source = self.remote_cell(call.target, statement)
         values = []
         for operand in operands:
@@ -471,18 +474,18 @@ class RequestChecker(OtherThreads):
             values.append(value)
         if word == "faa":
             self.names.require_domain(call, word)
-        if target is None or source is None:
+        if (target is None and answer is not None) or source is None:
             return StatementSteps()
         node, signaled = source.variable.node, "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
         texts = list(zip(values, map(printer.expression, operands), strict=True))
         change = self._change(call, word, [value.expr for value in values])
 
-        def make(to: cfg.Cell, of: cfg.Cell) -> cfg.RemoteRmw:
+        def make(of: cfg.Cell, to: cfg.Cell | None) -> cfg.RemoteRmw:
             return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps)
 
-        written = None if word == "faa" else texts[-1]
-        lowered = self.lowering(statement).remote_rmw((target, source), make, texts, written)
+        written = texts[-1] if word in ("cas", "swap") else None
+        lowered = self.lowering(statement).remote_rmw(source, target, make, texts, written)
         return self._fenced(statement, node, words, lowered)
 
     def _change(self, call: ast.AtomicCall, word: str, values: list[Expr]) -> _Change:
@@ -491,6 +494,8 @@ class RequestChecker(OtherThreads):
                 return _Change(values[1], equals(VALUE, values[0]))
             case "swap":
                 return _Change(values[0])
+            case "fetch":
+                return _Change(VALUE, FALSE)
         sum_ = Binary("+", VALUE, values[0])
         domain = self.world.domain
         if domain is None:
@@ -500,6 +505,17 @@ class RequestChecker(OtherThreads):
         message = f"`{text}` leaves the domain {low}..{high} and goes on at its other end"
         fault = cfg.Fault("overflow", message, self.report.at(call.span), self.report.written(call.span))
         return _Change(wrapped(sum_, domain), TRUE, (negate(in_domain(sum_, domain)), fault))
+
+
+def _parts_of(call: ast.AtomicCall) -> tuple[str, list[ast.Expr]]:
+    """The word of an atomic operation, and its operands."""
+    match call:
+        case ast.CasCall(_, expected, new):
+            return "cas", [expected, new]
+        case ast.RmwCall(kind, _, value):
+            return kind, [value]
+        case ast.FetchCall():
+            return "fetch", []
 
 
 def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None) -> _Make:

@@ -59,7 +59,14 @@ class StatementChecker(RequestChecker):
                 return self._assign(statement, target, value)
             case ast.Assign(target, value, op):
                 return self._update(statement, target, ast.Binary(op, target, value, statement.span))
-            case ast.Call(call):
+            case ast.Call(call, flags=flags):
+                if call.target.owner is not None and self.is_remote(call.target.owner):
+                    return self.remote_atomic(statement, None, call)
+                for flag in flags:
+                    message = (
+                        f"`{printer.expression(call)}` is a step of the CPU, no request that could be {quote(flag.word)}"
+                    )
+                    self.report.error("RR419", flag.span, message, hint=self.without(flag))
                 return self._atomic(statement, call, None)
             case ast.MFenceStatement():
                 return self.lowering(statement).plain(cfg.MFence())
@@ -225,9 +232,22 @@ class StatementChecker(RequestChecker):
         return None
 
     def _atomic(self, statement: ast.Statement, call: ast.AtomicCall, register: str | None) -> StatementSteps:
-        return (
-            self._cas(statement, call, register) if isinstance(call, ast.CasCall) else self._rmw(statement, call, register)
-        )
+        match call:
+            case ast.CasCall():
+                return self._cas(statement, call, register)
+            case ast.RmwCall():
+                return self._rmw(statement, call, register)
+            case ast.FetchCall(target):
+                self._report_fetch(statement, target)
+                return StatementSteps()
+
+    def _report_fetch(self, statement: ast.Statement, target: ast.Ref) -> None:
+        """`fetch` where no request is."""
+        shown = advice.shown_reference(target)
+        remote = target.owner is not None and self.is_remote(target.owner)
+        hint = f"`get x = fetch({shown})` with a variable of this node" if remote else f"read `{shown}` itself"
+        message = "`fetch` asks the card of another node, which brings the value to a variable of this one"
+        self.report.error("RR419", first_line(statement.span), message, hint=hint)
 
     def _rmw(self, statement: ast.Statement, call: ast.RmwCall, register: str | None) -> StatementSteps:
         value = self.names.private(call.value, f"`{call.kind}` makes its one shared access to the cell it changes")

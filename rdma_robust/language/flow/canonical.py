@@ -146,7 +146,8 @@ def operation(op: cfg.Op) -> str:
         case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
-            return f"get {_cell(target.node, target.name)} = rmw {_cell(source.node, source.name)} = {change}"
+            answer = "" if target is None else f"get {_cell(target.node, target.name)} = "
+            return f"{answer}rmw{'' if answer else ' of'} {_cell(source.node, source.name)} = {change}"
         case cfg.InlinePut(target, data, signaled):
             return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
         case cfg.Send(to, node, data, signaled):

@@ -128,13 +128,14 @@ class OrderFence:
 @dataclass(frozen=True, slots=True)
 class RemoteRmw:
     """Remote atomic on the queue pair towards `source.node`: its card replaces VALUE, the value of `source`, by `new` if
-    `when` is true, in one step; the old value goes to `target`, a word of the own node, in a second one. `new` and `when`
-    are over VALUE and registers, whose values are those of the moment of posting.
+    `when` is true (of a fetch it never is), in one step; the old value goes to `target`, a word of the own node, in a second
+    one, or nowhere: then it completes with the first. `new` and `when` are over VALUE and registers, whose values are
+    those of the moment of posting.
 
     With `wraps` and a condition over the same, such a step is reported where it is true (a `faa` that leaves the domain
     and starts again at its other end); the thread goes on."""
 
-    target: Cell
+    target: Cell | None
     source: Cell
     new: Expr
     when: Expr = TRUE

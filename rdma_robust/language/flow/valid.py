@@ -275,7 +275,8 @@ class _Thread:
             case cfg.Barrier(threads):
                 yield from wrong_meeting(self.program, self.thread, threads)
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
-                yield from self._own(target, cells)
+                if target is not None:
+                    yield from self._own(target, cells)
                 yield from self._remote(source, cells)
             case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node) | cfg.OrderFence(node):
                 yield from self._queue_pair(node)

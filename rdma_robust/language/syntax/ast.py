@@ -18,6 +18,7 @@ from rdma_robust.language.syntax.expressions import (
     CasCall,
     CopiesWhere,
     Expr,
+    FetchCall,
     Ident,
     NondetCall,
     NumberLiteral,
@@ -35,6 +36,7 @@ __all__ = [
     "CasCall",
     "CopiesWhere",
     "Expr",
+    "FetchCall",
     "Ident",
     "NondetCall",
     "NumberLiteral",
@@ -92,10 +94,11 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An atomic operation whose old value is not used."""
+    """An atomic operation whose old value goes nowhere; with `flags` only a request to a card has."""
 
     call: AtomicCall
     span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 from lark import Token
 
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
-_CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
+_CALLED: Final = frozenset({"FAA", "FETCH", "SWAP", "NONDET"})
 _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
 _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
@@ -29,7 +29,8 @@ _ASKED: Final = WORDS | {"CAS"}
 _NOTED: Final = frozenset(
     {"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR", "PUT", "GET", "OUTCOME"}
 )
-_REQUESTS: Final = frozenset({"PUT", "GET", "SEND"})
+_ATOMICS: Final = frozenset({"CAS", "FAA", "SWAP"})
+_REQUESTS: Final = frozenset({"PUT", "GET", "SEND"}) | _ATOMICS
 _LED_BY: Final = {"TO": frozenset({"SEND", "PUT"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
 """What an expression, or a flag, ends with."""
@@ -52,7 +53,8 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `for`, `macro`, `flush`, `join`, `order`, `posted`, `recv`, `start` begin a line, or follow a label; a word follows;
     - `rpoll` does too, or it and `trypoll` follow the `=` of an assignment, and a word follows;
     - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
-    - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put` or `get`;
+    - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put`, a `get`, or a `cas`,
+      `faa` or `swap` that is a statement;
     - `to`, `from` and `imm` do so in the statements that have them, and an expression follows;
     - `hardware` begins a line outside of braces, and a word follows;
     - `in` is the second word after such a `for`, or what stands second in the brackets behind the name of a node or thread;
@@ -61,13 +63,13 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
     - `relaxed` begins the declaration of a variable of a node, and a word follows;
-    - a bracket follows `faa`, `swap` and `nondet`;
+    - a bracket follows `faa`, `fetch`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
     - `at` and `ended` are in an `invariant` line and follow a name;
     - `some`, `all` and `count` are in an `invariant` or `outcome` line: a word and `:` follow, after `count` a bracket.
 
     A macro may have the name of what the language can be asked to do by a statement of that form: `cas`, `faa` or `swap`.
-    Then such a statement is the macro. `nondet` is no statement, so there it always is a macro.
+    Then such a statement is the macro. `fetch` and `nondet` are no statements, so there they always are macros.
     """
     yield from _Reader(tokens).read()
 
@@ -77,7 +79,7 @@ class _Reader:
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
-        self._hidden = {b.type for a, b in pairwise(tokens) if a.type == "MACRO"} | {"NONDET"}
+        self._hidden = {b.type for a, b in pairwise(tokens) if a.type == "MACRO"} | {"FETCH", "NONDET"}
         self._expecting = False
         self._invariant = False
         self._outcome = False
@@ -104,7 +106,7 @@ class _Reader:
                 self._note(kind)
             if kind == "INVARIANT":
                 self._invariant, self._brackets = True, 0
-            elif kind in {"SEND", "POSTED", "RECV"}:
+            elif kind in {"SEND", "POSTED", "RECV"} or (kind in _ATOMICS and self._begins()):
                 self._request, self._brackets = kind, 0
             elif kind == "WHEN":
                 self._expecting = self._invariant = self._outcome = False

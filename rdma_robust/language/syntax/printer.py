@@ -24,6 +24,8 @@ def expression(expr: ast.Expr) -> str:
             return f"cas({reference(target)}, {expression(expected)}, {expression(new)})"
         case ast.RmwCall(kind, target, value):
             return f"{kind}({reference(target)}, {expression(value)})"
+        case ast.FetchCall(target):
+            return f"fetch({reference(target)})"
         case ast.NondetCall(low, high):
             return "nondet()" if low is None or high is None else f"nondet({expression(low)}, {expression(high)})"
         case ast.ThreadAt(thread, label):
@@ -98,8 +100,8 @@ def statement(part: ast.Statement) -> str:
             return "reg " + ", ".join(binding(r) for r in registers)
         case ast.Assign(target, value, op):
             return f"{reference(target)} {op}= {expression(value)}"
-        case ast.Call(call):
-            return expression(call)
+        case ast.Call(call, flags=flags):
+            return expression(call) + _flags(flags)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
         case ast.BarrierStatement(threads):

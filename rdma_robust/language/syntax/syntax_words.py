@@ -44,9 +44,9 @@ RDMA_WORDS: Final = SyntaxWords(
     statements=frozenset({"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE"})
     | {"LOOP", "CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "ORDER", "POSTED", "RECV", "RPOLL", "SEND"}
     | {"BARRIER"},
-    operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "SWAP", "NONDET"}),
+    operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "FETCH", "SWAP", "NONDET"}),
     besides=frozenset({"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}),
-    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET"})
+    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET", "FETCH"})
     | {
         "ALL",
         "COUNT",

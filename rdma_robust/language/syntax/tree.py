@@ -122,7 +122,8 @@ class TreeBuilder(CommonBuilder):
         return ast.Binding(ident_of(name), value, span_from(name, value or name))
 
     def call(self, parts: list[Part]) -> ast.Call:
-        return ast.Call(parts[0], parts[0].span)
+        call, *flags = parts
+        return ast.Call(call, span_from(call, parts[-1]), tuple(flags))
 
     def macro_call(self, parts: list[Part]) -> ast.MacroCall:
         return ast.MacroCall(ident_of(parts[0]), nodes_of(parts), span_from(parts[0], parts[-1]))
@@ -199,6 +200,10 @@ class TreeBuilder(CommonBuilder):
     def rmw(self, parts: list[Part]) -> ast.RmwCall:
         keyword, _, target, _, value, closing = parts
         return ast.RmwCall("faa" if keyword.type == "FAA" else "swap", target, value, span_from(keyword, closing))
+
+    def fetch(self, parts: list[Part]) -> ast.FetchCall:
+        keyword, _, target, closing = parts
+        return ast.FetchCall(target, span_from(keyword, closing))
 
     def nondet(self, parts: list[Part]) -> ast.NondetCall:
         keyword, _, low, _, high, closing = parts

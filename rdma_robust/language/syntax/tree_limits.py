@@ -64,6 +64,8 @@ def subexpressions(expr: ast.Expr) -> tuple[ast.Expr, ...]:
             return (target, expected, new)
         case ast.RmwCall(_, target, value):
             return (target, value)
+        case ast.FetchCall(target):
+            return (target,)
         case ast.NondetCall(low, high):
             return tuple(bound for bound in (low, high) if bound is not None)
         case ast.Ref(owner, _, index):

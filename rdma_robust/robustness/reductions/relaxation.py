@@ -109,14 +109,14 @@ class ThreadRelaxation:
         be in beta, that has the type `known`."""
         assert edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
-        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, edge):
+        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, replace(edge, type=known)):
             if not (left := self._outstanding(edge)):
                 return None
             polls = tuple(sorted((*polls, (edge.remote, left))))
         return replace(now, beta=beta, polls=polls)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
-        if edge.type is EventType.NLW or edge.type is None or now.store:
+        if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store:
             return True
         earlier = (k for remote, k in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
         later = kind_of(edge.type, edge)

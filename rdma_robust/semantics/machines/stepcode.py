@@ -20,6 +20,7 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Put,
     Read,
+    RemoteOp,
     RemoteRmw,
     RFence,
     Rmw,
@@ -119,6 +120,12 @@ def compile_steps(program: Program, thread: Thread) -> StepCode:
         commands,
         polls_ahead(thread, peers),
     )
+
+
+def delivered_to(op: RemoteOp) -> Cell:
+    """Return the word that a request writes last. `prove` refuses atomics whose answer goes nowhere."""
+    assert op.target is not None
+    return op.target
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from rdma_robust.semantics.linearise import (
 )
 from rdma_robust.semantics.oracle.candidate import INITIAL, CandidateExecution
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import COMPLETING_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import Event, EventType, Trace
 
 
 class Partial:
@@ -275,7 +275,7 @@ class Partial:
                     self.written[i] if base.is_write(i) else None,
                     e.step,
                     unsignaled=e.completing and not e.completes,
-                    within=e.type in COMPLETING_TYPES and not e.completing,
+                    completing=e.completing,
                     peer=e.peer,
                     joined=e.joined,
                     members=e.members,

@@ -147,7 +147,7 @@ def test_labels_outlive_blocking_reads_and_listings() -> None:
         ("r = 1 + faa(x, 1)", [("RR304", "`faa` cannot be part of an expression")]),
         ("r = 1 + nondet()", [("RR304", "`nondet` cannot be part of an expression")]),
         ("x = swap(y, 1)", [("RR305", "the old value goes to a register, not to `x`")]),
-        ("faa(B.z, 1)", [("RR308", "`B.z` is on another node: `faa` works on a variable of this node")]),
+        ("r = faa(B.z, 1)", [("RR308", "`B.z` is on another node: `faa` works on a variable of this node")]),
         ("flush A", [("RR401", "`A` is the node thread T itself runs on")]),
         ("flush C", [("RR202", "unknown node `C`")]),
         ("get x = cas(y, 0, 1)", [("RR402", "`get` needs a variable of another node, with the node's name")]),

@@ -80,7 +80,7 @@ def trace_of(choice: Choice, program: Program, way: tuple[tuple[str, Pairs], ...
             e.written,
             next(posts[e.thread]) if e.kind == "V" else None,
             unsignaled=e.completing and not e.signaled,
-            within=e.kind in ("nrW", "nlW") and not e.completing,
+            completing=e.completing,
             peer=program.threads[e.peer].name if e.peer >= 0 else None,
         )
         for i, e in enumerate(choice.events)
