@@ -32,6 +32,17 @@ class Array:
     initial: Value = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """A variable, or an array, in a relaxed memory region: `relaxed` before its name."""
+
+    initial: Value | Array = 0
+
+
+Initial = Value | Array | Relaxed
+"""What a variable begins with."""
+
+
 class ThreadBuilder(StatementLines):
     """The statements of a thread, one after the other; every method returns the builder.
 
@@ -213,17 +224,19 @@ class ProgramBuilder:
         self._head.add(f"const {word(name, 'constant')} = {piece(value, 'a value')}", at)
         return self
 
-    def node(self, name: str, variables: Mapping[str, Value | Array] | Sequence[str] = (), **more: Value | Array) -> str:
-        """Declare a node with variables, each with its initial value or :class:`Array`; names alone begin with 0.
+    def node(self, name: str, variables: Mapping[str, Initial] | Sequence[str] = (), **more: Initial) -> str:
+        """Declare a node with variables, each with its initial value, :class:`Array` or :class:`Relaxed`; names alone begin
+        with 0.
 
         Returns the name of the node.
         """
-        named = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, 0)
+        named: dict[str, Initial] = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, 0)
         cells = []
-        for variable, initial in {**named, **more}.items():
+        for variable, given in {**named, **more}.items():
+            region, initial = ("relaxed ", given.initial) if isinstance(given, Relaxed) else ("", given)
             size = f"[{piece(initial.size, 'a size')}]" if isinstance(initial, Array) else ""
             value = initial.initial if isinstance(initial, Array) else initial
-            cells.append(f"{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
+            cells.append(f"{region}{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
         self._head.add(f"node {word(name, 'node')} {{ {', '.join(cells)} }}")
         return name
 

@@ -162,4 +162,18 @@ FLUSHES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, BARRIERS)
+REGIONS: Final = Folder(
+    LITMUS / "regions",
+    "Relaxed regions",
+    "Programs with words in memory regions that are registered with relaxed ordering: what may pass what. The first comment "
+    "of each says what it is and where it comes from. `rdma-robust litmus/regions/*.rdma` decides them.",
+    (
+        ("Payload and flag", "the later of two requests decides", r"bulk-|flag-|counter-"),
+        ("Reads that flush", "by the word that is read at the other side", r"flush-"),
+        ("Answers and fences", "by the own word, and what a fence pushes out", r"answers-|fence-"),
+        ("Messages", "what a receive completion covers", r"immediate-|message-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, BARRIERS)

@@ -133,7 +133,8 @@ def _symbol(text: str, symbol: DeclaredSymbol) -> str:
     whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
     of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
     owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")
-    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}"
+    region = "; in a relaxed region, where an access may pass earlier ones of its queue pair" * whole.startswith("relaxed ")
+    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{region if symbol.kind in of else ''}"
 
 
 def _meaning(part: Any) -> str:

@@ -15,6 +15,7 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
+from tests.agreement.test_checker_deployed import compared
 from tests.agreement.test_deployed import agreeing, truth
 from tests.support.random_deployed import FAMILIES, mutants, named, random_deployed
 from tests.support.region_programs import all_relaxed, strict_text, with_regions
@@ -83,3 +84,18 @@ def test_order_relaxed_is_as_if_all_words_were_in_random_programs() -> None:
     assert same_either_way(mutants(range(100))) > 20
     for family in FAMILIES:
         assert same_either_way(random_deployed(family, range(40))) > 5
+
+
+# ---- certificates
+
+
+def test_certificates_of_random_programs_are_valid() -> None:
+    found = compared(with_regions(range(12)), 12, certified=True)
+    assert found["robust"] and found["not-robust"]
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 10))
+def test_certificates_of_many_random_programs_are_valid(chunk: int) -> None:
+    """150 programs a chunk."""
+    found = compared(with_regions(range(50_000 + 1_000 * chunk, 51_000 + 1_000 * chunk)), 150, certified=True)
+    assert min(found["robust"], found["not-robust"]) >= 30

@@ -20,6 +20,7 @@ from tests.support.random_deployed import FAMILIES, loaded, mutant_text, named_t
 SOURCES: Final = (*FAMILIES, "mutations", "mutations")
 
 _NODE: Final = re.compile(r"(?m)^(node \w+ \{)([^}]*)\}")
+_RELAXED: Final = re.compile(r"\brelaxed (?=[A-Za-z_])")
 _VARIABLE: Final = re.compile(r"(\w+(?:\[\d+\])?(?: *= *-?\w+)?)")
 
 
@@ -52,4 +53,4 @@ def all_relaxed(text: str) -> str:
 
 def strict_text(text: str) -> str:
     """Return the text without relaxed regions."""
-    return _NODE.sub(lambda node: f"{node[1]}{node[2].replace('relaxed ', '')}}}", text)
+    return _NODE.sub(lambda node: f"{node[1]}{_RELAXED.sub('', node[2])}}}", text)
