@@ -379,7 +379,7 @@ def request_of(op: cfg.Op) -> CardRequest | None:
             | cfg.Section()
             | cfg.MFence()
             | cfg.Nondet()
-            | cfg.Barrier()
+            | cfg.BarrierWait()
         ):
             return None
         case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.OrderFence() | cfg.Recv() | cfg.RecvPoll():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rdma_robust.expr import Expr, substitute
-from rdma_robust.language.flow.cfg import Barrier, Cell, Fault, Recv, RecvPoll, Step
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Recv, RecvPoll, Step
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
 Connection = tuple[int, int]
@@ -106,7 +106,7 @@ class EventEdge:
         if self.section:
             return f"section({', '.join(str(cell) for cell, _, _ in self.accesses)})"
         place: object = self.remote if self.cell is None else self.cell
-        if isinstance(self.step.op, Barrier):
+        if isinstance(self.step.op, BarrierWait):
             place = ", ".join(self.step.op.threads)
         if isinstance(self.step.op, Recv | RecvPoll) and place is None:
             place = self.step.op.sender

@@ -15,7 +15,7 @@ from typing import Any, Final
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
 from rdma_robust.language.flow.cfg import (
-    Barrier,
+    BarrierWait,
     Cas,
     Cell,
     Fault,
@@ -280,7 +280,7 @@ TABLE: Final[dict[type, OperationRow]] = {
     ImmPut: OperationRow("put with immediate", "messages", _imm_put, lambda op: op.target.node),
     Recv: OperationRow("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
     RecvPoll: OperationRow("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
-    Barrier: OperationRow("barrier", "barriers", lambda op: (Case((Act(T.BAR, members=op.threads),)),)),
+    BarrierWait: OperationRow("barrier", "barriers", lambda op: (Case((Act(T.BAR, members=op.threads),)),)),
 }
 """The rows, by the class of the operation."""
 

@@ -14,7 +14,7 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import Atom, ThreadAtExit, ThreadAtLine, ThreadAtPoints
-from rdma_robust.language.flow.cfg import Barrier, Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
@@ -59,7 +59,7 @@ def never_waits_alone(program: Program, limits: Limits) -> bool:
     Completions are counted exactly up to `MOST_COUNTED`, and as "so many or more" from there.
     """
     others = any(
-        isinstance(step.op, Send | ImmPut | Recv | RecvPoll | Barrier)
+        isinstance(step.op, Send | ImmPut | Recv | RecvPoll | BarrierWait)
         for thread in program.threads
         for _, _, step in thread.edges
     )

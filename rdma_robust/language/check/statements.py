@@ -126,7 +126,7 @@ class StatementChecker(RequestChecker):
         if own.name not in named or len({*named}) < len(named):
             self._wrong_meeting(statement, named)
             return StatementSteps()
-        return self.lowering(statement).plain(cfg.Barrier(tuple(name for name in world.placed if name in named)))
+        return self.lowering(statement).plain(cfg.BarrierWait(tuple(name for name in world.placed if name in named)))
 
     def _wrong_meeting(self, statement: ast.BarrierStatement, named: list[str]) -> None:
         """Report a barrier that does not name its own thread, or names one twice."""

@@ -159,7 +159,7 @@ def operation(op: cfg.Op) -> str:
             return f"recv {_cell(cell.node, cell.name)} from {name(sender)}"
         case cfg.RecvPoll(sender):
             return f"rpoll {name(sender)}"
-        case cfg.Barrier(threads):
+        case cfg.BarrierWait(threads):
             return f"barrier {' '.join(map(name, threads))}"
 
 

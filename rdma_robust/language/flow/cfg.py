@@ -237,7 +237,7 @@ class RFence:
 
 
 @dataclass(frozen=True, slots=True)
-class Barrier:
+class BarrierWait:
     """`BAR`: wait until every one of `threads`, the own one among them, stands at one of the same; then all go on.
 
     They are named in the order of the program. The k-th barrier of each of them belongs together.
@@ -252,7 +252,7 @@ RemoteOp = Put | Get | RemoteRmw
 Message = Send | ImmPut
 """What takes a receive buffer of another thread."""
 
-CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | Barrier
+CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | BarrierWait
 """What a CPU does without its network card."""
 
 Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
@@ -424,7 +424,7 @@ def peer_of(op: Op) -> str | None:
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
             return None
-        case Recv() | RecvPoll() | Barrier():
+        case Recv() | RecvPoll() | BarrierWait():
             return None
 
 
@@ -447,5 +447,5 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return data.value, imm
         case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence():
             return ()
-        case Recv() | RecvPoll() | Barrier():
+        case Recv() | RecvPoll() | BarrierWait():
             return ()

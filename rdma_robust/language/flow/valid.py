@@ -272,7 +272,7 @@ class _Thread:
                 yield from wrong_peer(self.program, self.thread, sender)
             case cfg.RecvPoll(sender):
                 yield from wrong_peer(self.program, self.thread, sender)
-            case cfg.Barrier(threads):
+            case cfg.BarrierWait(threads):
                 yield from wrong_meeting(self.program, self.thread, threads)
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 if target is not None:

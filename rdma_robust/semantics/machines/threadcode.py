@@ -11,7 +11,7 @@ from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Barrier, Cell, Fault, Program, Recv, Step, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Program, Recv, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
 from rdma_robust.semantics.machines.shapes import shape_of
@@ -138,7 +138,7 @@ class CellUsage:
 
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
-        if isinstance(step.op, Recv | Barrier):
+        if isinstance(step.op, Recv | BarrierWait):
             return False
         for act in acts_of(step.op):
             if act.agent is Agent.CPU:

@@ -11,7 +11,7 @@ from typing import Final
 from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import TRUE, negate
 from rdma_robust.language.flow.cfg import (
-    Barrier,
+    BarrierWait,
     Fault,
     ImmPut,
     Poll,
@@ -60,7 +60,7 @@ def polls_ahead(thread: Thread, nodes: Sequence[str]) -> dict[int, tuple[bool, .
     return {point: tuple(point in each for each in ahead) for point in thread.points}
 
 
-WAITING: Final = (Poll, Recv, RecvPoll, Send, ImmPut, Barrier)
+WAITING: Final = (Poll, Recv, RecvPoll, Send, ImmPut, BarrierWait)
 """Operations that may have to wait, whatever words hold."""
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
-from rdma_robust.language.flow.cfg import Barrier, Cell, Message, RecvPoll, Section, Step, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Message, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
@@ -111,7 +111,7 @@ class _StepCases:
         op = step.op
         cases = cases_of(op, model)
         receives = op.sender if isinstance(op, RecvPoll) else None
-        waits = isinstance(op, RecvPoll | Barrier)
+        waits = isinstance(op, RecvPoll | BarrierWait)
         cut = isinstance(op, Message)
         return _StepCases(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, waits, cut)
 
