@@ -17,14 +17,16 @@ Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca", "glob"]
 Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
-Order = Literal["default", "multipath", "relaxed"]
-"""What their networks keep of the order of a queue pair."""
+Order = Literal["default", "multipath", "relaxed", "none"]
+"""What their networks keep of the order of a queue pair; `none` is what the standards of one-sided libraries promise."""
+CARDS: Final[tuple[Order, ...]] = ("default", "multipath", "relaxed")
+"""The orders of network cards."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
 
 
-_SEARCHED_ORDERS: Final = ("default", "multipath", "relaxed")
+_SEARCHED_ORDERS: Final = get_args(Order)
 """The order tables for which violations have a normal form."""
 
 

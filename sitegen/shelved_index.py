@@ -149,6 +149,18 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
+STANDARDS: Final = Folder(
+    LITMUS / "standards",
+    "What standards promise",
+    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin. The first comment "
+    "of each says where it comes from. `rdma-robust litmus/standards/*.rdma` decides them.",
+    (
+        ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
+        ("Atomics", "on one word", r"two-fetch|atomic-"),
+    ),
+    ("hardware", hardware),
+)
+
 FLUSHES: Final = Folder(
     LITMUS / "flushes",
     "Flushes and order",
@@ -176,4 +188,4 @@ REGIONS: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, BARRIERS)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
+    CARD_READS,
+    NIC_WRITES,
     READS,
     EventKind,
     InRegions,
@@ -51,7 +53,7 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
     pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
     rao = _relation(size, _ranked(trace) if platform.ranked else ())
-    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace))
+    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
     before = _before(trace)
     own = [row & mask for row, mask in zip(before, _relation(size, _behind_own(trace, platform)), strict=True)]
     issued = _merged(_union(ippo, rf, own, pf, nfo, rao, sm, rpf), _sections(trace))
@@ -90,6 +92,21 @@ def told_by_poll(trace: Execution) -> Iterator[tuple[int, int]]:
     """Yield what has completed, with the poll that tells of it: what is polled, and everything earlier of the queue pair."""
     for completed, poll in _polls(trace):
         yield from ((e, poll) for e in completed)
+
+
+def of_one_request(trace: Execution) -> Iterator[tuple[int, int]]:
+    """Yield every read of a network card with each write of its request: that ends with what completes."""
+    for thread in trace.threads:
+        read = None
+        for e in thread:
+            event = trace.events[e]
+            if event is None or event.kind not in CARD_READS | NIC_WRITES:
+                read = None
+            elif event.kind in CARD_READS:
+                read = e if event.completion is Completion.NONE else None
+            elif read is not None:
+                yield read, e
+                read = read if event.completion is Completion.NONE else None
 
 
 def halves(trace: Execution) -> Iterator[tuple[int, int]]:
@@ -134,10 +151,10 @@ def _completion(trace: Execution, event: int) -> Completion:
 
 
 def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InRegions], bool]) -> Relation:
-    """The program order that hardware keeps: also between the two events of an atomic, whatever the network."""
+    """The program order that hardware keeps: also that of a read and the writes of its request, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
-        yield from halves(trace)
+        yield from of_one_request(trace)
         for thread in trace.threads:
             words = _regions(trace, thread)
             for i, a in enumerate(thread):
@@ -248,8 +265,9 @@ def _messages_heard(trace: Execution) -> Iterator[tuple[int, int]]:
     return ((message, receives) for receives, message in trace.heard.items())
 
 
-def _heard(trace: Execution) -> Iterator[tuple[int, int]]:
-    """rpf: from a message to what takes its completion; on some networks also from what its queue pair wrote before."""
+def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """rpf: from a message to what takes its completion; also from the data of a write with immediate, and on some networks
+    from what its queue pair wrote before."""
     yield from _messages_heard(trace)
     for receives, message in trace.heard.items():
         sent = trace.events[message]
@@ -257,8 +275,18 @@ def _heard(trace: Execution) -> Iterator[tuple[int, int]]:
         mine = trace.threads[sent.thread]
         for e in mine[: mine.index(message)]:
             event = trace.events[e]
-            if event is not None and _same_queue(event, sent) and told_by_receive(event.kind):
+            if event is not None and _same_queue(event, sent) and told_by_receive(event.kind, platform):
                 yield e, receives
+        if (data := data_of(trace, mine, mine.index(message))) is not None:
+            yield data, receives
+
+
+def data_of(trace: Execution, mine: Sequence[int], place: int) -> int | None:
+    """Return the write of the same request before a message, if it is that of a write with immediate."""
+    event = trace.events[mine[place - 1]] if place else None
+    if event is None or event.kind is not EventKind.PUT_WRITES or event.completion is not Completion.NONE:
+        return None
+    return mine[place - 1]
 
 
 def _before(trace: Execution) -> Relation:

@@ -48,6 +48,8 @@ NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED,
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
+CARD_READS: Final = READS - CPU
+
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
 
@@ -94,10 +96,14 @@ _RELAXED: Final = frozenset(
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
 
+_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b))
+"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence."""
+
 _LOST: Final[Mapping[str, frozenset[tuple[EventKind, EventKind]]]] = {
     "default": frozenset(),
     "multipath": _MULTIPATH,
     "relaxed": _RELAXED,
+    "none": _UNPROMISED,
 }
 
 CPUS: Final = ("sc", "tso")
@@ -123,6 +129,11 @@ class Platform:
     def weaker(self) -> bool:
         """Whether writes of a queue pair may overtake each other; then nothing flushes them either (nfo is empty)."""
         return self.order != "default"
+
+    @property
+    def promised(self) -> bool:
+        """Whether anything is promised between two requests of a queue pair without a fence."""
+        return self.order != "none"
 
     @property
     def ranked(self) -> bool:
@@ -167,8 +178,7 @@ def observed_in_order(
     """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions` are
     those of the later event.
 
-    That a read is before the write which carries its value, and that the two events of an atomic are ordered, is kept
-    besides.
+    That a read is before the writes of its request is kept besides, whatever the network.
     """
     if earlier in CPU:
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
@@ -204,11 +214,11 @@ def issued_in_order(
         return True
     if earlier is EventKind.POSTS_BUFFER and later is EventKind.LOCAL_WRITE and platform.buffered:
         return False
-    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED
+    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED - _LOST[platform.order]
     return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
 
 
-def told_by_receive(kind: EventKind) -> bool:
+def told_by_receive(kind: EventKind, platform: Platform) -> bool:
     """Return whether a receive completion comes after earlier events of the kind on its queue pair, also where its message
     may pass them."""
-    return kind in _REMOTE_WRITES
+    return platform.promised and kind in _REMOTE_WRITES

@@ -46,6 +46,8 @@ _MARKS: Final = (
 )
 _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "half", "split")
 """Members that marks have only where one of them is not empty, or false."""
+_REQUESTS: Final = ("under_way",)
+"""Members that marks have where they are not empty."""
 
 _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
 
@@ -233,7 +235,7 @@ def _value(value: object, where: str) -> int | None:
 
 def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = json_members(value, where, _MARKS, _LATER)
+    found = json_members(value, where, _MARKS, _LATER, _REQUESTS)
     pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
@@ -273,7 +275,10 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         return reader(found.get(member, []), f"{where}.{member}")
 
     return {
-        "beta": frozenset(pair for each in json_array(found["beta"], f"{where}.beta", queue) for pair in each),
+        **{
+            name: frozenset(pair for each in json_array(found.get(name, []), f"{where}.{name}", queue) for pair in each)
+            for name in ("beta", *_REQUESTS)
+        },
         "cpu": read(names.threads_of, "cpu_in_beta"),
         "forced": read(names.queue_pairs_of, "forced_polls"),
         "overtaken": read(names.queue_pairs_of, "overtaken"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import EventKind, Platform
-from rdma_robust.certify.judge_question import NotCovered, Place
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, NotCovered, Place
 from rdma_robust.certify.known_values import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
@@ -120,8 +120,10 @@ def account_of(
 ) -> Account:
     """Return what the judge is asked of a trace, whose events are in the order in which they take effect, and which the
     checker has accepted; `mo` lists the writes of each cell in their order, if that is another one. Raises NotCovered for a
-    remote operation that the judge does not know.
+    remote operation, or hardware, that the judge does not know.
     """
+    if not platform.promised:
+        raise NotCovered(NOTHING_PROMISED)
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
     readings = readings_of(program, platform)
     deeds = []

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rdma_robust.certify.hardware import (
+    CARD_READS,
     CPU,
     NIC_WRITES,
     READS,
@@ -34,8 +35,6 @@ from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.language.flow.cfg import Cell
 
 Member = TypeVar("Member")
-
-_NIC_READS = frozenset({EventKind.PUT_READS, EventKind.GET_READS, EventKind.ATOMIC_READS, EventKind.ATOMIC})
 
 
 def in_sequence(event: ThreadEvent) -> TraceParts:
@@ -181,6 +180,8 @@ class NormalFormRules:
         for other, kind in marks.beta:
             if other == queue and observed_in_order(kind, event.kind, True, self.platform, event.regions):
                 return True
+        if event.kind in NIC_WRITES and self._has_read(marks, queue):
+            return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
         if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
@@ -188,6 +189,10 @@ class NormalFormRules:
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
         return queue in marks.overtaken
+
+    def _has_read(self, marks: Marks, queue: QueuePair) -> bool:
+        """The read of the request under way is in beta, where the network keeps nothing between two requests."""
+        return any(other == queue and kind in CARD_READS for other, kind in marks.under_way)
 
     def _in_alpha(self, marks: Marks, event: ThreadEvent, tag: Tag) -> TraceParts:
         tainted = tag.tainted or self._reached(marks, event)
@@ -202,12 +207,25 @@ class NormalFormRules:
         queue = _queue(event)
         if event.kind is EventKind.FENCE and (queue, EventKind.GET_WRITES) in marks.beta and queue in self.watched:
             after = replace(after, overtaken=after.overtaken | {queue})
-        return replace(self._completing(after, event), tag=behind)
+        return replace(self._completing(self._going_on(after, event, False), event), tag=behind)
+
+    def _going_on(self, marks: Marks, event: ThreadEvent, in_beta: bool) -> Marks:
+        """Remember what is in beta of the request under way, which ends with what completes."""
+        if self.platform.promised or event.kind is EventKind.FENCE:
+            return marks
+        queue, mine = _queue(event), marks.under_way
+        if event.completion is not Completion.NONE:
+            mine = frozenset(each for each in mine if each[0] != queue)
+        elif in_beta and event.kind in {*CARD_READS, EventKind.PUT_WRITES}:
+            mine |= {(queue, event.kind)}
+        return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
     def _behind_beta(self, marks: Marks, event: ThreadEvent) -> bool:
-        """What takes the message's completion comes after something of beta that its queue pair has written."""
-        queue = _queue(event)
-        return any(other == queue and told_by_receive(kind) for other, kind in marks.beta)
+        """What takes the message's completion comes after something of beta that its queue pair, or its request, has
+        written."""
+        queue, own = _queue(event), (_queue(event), EventKind.PUT_WRITES)
+        told = any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
+        return told or own in marks.under_way
 
     def _in_beta(self, marks: Marks, event: ThreadEvent, value: Seen, tag: Tag) -> TraceParts | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
@@ -230,7 +248,7 @@ class NormalFormRules:
             after = replace(after, awaited=after.awaited | {queue})
         if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
-        after = replace(after, beta=after.beta | {(queue, event.kind_in_beta)})
+        after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind_in_beta)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 
     def _may_wait(self, marks: Marks, event: ThreadEvent) -> bool:
@@ -258,7 +276,7 @@ class NormalFormRules:
         if tag.beta or event.thread in marks.stores:
             return True
         queue = _queue(event)
-        return any(
+        return self._has_read(marks, queue) or any(
             other == queue
             and self.platform.instantaneous(kind)
             and issued_in_order(kind, event.kind, True, self.platform, event.regions)
@@ -293,7 +311,7 @@ class NormalFormRules:
         """
         if event.cell is None:
             return marks
-        if event.kind in _NIC_READS:
+        if event.kind in CARD_READS:
             carries = event.cell in marks.poisoned and event.completion is Completion.NONE
             return replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
         if event.kind in NIC_WRITES:

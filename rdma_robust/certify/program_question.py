@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, EventKind, Platform
-from rdma_robust.certify.judge_question import NotCovered, check_covered
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, NotCovered, check_covered
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Program
@@ -70,6 +70,8 @@ class ProgramQuestion:
 
 def program_question_of(program: Program, platform: Platform) -> ProgramQuestion:
     """Return what the search is asked about a program. Raises NotCovered for what the proof does not cover."""
+    if not platform.promised:
+        raise NotCovered(NOTHING_PROMISED)
     if program.crowds:
         raise NotCovered("any number of copies")
     if program.has_regions:

@@ -30,6 +30,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
+from typing import Final
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, negate
@@ -38,7 +39,7 @@ from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
 from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
-from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope, told_besides
+from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_between, oppo_scope, receives_of_own, told_besides
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
@@ -46,6 +47,11 @@ _NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF"
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
 """One bit per NIC event type, for the set of types a queue pair has in the second part. What behaves as the events of a type
 do before others has its bit; see :meth:`ForcingRules.bits`."""
+
+OWN_READ: Final = 1 << len(NIC_KINDS)
+OWN_DATA: Final = OWN_READ << 1
+"""Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
+thread is making, the read, or the data of a write with immediate, is in the second part."""
 
 CPU_BETA = "cpu_beta"
 """The set of threads with a CPU event in the second part, other than one in a store buffer."""
@@ -109,7 +115,7 @@ class ForcingRules:
         flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
         overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
-        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge))
+        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
         return disj(forcing, overtaken, received, self.taken_forces(edge))
 
     def taken_forces(self, edge: EventEdge) -> Expr:
@@ -120,6 +126,32 @@ class ForcingRules:
         """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
         later, model = kind_of_edge(edge), self.frame.model
         return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
+
+    def _own_read(self, edge: EventEdge) -> int:
+        """The bit of the read of the request of `edge`, a write, where the table does not say that it comes first."""
+        present = self.frame.types[qp_of(edge)]
+        return OWN_READ if any(read in present and write is edge.type for read, write in self.apart) else 0
+
+    @cached_property
+    def apart(self) -> frozenset[tuple[EventType, EventType]]:
+        """The types of two events that are ordered if they are of one request only."""
+        return apart(self.frame.model)
+
+    def _own(self, edge: EventEdge) -> int:
+        """The bits of an event in the second part for later ones of its request."""
+        if edge.completing or not self.own_bits:
+            return 0
+        return OWN_READ if edge.reads else OWN_DATA if edge.type is EventType.NRW else 0
+
+    @cached_property
+    def own_bits(self) -> int:
+        """The bits that are about the request under way only, 0 where the table needs none."""
+        return (OWN_READ if self.apart else 0) | (OWN_DATA if receives_of_own(self.frame.model) else 0)
+
+    def _ends(self, edge: EventEdge) -> tuple[Statement, ...]:
+        """Forget the parts of the request that ends with the event."""
+        name = self.beta(qp_of(edge))
+        return (Assign(((name, Binary("&~", Name(name), Const(self.own_bits))),)),) if self.own_bits else ()
 
     def forces_poll(self, edge: EventEdge) -> Expr:
         """R2: the completion of the NIC event of `edge`, put into the second part, forces.
@@ -133,7 +165,7 @@ class ForcingRules:
             return TRUE
         model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
         asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
-        before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp")
+        before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp") | self._own_read(edge)
         stored = self.store_forces(edge) if qp in self.inline else FALSE
         return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
 
@@ -158,16 +190,18 @@ class ForcingRules:
         qp = qp_of(edge)
         if edge.type is EventType.P:
             return ((Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)),)
+        ends = self._ends(edge) if edge.completing else ()
         if edge.completes and self.frame.counted(edge):
             forced = Name(self.forced(qp))
-            return (Require(negate(forced)), *self._completion(edge, True)), (
+            return (Require(negate(forced)), *self._completion(edge, True), *ends), (
                 Require(forced),
                 *self._completion(edge, False),
+                *ends,
             )
         if edge.type is EventType.NF and qp in self.fence_flagged:
             overtakes = has_bit(self.beta(qp), self._pushed(qp, EventType.NLR))
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
-        return ((),)
+        return (ends,)
 
     def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
         """What an event of the second part does to the sets of types, polls and completions, as alternatives; of a remote
@@ -180,13 +214,14 @@ class ForcingRules:
         assert edge.type is not None
         qp = qp_of(edge)
         mine = self.bits[qp]
-        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)]
+        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)] | self._own(edge)
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
+        ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
-            return ((added,),)
+            return ((added, *ends),)
         forces = self.forces_poll(edge)
-        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False))
-        early = (Require(negate(forces)), added, *self._completion(edge, True))
+        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False), *ends)
+        early = (Require(negate(forces)), added, *self._completion(edge, True), *ends)
         return (late,) if forces == TRUE else (late, early)
 
     def _buffered(self, edge: EventEdge) -> tuple[Statement, ...]:
@@ -218,7 +253,8 @@ class ForcingRules:
         second: Expr = Const(IN_BETA * part)
         told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
         if told:
-            earlier = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
+            covered = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
+            earlier = OWN_DATA if receives_of_own(self.frame.model) else covered
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
             return second
@@ -311,7 +347,7 @@ class ForcingRules:
         return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
 
     def _size(self, qp: QueuePair) -> int:
-        return max(len(NIC_BITS), *(bit.bit_length() for bit in self.bits[qp].values()))
+        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in self.bits[qp].values()))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""

@@ -6,7 +6,7 @@ handed to these functions is assumed well-formed (:func:`rdma_robust.semantics.w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -19,11 +19,12 @@ from rdma_robust.semantics.order_table import (
     delayed_types,
     ippo_scope,
     oppo_scope,
+    receives_of_own,
     told_besides,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes
-from rdma_robust.semantics.trace import Cycle, CycleEdge, EventType, Trace
+from rdma_robust.semantics.same_operation import TOGETHER, data_and_messages, read_and_writes
+from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
 from rdma_robust.semantics.vertices import as_steps, at_once, edge_inside, of_threads, sections, steps_of, within_step
 from rdma_robust.semantics.wellformed import check_well_formed
 
@@ -111,7 +112,12 @@ def _preserved(trace: Trace, scope: Callable[[Kind, Kind, Model], Scope], model:
 
 def same_operation(trace: Trace) -> Relation:
     """Return the pairs of a card's read and a write of the same operation, which no table takes apart."""
-    found = [(mine[r].index, mine[w].index) for mine in of_threads(trace) for r, w in read_and_writes(mine)]
+    return _of_threads(trace, read_and_writes)
+
+
+def _of_threads(trace: Trace, pairs: Callable[[Sequence[Event]], Iterator[tuple[int, int]]]) -> Relation:
+    """Return the relation of the pairs of places that are found in the events of each thread."""
+    found = [(mine[a].index, mine[b].index) for mine in of_threads(trace) for a, b in pairs(mine)]
     return Relation.of(len(trace.events), found)
 
 
@@ -154,13 +160,15 @@ def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
 
 def receive_order(trace: Trace, model: Model = RDMA) -> Relation | None:
     """Return rpf as ib and ob have it, None if there is none: a receive completion stays behind all earlier remote writes
-    and atomics of the sender's queue pair, also those that may be overtaken by its message."""
+    and atomics of the sender's queue pair, or of the same request, also those that may be overtaken by its message."""
     if trace.rpf is None:
         return None
     kinds = kinds_of(trace.events)
     told = {message: told_besides(kinds[message], model) for message, _ in trace.rpf}
     if not any(told.values()):
         return trace.rpf
+    if receives_of_own(model):
+        return trace.rpf | _of_threads(trace, data_and_messages).then(trace.rpf)
     before = trace.po & same_qp(trace)
     besides = ((a, b) for a, b in before if trace.events[a].type in told.get(b, ()))
     return trace.rpf | Relation.of(len(trace.events), besides).then(trace.rpf)

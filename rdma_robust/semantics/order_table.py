@@ -6,11 +6,13 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
+from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
 Scope = Literal["all", "qp", "-"]
@@ -60,35 +62,15 @@ word."""
 MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
 """The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
 
-_NFO: Final = {
-    "default": (
-        frozenset({EventType.NLR, EventType.NLW}),
-        *(
-            frozenset({read, write})
-            for read in (EventType.NRR, EventType.NAR, EventType.NA)
-            for write in (EventType.NRW, EventType.NAW)
-        ),
+NFO_PAIRS: Final = (
+    frozenset({EventType.NLR, EventType.NLW}),
+    *(
+        frozenset({read, write})
+        for read in (EventType.NRR, EventType.NAR, EventType.NA)
+        for write in (EventType.NRW, EventType.NAW)
     ),
-}
-
-
-def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
-    """Return the types of the NIC events of one queue pair that nfo orders: none under weaker orders."""
-    return () if model.order in WEAKER else _NFO["default"]
-
-
-def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
-    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
-    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
-        return False
-    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
-
-
-WEAKER: Final = ("multipath", "relaxed")
-"""The orders in which writes of one queue pair may overtake each other."""
-
-NFO_PAIRS: Final = _NFO["default"]
-"""What :func:`nfo_pairs_of` says of the default order."""
+)
+"""The types of the NIC events of one queue pair that nfo orders by default: reads push writes out of their buffers."""
 
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
@@ -102,7 +84,8 @@ def delayed_types(model: Model) -> frozenset[EventType]:
 
 
 BEFORE_RECEIVE_COMPLETIONS: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
-"""What a receive completion stays behind, if it is earlier on the sender's queue pair, whatever the table says."""
+"""What a receive completion stays behind, if it is earlier on the sender's queue pair, or of the message's own request
+only: as the table says (:attr:`OrderTable.receives`)."""
 
 
 def _parse(table: str) -> dict[tuple[str, str], str]:
@@ -123,12 +106,75 @@ def _column(event_type: EventType) -> str:
     return event_type.value if event_type is EventType.FL else _row(event_type)
 
 
-ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {
-    "default": CELLS,
-    "multipath": {**CELLS, **dict.fromkeys(MULTIPATH, "-")},
-    "relaxed": {**CELLS, **dict.fromkeys(RELAXED, "-")},
+BETWEEN_REQUESTS: Final = frozenset(
+    (earlier, later) for earlier, later in CELLS if not {earlier, later} & {"CPU", "nF", "nO", "FL"}
+)
+"""The cells of two requests, or of two events of one: what orders others is no request."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTable:
+    """A table that says what is kept of the order of a queue pair.
+
+    Attributes:
+        cells: what is kept of program order, by the kinds of the earlier and the later event.
+        pushes: the types of two events that nfo orders.
+        receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
+            sender's queue pair, or those of the message's `own` request.
+        says: why two requests of one queue pair are not kept in order, if that is the same for all.
+    """
+
+    cells: Mapping[tuple[str, str], str]
+    pushes: tuple[frozenset[EventType], ...] = ()
+    receives: Literal["earlier", "own"] = "earlier"
+    says: str = ""
+
+
+ORDERS: Final[dict[str, OrderTable]] = {
+    "default": OrderTable(CELLS, NFO_PAIRS),
+    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}),
+    "relaxed": OrderTable({**CELLS, **dict.fromkeys(RELAXED, "-")}),
+    "none": OrderTable(
+        {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
+        receives="own",
+        says="nothing is promised of the order of two requests (order none)",
+    ),
 }
-"""The tables by the names that :attr:`Model.order` has for them."""
+"""The tables by the names that :attr:`Model.order` has for them. `none` keeps nothing between two requests: what
+:func:`same_operation.read_and_writes` says of one, no table takes away."""
+
+
+def order_table(order: str) -> OrderTable:
+    """Return the table of that name. Raises UsageError for an order that has none."""
+    found = ORDERS.get(order)
+    if found is None:
+        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
+    return found
+
+
+def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
+    """Return the types of the NIC events of one queue pair that nfo orders."""
+    return order_table(model.order).pushes
+
+
+def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
+    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
+    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
+        return False
+    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
+
+
+def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
+    """Return the types of a read and a write of one operation that the table does not keep in order in general: of such a
+    pair it has to be known that both are of one operation. The naR and naW of one are looked at together in any case."""
+    found = frozenset((read, write) for read, write in TOGETHER if oppo_scope(read, write, model) == "-")
+    return found - {(EventType.NAR, EventType.NAW)}
+
+
+def receives_of_own(model: Model) -> bool:
+    """Whether a receive completion tells of the message's own request only."""
+    return order_table(model.order).receives == "own"
+
 
 STORES: Final = _parse(STORE_BUFFER)
 
@@ -138,10 +184,7 @@ def table_cell(earlier: EventType, later: EventType, order: str = "default") -> 
 
     Raises UsageError for an order that has no table.
     """
-    cells = ORDERS.get(order)
-    if cells is None:
-        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
-    return cells[_row(earlier), _column(later)]
+    return order_table(order).cells[_row(earlier), _column(later)]
 
 
 def _of_cpus(earlier: EventType, later: EventType, model: Model) -> str | None:

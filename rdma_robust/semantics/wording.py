@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import RDMA
 from rdma_robust.semantics.kinds import kind_of
-from rdma_robust.semantics.order_table import gives_up
+from rdma_robust.semantics.order_table import gives_up, order_table
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -161,9 +162,10 @@ EDGE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The phrases for events of one program."""
+    """The phrases for events of one program, which runs under the `order` of that name."""
 
     program: Program
+    order: str = RDMA.order
 
     def statement(self, event: Event) -> str:
         """Return the source text of the event's statement, on one line and printable."""
@@ -223,7 +225,7 @@ class Words:
         """Return which reordering of two events of a thread happened, and why RDMA allows it."""
         may = self._fill(MAY, earlier, "{statement} may happen")
         after = self._fill(AFTER, later, "after {statement}")
-        return f"{may} {after}: {why_reordered(earlier, later)}"
+        return f"{may} {after}: {why_reordered(earlier, later, self.order)}"
 
     def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
         cell = event.cell
@@ -280,7 +282,7 @@ def torn(atomic: str) -> str:
     return f"the NIC's atomic {atomic} excludes other atomics of NICs, and nothing else: atomics hca"
 
 
-def why_reordered(earlier: Event, later: Event) -> str:
+def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
     """Return what lets RDMA hardware reorder two events of a thread, as a clause."""
     if earlier.type in STORE_TYPES:
         return STORE_WAITS
@@ -299,4 +301,4 @@ def why_reordered(earlier: Event, later: Event) -> str:
     pair = earlier.type, later.type
     if pair not in WHY and gives_up(kind_of(earlier.type, earlier), kind_of(later.type, later)):
         return ANSWER_FROM_REGION if later.cell is not None and not later.cell.relaxed else IN_RELAXED_REGION
-    return WHY.get(pair) or ON_THE_WAY.get(pair, NOT_KEPT)
+    return WHY.get(pair) or order_table(order).says or ON_THE_WAY.get(pair, NOT_KEPT)

@@ -1,4 +1,4 @@
-"""The rules for store buffers, completions and weaker orders, each switched off, and programs that see it.
+"""The rules for store buffers, completions, weaker orders and order none, each switched off, and programs that see it.
 
 `python -m tests.support.deployed_mutations` looks for a smallest program on which each mutant is wrong, among random ones
 and mutations of the named ones, and writes it to tests/agreement/deployed/; the tests then only replay these.
@@ -25,8 +25,8 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.forwarding import StoreBuffers, keeps_pivot_out
 from rdma_robust.robustness.reductions import outlook, relaxation, relevance
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
-from rdma_robust.robustness.rules import ForcingRules
-from rdma_robust.semantics.kinds import Kind
+from rdma_robust.robustness.rules import OWN_DATA, ForcingRules
+from rdma_robust.semantics.kinds import Kind, type_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.order_table import nfo_between
 from rdma_robust.semantics.trace import STORE_TYPES, EventType
@@ -38,6 +38,7 @@ FOLDER = Path(__file__).parents[1] / "agreement" / "deployed"
 Patch = tuple[Any, str, Any]
 
 _FORCES_POLL, _OVERTAKING, _MOVE = ForcingRules.forces_poll, ThreadRelaxation.overtaking, outlook._move
+_OWN, _TYPES, _AFTER_NIC = ForcingRules._own, ForcingRules.nic_forcing_types, ThreadRelaxation._after_nic
 
 
 def _nfo_of_default(one: Kind, other: Kind, _model: Model) -> bool:
@@ -47,6 +48,12 @@ def _nfo_of_default(one: Kind, other: Kind, _model: Model) -> bool:
 def _outstanding(self: ThreadRelaxation, write: Any) -> int:
     """As if the poll of an unsignaled completion was that of the one before it."""
     return max(1, self._most_unpolled(write.remote).get(write.target, 0))
+
+
+def _as_if_own(self: ThreadRelaxation, now: Any, edge: Any, known: EventType) -> Any:
+    """As if the reads of all earlier requests of beta were that of the one under way."""
+    after = _AFTER_NIC(self, now, edge, known)
+    return None if after is None else replace(after, own=bool({type_of(kind) for _, kind in after.beta} & self.apart))
 
 
 def _stores_only(mutant: Callable[..., bool]) -> Callable[..., bool]:
@@ -91,6 +98,10 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
+    "own-reads-force-nothing": ((ForcingRules, "_own_read", lambda *_: 0),),
+    "own-data-is-not-told-of": ((ForcingRules, "_own", lambda self, e: _OWN(self, e) & ~OWN_DATA),),
+    "receives-tell-of-other-requests": ((rules, "receives_of_own", lambda _: False),),
+    "requests-do-not-end": ((ForcingRules, "_ends", lambda *_: ()),),
     "weaker-orders-have-nfo": ((rules, "nfo_between", _nfo_of_default),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""
@@ -100,6 +111,8 @@ REDUCED: dict[str, tuple[Patch, ...]] = {
                                           if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
     "filter-polls-unsignaled-early": ((ThreadRelaxation, "_outstanding", _outstanding),),
     "filter-has-nfo-under-weaker-orders": ((relaxation, "nfo_between", _nfo_of_default),),
+    "filter-takes-all-reads-for-own": ((ThreadRelaxation, "_after_nic", _as_if_own),),
+    "dead-ends-keep-own-reads": ((ForcingRules, "nic_forcing_types", lambda self, e: _TYPES(self, e) | self._own_read(e)),),
     "dead-ends-stop-at-stores": ((outlook, "_move", _move_of_stores(passes=False)),),
     "dead-ends-bar-forwarding-reads": ((outlook, "_move", _barred_reads),),
 }  # fmt: skip
@@ -153,7 +166,7 @@ def _caught_text(name: str, text: str) -> bool:
 
 def find(name: str, seeds: range) -> str | None:
     """Return the smallest shrunk program among the first few that catch the mutant."""
-    families = ("stores", "completions", "weaker")
+    families = ("stores", "completions", "weaker", "unordered")
     found = []
     for seed in seeds:
         one = [seed]

@@ -176,7 +176,8 @@ class Naive:
         arrived = set(rpf)
         for m, p in rpf if self.model.order != "default" else ():
             mine = (e for e, later in po if later == m and events[e].remote == events[m].remote)
-            arrived |= {(e, p) for e in mine if events[e].kind in REMOTE_WRITES}
+            told = (e for e in mine if self.model.order != "none" or events[e].op == events[m].op)
+            arrived |= {(e, p) for e in told if events[e].kind in REMOTE_WRITES}
         return issued | sm | arrived, observed | sm | arrived
 
     def ways(self, events: Sequence[Ev]) -> list[list[tuple[str, Pairs]]]:
@@ -215,6 +216,8 @@ class Naive:
         if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
             return True, True
         row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
+        if self.model.order == "none" and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):
+            return False, False
         if row == column == "nrR":
             return self.model.ordered_reads, self.model.ordered_reads
         weak = column in RELAXED.get(row, "").split() and self.model.order != "default"

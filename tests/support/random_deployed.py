@@ -34,10 +34,10 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers")
+FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers", "unordered")
 
-UNPROVEN: Final = ("flushes", "answers")
-"""The families with operations that the Coq development does not have."""
+UNPROVEN: Final = ("flushes", "answers", "unordered")
+"""The families with operations, or hardware, that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -61,8 +61,9 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
     },
 }  # fmt: skip
+_KINDS["unordered"] = _KINDS["weaker"] | {"flush": 4, "order": 5, "quiet": 4, "fetch": 3}
 
-_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "flushes": 0.15, "answers": 0.3}
+_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "flushes": 0.15, "answers": 0.3, "unordered": 0.3}
 """How many programs of a family have store buffers."""
 
 _WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
@@ -160,11 +161,13 @@ def _hardware(rng: Random, family: str) -> dict[str, str]:
     buffered = _BUFFERED.get(family, 0.0)
     if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker", "flushes", "answers") and rng.random() < 0.25:
+    if family in ("atomics", "mixed", "weaker", "flushes", "answers", "unordered") and rng.random() < 0.25:
         said["atomics"] = "glob"
     weaker = _WEAKER.get(family, 0.0)
     if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
+    if family == "unordered":
+        said["order"] = "none"
     if rng.random() < 0.25:
         said["reads"] = "ordered"
     return said

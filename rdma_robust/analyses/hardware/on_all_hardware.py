@@ -10,7 +10,7 @@ from rdma_robust.analyses.hardware.hardware_settings import settings_of, weaknes
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.regions import without_regions
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.model import Model
+from rdma_robust.model import CARDS, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
@@ -36,16 +36,21 @@ class OnAllHardware:
 
 
 def on_all_hardware(
-    program: Program, options: CheckOptions, progress: Progress = ignore, limits: Limits | None = None
+    program: Program,
+    options: CheckOptions,
+    progress: Progress = ignore,
+    limits: Limits | None = None,
+    orders: Sequence[str] = CARDS,
 ) -> OnAllHardware:
-    """Decide `program` under every setting that can make a difference, whatever is said about its hardware.
+    """Decide `program` under every setting that can make a difference, whatever is said about its hardware; `orders` are the
+    orders to look at.
 
     The time of `limits`, else of `options`, is that of all together: each has an equal share of what is left, and those that
     were cut by theirs what the others leave. Raises what `decide` raises.
     """
     limits = Limits.of(options.timeout, options.max_states, options.memory) if limits is None else limits
     started = time.monotonic()
-    settings = settings_of(program)
+    settings = settings_of(program, orders)
     options = replace(options, cpu=None, atomics=None, order=None, ordered_reads=False)
 
     def on(case: tuple[Program, Model], part: Limits) -> Outcome:
@@ -71,7 +76,7 @@ def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:
     witness = outcome.witness
     if witness is None:
         return ()
-    words = Words(program)
+    words = Words(program, outcome.model.order)
     told = [words.reordering(earlier, later) for earlier, later in witness.relaxed]
     return tuple(dict.fromkeys(told)) or _torn(witness, outcome.model)
 

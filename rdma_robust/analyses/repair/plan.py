@@ -28,7 +28,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
-from rdma_robust.semantics.order_table import WEAKER
+from rdma_robust.semantics.order_table import nfo_pairs_of
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
@@ -103,7 +103,7 @@ def repair_program(program: Program, options: RepairOptions | None = None, limit
 
 def _searched(text: str, file: str, options: RepairOptions, checker: Checker, below: int | None = None) -> Repair:
     """Return the cheapest insertions for a text; none, if `below` is given, that do not cost less."""
-    tso, weaker = checker.options.model.cpu == "tso", checker.options.model.order in WEAKER
+    tso, weaker = checker.options.model.cpu == "tso", not nfo_pairs_of(checker.options.model)
     if is_trencher(text, file) and not tso:
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
     loops = checker.options.await_loops

@@ -23,6 +23,7 @@ def models_command(
     context: typer.Context,
     files: arguments.Files,
     *,
+    orders: arguments.OrdersOption = arguments.CARDS_NAMES,
     recv_depth: arguments.RecvDepth = RECV_DEPTH,
     await_loops: arguments.AwaitLoops = False,
     define: arguments.Defines = None,
@@ -46,5 +47,5 @@ def models_command(
         recv_depth=recv_depth,
     )
     form = report_form(output, format_, TEXT_OR_JSON, items)
-    asking = ModelsAsking(options)
+    asking = ModelsAsking(options, arguments.orders_in(orders))
     context.obj.append(partial(run_question, Run(MODELS, asking, items, jobs, form, output, quiet)))

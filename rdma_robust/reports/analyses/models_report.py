@@ -13,12 +13,13 @@ from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.model import Model
+from rdma_robust.model import CARDS, Model
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
 
 HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
+OF_STANDARDS: Final = "order none: what standards of one-sided libraries promise, not what a card does"
 EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
 
 
@@ -114,6 +115,8 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
     lines += columns.head()
     for (_, note), row in zip(shown, rows, strict=True):
         lines += columns.row(row, note)
+    if any(view.model.order not in CARDS for view in record.settings):
+        lines += sentence(OF_STANDARDS, width, "  ")
     for reason in record.left_out:
         lines += sentence(f"left out: {reason}", width, "  ")
     for view in record.settings:

@@ -143,7 +143,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         warnings=diagnostics(outcome.warnings),
         hangs=outcome.hang.waits if outcome.hang else (),
         broken=tuple(BrokenClaimView(each.kind, each.line, each.column, each.text) for each in outcome.broken),
-        witness=view(outcome.shown, outcome.witness) if outcome.witness else None,
+        witness=view(outcome.shown, outcome.witness, outcome.model.order) if outcome.witness else None,
         model=outcome.model if outcome.model.words else None,
         copies=_copies(outcome),
         left_out=outcome.left_out,

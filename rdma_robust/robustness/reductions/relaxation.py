@@ -15,7 +15,7 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.semantics.kinds import Kind, kind_of, type_of
-from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope
+from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_between, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _MOST_UNPOLLED = 16
@@ -30,7 +30,8 @@ Polls = tuple[tuple[str, int], ...]
 @dataclass(frozen=True, slots=True)
 class _After:
     """What is known behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since,
-    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta.
+    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta. The read of the request
+    under way is its `own`, if it is in beta and the order table says nothing of its writes.
     """
 
     point: int
@@ -38,6 +39,7 @@ class _After:
     beta: frozenset[tuple[str | None, Kind]]
     fenced: frozenset[str | None] = frozenset()
     polls: Polls = ()
+    own: bool = False
 
 
 class ThreadRelaxation:
@@ -57,6 +59,7 @@ class ThreadRelaxation:
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
         self.unpolled: dict[str, dict[int, int]] = {}
+        self.apart = {read for read, _ in apart(model)}
 
     def overtaking(self, edge: EventEdge) -> list[EventEdge]:
         """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""
@@ -71,7 +74,7 @@ class ThreadRelaxation:
         while todo:
             self.poll()
             now = todo.pop()
-            key = (now.point, now.beta, now.fenced)
+            key = (now.point, now.beta, now.fenced, now.own)
             if key in most:
                 if (joined := _later(most[key], now.polls)) == most[key]:
                     continue
@@ -109,14 +112,15 @@ class ThreadRelaxation:
         be in beta, that has the type `known`."""
         assert edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
+        own = not edge.completing and (now.own or known in self.apart)
         if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, replace(edge, type=known)):
             if not (left := self._outstanding(edge)):
                 return None
             polls = tuple(sorted((*polls, (edge.remote, left))))
-        return replace(now, beta=beta, polls=polls)
+        return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
-        if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store:
+        if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store or now.own:
             return True
         earlier = (k for remote, k in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
         later = kind_of(edge.type, edge)
@@ -136,6 +140,8 @@ class ThreadRelaxation:
             return True
         mine, kind = [earlier for remote, earlier in now.beta if remote == later.remote], kind_of(later.type, later)
         if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
+            return True
+        if now.own and later.type in NIC_WRITE_TYPES:
             return True
         return any(oppo_scope(earlier, kind, self.model) == "qp" for earlier in mine)
 

@@ -29,6 +29,7 @@ from rdma_robust.semantics.machines.queues import (
 )
 from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
+from rdma_robust.semantics.order_table import receives_of_own
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer
 
@@ -82,6 +83,7 @@ class CardMachine:
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"))
+        self.only_own = receives_of_own(model)
         self.connections = connections(program)
         self.numbers = connection_numbers(self.connections)
         self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
@@ -136,15 +138,26 @@ class CardMachine:
         cell = None
         if part.message:
             number = self.numbers[t, request.receiver]
-            if not inboxes[number].posted:
+            earlier = self.unsent(t, state.threads[t].queues[at.qp][: at.place], request.receiver)
+            if len(inboxes[number].posted) <= earlier:
                 return None
-            posted = posted._replace(buffer=inboxes[number].posted[0])
+            posted = posted._replace(buffer=inboxes[number].posted[earlier])
             cell = self.program.cells[posted.buffer]
-            inboxes = with_inbox(inboxes, number, inboxes[number].rest())
+            inboxes = with_inbox(inboxes, number, inboxes[number].rest(earlier))
         posted = posted._replace(stages=with_value(posted.stages, at.event, BUFFERED))
         value = self._written(request, posted, at.event)
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
+
+    def unsent(self, t: int, earlier: Queue, receiver: int) -> int:
+        """Return how many messages of the requests to a thread have taken no buffer yet."""
+        found = 0
+        for posted in earlier:
+            request = self.request(t, posted.command)
+            if request.receiver == receiver:
+                stages = zip(events_of_request(request, posted), posted.stages, strict=True)
+                found += any(part.message and stage == TO_COME for part, stage in stages)
+        return found
 
     def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int | None:
         """Return what a write of the card writes; of a message that has no data, its immediate; None for an nO."""
@@ -217,7 +230,7 @@ class CardMachine:
     def with_queue(self, state: DeployedState, t: int, qp: int, queue: Queue) -> DeployedState:
         """Return the state with this queue, after receive completions that count now were handed over."""
         requests, inboxes = self.requests[t], state.inboxes
-        while (place := next_to_be_told(requests, queue)) != NOWHERE:
+        while (place := next_to_be_told(requests, queue, only_own=self.only_own)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
             at = self.numbers[t, request.receiver]
@@ -250,9 +263,10 @@ class CardMachine:
             for place, event in self.ready(state, t, qp):
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
-                unsent = part.message and queue[place].stages[event] == TO_COME
-                if unsent and not state.inboxes[self.numbers[t, request.receiver]].posted:
-                    yield request.step
+                if part.message and queue[place].stages[event] == TO_COME:
+                    room = state.inboxes[self.numbers[t, request.receiver]].posted
+                    if len(room) <= self.unsent(t, queue[:place], request.receiver):
+                        yield request.step
 
 
 def with_thread(state: DeployedState, t: int, thread: DeployedThread) -> DeployedState:

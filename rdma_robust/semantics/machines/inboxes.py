@@ -22,9 +22,9 @@ class Inbox(NamedTuple):
     def reserved(self) -> Inbox:
         return self._replace(room=self.room - 1)
 
-    def rest(self) -> Inbox:
-        """Return what is left after the oldest word was taken."""
-        return self._replace(posted=self.posted[1:])
+    def rest(self, place: int = 0) -> Inbox:
+        """Return what is left after the oldest word was taken, or the one at `place` for a message that others overtakes."""
+        return self._replace(posted=(*self.posted[:place], *self.posted[place + 1 :]))
 
     def told(self, imm: int) -> Inbox:
         return self._replace(arrived=(*self.arrived, imm))

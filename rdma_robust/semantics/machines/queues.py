@@ -75,6 +75,7 @@ def ready(
     """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
 
     `relaxed` are the words of relaxed regions, and `fills_relaxed` is whether the buffer of the next message is one.
+    Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
     """
 
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
@@ -89,6 +90,7 @@ def ready(
             buffered |= rule(posted, part).bit if stage == BUFFERED else 0
     unissued = undone = 0
     messages_wait = False
+    in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
     for place, posted in enumerate(queue):
         reads = False
         for number, (part, stage) in enumerate(_events(requests, posted)):
@@ -107,7 +109,7 @@ def ready(
             if stage == TO_COME:
                 unissued |= waits.bit
                 reads |= part.reads
-                messages_wait |= part.message
+                messages_wait |= part.message and in_order
         if posted.way == NOWHERE:
             union = _request(requests, posted).union
             undone |= union
@@ -165,19 +167,24 @@ def unpolled(queue: Queue) -> Queue:
     return tuple([posted._replace(polled=True) for posted in queue])
 
 
-def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue) -> int:
+def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, only_own: bool) -> int:
     """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
 
-    It counts when the message and every earlier remote write and atomic of the queue pair is there.
+    It counts when the message is there, those before it too, and every earlier remote write and atomic of the queue pair,
+    or, with `only_own`, of its request.
     """
     pending = False
     for place, posted in enumerate(queue):
+        pending &= not only_own
         if posted.way == NOWHERE:
             pending |= bool(_request(requests, posted).union & REMOTE)
             continue
         for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
-            if part.message and not posted.told and stage == OVER and not pending:
-                return place
+            if part.message and not posted.told:
+                if stage == OVER and not pending:
+                    return place
+                if only_own:
+                    return NOWHERE
             pending |= stage != OVER and bool(BITS[part.kind] & REMOTE)
     return NOWHERE
 

@@ -20,11 +20,12 @@ from rdma_robust.semantics.order_table import (
     nfo_between,
     nfo_pairs_of,
     oppo_scope,
+    receives_of_own,
     told_besides,
 )
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.rounds import rounds_of
-from rdma_robust.semantics.same_operation import read_and_writes, read_modify_writes
+from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
@@ -265,7 +266,11 @@ class CandidateExecution:
         return self.offsets[place[0]] + place[1]
 
     def _received_before(self, message: int) -> Iterable[int]:
+        """What the receive completion of a message tells of besides, and what may land behind the message."""
         first, sent = self.offsets[self.thread[message]], self.events[message]
+        if receives_of_own(self.model):
+            own = {later: first + data for data, later in data_and_messages(self.events[first : message + 1])}
+            return (own[message - first],) if message - first in own else ()
         told = told_besides(kind_of(sent.type, sent), self.model)
         mine = range(first, message)
         return (i for i in mine if self.events[i].remote == sent.remote and self.types[i] in told)

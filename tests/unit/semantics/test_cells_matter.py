@@ -82,7 +82,7 @@ def decided(program: Program, model: Model) -> tuple[bool, frozenset[FinalState]
 @pytest.mark.parametrize("change", [line.strip() for line in CHANGES.strip().splitlines()])
 def test_a_changed_cell_is_noticed(change: str) -> None:
     table, earlier, later, new, name = change.split()
-    cells = STORES if table == "store" else ORDERS[table]
+    cells = STORES if table == "store" else ORDERS[table].cells
     program, model = loaded(named_texts()[name], name)
     truth = decided(program, model)
     with patch.dict(cells, {(earlier, later): new}):  # type: ignore[arg-type]
