@@ -26,6 +26,7 @@ from rdma_robust.language.flow.valid_requests import (
     wrong_hardware,
     wrong_lane,
     wrong_lanes,
+    wrong_meeting,
     wrong_message,
     wrong_payload,
     wrong_places,
@@ -274,6 +275,8 @@ class _Thread:
                 yield from wrong_sender(self.program, self.thread, sender, lane)
             case cfg.RecvPoll(sender, lane):
                 yield from wrong_sender(self.program, self.thread, sender, lane)
+            case cfg.BarrierWait(threads):
+                yield from wrong_meeting(self.program, self.thread, threads)
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 if target is not None:
                     yield from self._own(target, cells)

@@ -182,6 +182,9 @@ class TreeBuilder(CommonBuilder):
         target, _, keyword, sender, on = parts
         return ast.RecvPollStatement(sender, target, span_from(target or keyword, on or sender), on)
 
+    def barrier(self, parts: list[Part]) -> ast.BarrierStatement:
+        return ast.BarrierStatement(parts_of_kind(parts, ast.Ident), span_from(parts[0], last_of(parts)))
+
     def rfence(self, parts: list[Part]) -> ast.RFenceStatement:
         return ast.RFenceStatement(parts[1], span_from(parts[0], parts[1]))
 

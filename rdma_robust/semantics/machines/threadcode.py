@@ -11,7 +11,18 @@ from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, named_lane, queue_pairs_of, steps
+from rdma_robust.language.flow.cfg import (
+    BarrierWait,
+    Cell,
+    Fault,
+    Program,
+    Recv,
+    Step,
+    Thread,
+    named_lane,
+    queue_pairs_of,
+    steps,
+)
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
@@ -51,8 +62,8 @@ class Command:
     `receives` and `takes` are the connections that it is about, by number. `number` is the command's own. `guard_reads`
     iff the guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other
     threads and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then
-    expressions are also over what they had. `constant` iff nobody ever writes the source; `own` iff only this thread's
-    CPU does.
+    expressions are also over what they had. `members` are the threads of a barrier, by number. `constant` iff nobody ever
+    writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -81,6 +92,7 @@ class Command:
     fences: bool = False
     words: tuple[int, ...] = ()
     stores: tuple[tuple[int, Evaluator], ...] = ()
+    members: tuple[int, ...] = ()
 
     @property
     def requests(self) -> bool:
@@ -138,7 +150,7 @@ class CellUsage:
 
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
-        if isinstance(step.op, Recv):
+        if isinstance(step.op, Recv | BarrierWait):
             return False
         for act in acts_of(step.op):
             if act.agent is Agent.CPU:
@@ -229,6 +241,7 @@ class ThreadCode:
         self.thread = thread
         self.model = model
         self._program = program
+        self._numbers = {each.name: i for i, each in enumerate(program.threads)}
         self.stepwise = stepwise
         self.initial = tuple(value for _, value in thread.registers)
         edges = steps(thread)
@@ -338,12 +351,13 @@ class ThreadCode:
             fences=shape.fences,
             words=tuple(cells[cell] for cell in words),
             stores=() if shape.section is None else tuple((cells[words[k]], compiled(e)) for k, e in shape.section.writes),
+            members=tuple(self._numbers[name] for name in shape.members),
         )
 
     def _connection(self, sender: str, step: Step) -> int:
         """Return the number of the connection that a receive, or a poll of receives, is about."""
-        numbers = {each.name: i for i, each in enumerate(self._program.threads)}
-        return connection_numbers(self._program)[numbers[sender], numbers[self.thread.name], named_lane(step.op)]
+        ends = self._numbers[sender], self._numbers[self.thread.name]
+        return connection_numbers(self._program)[(*ends, named_lane(step.op))]
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:
         """Return for each program point the cells that the thread's CPU may write from there on."""
