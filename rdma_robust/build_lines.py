@@ -203,6 +203,10 @@ class StatementLines:
         """`recv buffer from sender`: post a receive buffer, a variable of this node."""
         return self._line(f"recv {piece(buffer, 'a buffer')} from {word(sender, 'thread')}", at)
 
+    def barrier(self, *threads: str, at: Span | None = None) -> Self:
+        """`barrier threads`: wait until all of these threads, or all of the program, stand at one too."""
+        return self._line(f"barrier {', '.join(word(name, 'thread') for name in threads)}".rstrip(), at)
+
     def rpoll(self, sender: str, *, into: str = "", at: Span | None = None) -> Self:
         """`into = rpoll sender`: wait for the earliest message not polled yet; its immediate, or 0, goes to a register."""
         return self._line(f"{_into(into)}rpoll {word(sender, 'thread')}", at)

@@ -125,6 +125,18 @@ CROWDS: Final = Folder(
     ("copies", copies),
 )
 
+BARRIERS: Final = Folder(
+    LITMUS / "barriers",
+    "Barriers",
+    "Programs in which threads wait for each other by `barrier`. The first comment of each says what it is and why the "
+    "answer is what it is, and where it comes from. `rdma-robust litmus/barriers/*.rdma` decides them.",
+    (
+        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two)"),
+        ("Programs", "exchanges, rounds, and a thread that does not come", r"barrier-"),
+    ),
+    ("hardware", hardware),
+)
+
 LIFETIMES: Final = Folder(
     LITMUS / "lifetimes",
     "Threads that are started and joined",
@@ -176,4 +188,4 @@ REGIONS: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS)

@@ -370,7 +370,17 @@ def request_of(op: cfg.Op) -> CardRequest | None:
             return CardRequest(target.node, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
         case cfg.Send(to, node, data):
             return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
-        case cfg.Silent() | cfg.Read() | cfg.Write() | cfg.Cas() | cfg.Rmw() | cfg.Section() | cfg.MFence() | cfg.Nondet():
+        case (
+            cfg.Silent()
+            | cfg.Read()
+            | cfg.Write()
+            | cfg.Cas()
+            | cfg.Rmw()
+            | cfg.Section()
+            | cfg.MFence()
+            | cfg.Nondet()
+            | cfg.BarrierWait()
+        ):
             return None
         case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.OrderFence() | cfg.Recv() | cfg.RecvPoll():
             return None

@@ -39,6 +39,9 @@ MEANING: Final[dict[type, str]] = {
     ast.PostedStatement: "Receive buffers that are posted before anything runs, in this order.",
     ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
     ast.RecvPollStatement: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
+    ast.BarrierStatement: "Waits until all of these threads stand at such a barrier, or all threads without any. Then they "
+    "go on; what a thread did before is before what the others do next. It orders nothing that cards still have to do: "
+    "a put that is under way may land behind it.",
     ast.GetStatement: "Remote read. The thread goes on at once; later the NIC reads the remote word, then "
     "writes the local one.",
     ast.PollStatement: "Waits for the completion of the earliest operation towards this node that was not "
@@ -101,6 +104,7 @@ EVENTS: Final[dict[EventType, str]] = {
     T.F: "the CPU waits until its store buffer is empty",
     T.V: "the CPU posts a receive buffer",
     T.RP: "the CPU takes a receive completion",
+    T.BAR: "the CPU meets the other threads of the barrier",
     T.FL: "the CPU waits until all that was posted to {remote} has taken effect",
     T.NO: "the NIC puts it between the writes and atomics towards {remote}",
 }

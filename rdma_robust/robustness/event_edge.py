@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rdma_robust.expr import Expr, substitute
-from rdma_robust.language.flow.cfg import Cell, Fault, Recv, RecvPoll, Step
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Recv, RecvPoll, Step
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
 Connection = tuple[int, int]
@@ -41,6 +41,8 @@ class EventEdge:
     `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
     naR alone, behind which the thread does not go on (:mod:`remote_atomics`).
 
+    A BAR is one vertex with those of the other threads of the barrier, `members`.
+
     A locked section of several words is one edge too, of the type of a compare-and-swap and without a `cell`: `section` has
     all of its events.
     """
@@ -66,6 +68,12 @@ class EventEdge:
     rmw: tuple[Expr, Expr] | None = None
     stops: bool = False
     section: tuple[EdgeTouch, ...] = ()
+    members: tuple[int, ...] = ()
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The threads that the event is one of: of a barrier all that meet there."""
+        return self.members or (self.thread,)
 
     @property
     def reads(self) -> bool:
@@ -97,7 +105,9 @@ class EventEdge:
     def __str__(self) -> str:
         if self.section:
             return f"section({', '.join(str(cell) for cell, _, _ in self.accesses)})"
-        place = self.remote if self.cell is None else self.cell
+        place: object = self.remote if self.cell is None else self.cell
+        if isinstance(self.step.op, BarrierWait):
+            place = ", ".join(self.step.op.threads)
         if isinstance(self.step.op, Recv | RecvPoll) and place is None:
             place = self.step.op.sender
         return "silent" if self.type is None else f"{self.type.value}({place})"

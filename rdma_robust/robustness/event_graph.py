@@ -150,6 +150,7 @@ def _split(
                 peer=act.peer,
                 wraps=None if more else case.fault,
                 connection=_connection(program, bare.thread, act),
+                members=tuple(i for i, each in enumerate(program.threads) if each.name in act.members),
                 also=wrote.type if wrote is not act else None,
                 rmw=rmw if act.reads else None,
             )

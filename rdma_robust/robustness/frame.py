@@ -13,6 +13,7 @@ from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.robustness.barriers import Barriers
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, GraphDetail, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
@@ -110,6 +111,11 @@ class InstrumentationFrame:
         """The connections of the program."""
         return Messages.of(self.program, self.graphs, self.value_range, self.recv_depth)
 
+    @cached_property
+    def barriers(self) -> Barriers:
+        """The barriers of the program."""
+        return Barriers(self.graphs)
+
     def specialised(self) -> InstrumentationFrame:
         """The same program with fewer registers, see :mod:`specialise`."""
         cells = {cell for g in self.graphs for e in g.edges for cell, _, _ in e.accesses}
@@ -140,6 +146,13 @@ class InstrumentationFrame:
     def touched_by(self, edge: EventEdge) -> int:
         """The bits of the cells that an event reads or writes."""
         return sum(self.bit(cell) for cell, _, _ in edge.accesses)
+
+    def beside_cells(self, edge: EventEdge) -> tuple[int, int]:
+        """The bits, behind those of the cells, of barriers that wait for an event, and of the queues and the barrier that it
+        changes."""
+        queues, barriers = len(self.cells), len(self.cells) + 2 * len(self.messages.channels)
+        waiting, changed = self.barriers.footprint(edge)
+        return waiting << barriers, self.messages.touched(edge) << queues | changed << barriers
 
     def values_for(self, edge: EventEdge, copy: str = "") -> dict[str, Expr]:
         """What an event that takes its values from memory reads there, by the names that its expressions have for it."""
@@ -281,8 +294,9 @@ def edge_effect(
             updates.append((frame.carried(edge.thread), Const(0)))
     if not credit:
         updates += frame.messages.updates(edge, marks)
+    updates += frame.barriers.updates(edge)
     enabled = frame.messages.waits(edge) if credit else frame.messages.enabled(edge)
-    guard = Require(conj(enabled, substitute(edge.guard, value)))
+    guard = Require(conj(frame.barriers.enabled(edge), enabled, substitute(edge.guard, value)))
     in_beta = Const(1) if credit else frame.messages.marked(edge, IN_BETA)
     looked = (Assign(((TAKEN, in_beta),)),) if takes_buffer(edge) else ()
     return (guard, *looked, Assign(tuple(updates))) if updates else (guard, *looked)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate, value_of
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge, register_names
@@ -235,6 +235,7 @@ class _Replay:
             unsignaled=edge.completing and not edge.completes,
             completing=edge.completing and not self._writes_next(number, kind, read),
             peer=edge.peer,
+            members=edge.step.op.threads if isinstance(edge.step.op, BarrierWait) else (),
         )
 
     def _received(self, number: int) -> int | None:

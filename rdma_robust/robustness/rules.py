@@ -71,6 +71,11 @@ def bits_of(members: Iterable[int]) -> int:
     return reduce(or_, members, 0)
 
 
+def thread_bits(threads: Iterable[int]) -> int:
+    """Return a set of threads as bits."""
+    return bits_of(1 << thread for thread in threads)
+
+
 def buffers_stores(model: Model) -> bool:
     """Whether a load may overtake an earlier store of its thread."""
     return oppo_scope(EventType.LW, EventType.LR, model) == "-"
@@ -85,18 +90,18 @@ class ForcingRules:
     def oppo_forces(self, edge: EventEdge) -> Expr:
         """R1, and for an nlR also R3."""
         assert edge.type is not None
-        by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
+        by_cpu = disj(has_bit(CPU_BETA, thread_bits(edge.threads)), self.store_forces(edge))
         return disj(by_cpu, self.taken_forces(edge) if edge.remote is None else self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
         """R1 as far as a store of the thread in the second part, but no other CPU event, forces the event (T1)."""
-        return has_bit(STORE_BETA, self.forced_by_store(edge) << edge.thread)
+        return has_bit(STORE_BETA, self.forced_by_stores_of(edge))
 
-    def forced_by_store(self, edge: EventEdge) -> bool:
-        """Whether stores are buffered, and one is oppo-before the event of `edge`."""
-        if edge.type is None or edge.thread not in self.buffering:
-            return False
-        return oppo_scope(EventType.LW, edge.type, self.frame.model) == "all"
+    def forced_by_stores_of(self, edge: EventEdge) -> int:
+        """The threads, as bits, that buffer stores of which one can be oppo-before the event of `edge`."""
+        if edge.type is None or oppo_scope(EventType.LW, edge.type, self.frame.model) != "all":
+            return 0
+        return thread_bits(self.buffering.intersection(edge.threads))
 
     @cached_property
     def buffering(self) -> frozenset[int]:
@@ -203,9 +208,9 @@ class ForcingRules:
         read-modify-write of which only the write is there, an edge of its type."""
         if edge.type in CPU_TYPES:
             taken = (Add(self.frame.unpolled(qp_of(edge)), -1),) if edge.type is EventType.P else ()
-            if edge.thread in self.buffering:
+            if not self.buffering.isdisjoint(edge.threads):
                 return ((*taken, *self._buffered(edge)),)
-            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
+            return ((*taken, Assign((set_bit(CPU_BETA, thread_bits(edge.threads)),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
         mine = self.bits[qp]
@@ -220,17 +225,18 @@ class ForcingRules:
         return (late,) if forces == TRUE else (late, early)
 
     def _buffered(self, edge: EventEdge) -> tuple[Statement, ...]:
-        """Mark the thread of a CPU event in the second part, where stores are buffered (T1)."""
-        me = Const(1 << edge.thread)
+        """Mark the threads of a CPU event in the second part, where stores are buffered (T1)."""
+        mine = thread_bits(edge.threads)
+        me = Const(mine)
         if edge.type in STORE_TYPES:
-            left = has_bit(CPU_BETA, 1 << edge.thread)
+            left = has_bit(CPU_BETA, mine)
             return (Assign(((STORE_BETA, Ite(left, Name(STORE_BETA), Binary("|", Name(STORE_BETA), me))),)),)
         forgotten = (STORE_BETA, Binary("&~", Name(STORE_BETA), me))
-        return (Assign((set_bit(CPU_BETA, 1 << edge.thread), forgotten)), *self._all_polls(edge))
+        return (Assign((set_bit(CPU_BETA, mine), forgotten)), *self._all_polls(edge))
 
     def _all_polls(self, edge: EventEdge) -> tuple[Statement, ...]:
-        """All later polls of the thread are of the second part as well."""
-        return tuple(Forget(self.early(qp)) for qp in self.frame.polled if qp[0] == edge.thread)
+        """All later polls of the threads are of the second part as well."""
+        return tuple(Forget(self.early(qp)) for qp in self.frame.polled if qp[0] in edge.threads)
 
     def _receiving(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Remember for S5 that a message takes a V of the second part."""

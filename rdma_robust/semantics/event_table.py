@@ -15,6 +15,7 @@ from typing import Any, Final
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
 from rdma_robust.language.flow.cfg import (
+    BarrierWait,
     Cas,
     Cell,
     Fault,
@@ -69,7 +70,8 @@ class Act:
     An event that is `joined` happens at the same moment as the one before it, for everybody: see :class:`Section`.
 
     `peer` is the other thread of the connection, of messages (the receiver), V and RP (the sender). `message` is what a
-    message carries; which word it writes is only known where it is matched with a receive: see :func:`placed`.
+    message carries; which word it writes is only known where it is matched with a receive: see :func:`placed`. `members` are
+    the threads of a barrier.
     """
 
     type: EventType
@@ -80,6 +82,7 @@ class Act:
     peer: str | None = None
     message: MessageContent | None = None
     joined: bool = False
+    members: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.completes and not self.completing:
@@ -277,6 +280,7 @@ TABLE: Final[dict[type, OperationRow]] = {
     ImmPut: OperationRow("put with immediate", "messages", _imm_put, lambda op: op.target.node),
     Recv: OperationRow("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
     RecvPoll: OperationRow("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
+    BarrierWait: OperationRow("barrier", "barriers", lambda op: (Case((Act(T.BAR, members=op.threads),)),)),
 }
 """The rows, by the class of the operation."""
 

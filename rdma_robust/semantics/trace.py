@@ -30,11 +30,12 @@ class EventType(Enum):
     NA = "nA"
     V = "V"
     RP = "RP"
+    BAR = "BAR"
     FL = "FL"
     NO = "nO"
 
 
-CPU_TYPES = frozenset({EventType(name) for name in ("lR", "lW", "CAS", "P", "F", "V", "RP", "FL")})
+CPU_TYPES = frozenset({EventType(name) for name in ("lR", "lW", "CAS", "P", "F", "V", "RP", "FL", "BAR")})
 STORE_TYPES = frozenset({EventType.LW, EventType.V})
 """The CPU events that pass through a store buffer where there is one."""
 
@@ -65,7 +66,8 @@ class Event:
     not said, nrW and nlW are completing; the put of a write with immediate is not, as a later event completes that, and
     the last event of an atomic without an answer is. `peer` is the other thread of the connection, for messages (its
     receiver), V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both
-    are of a locked section, which happens at one moment.
+    are of a locked section, which happens at one moment. A BAR is one of the threads `members`: the k-th ones of all are one
+    vertex.
     """
 
     index: int
@@ -81,6 +83,7 @@ class Event:
     completing: bool | None = None
     peer: str | None = None
     joined: bool = False
+    members: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.completing is None:
@@ -99,6 +102,8 @@ class Event:
                 return f"{name}({self.remote})"
             case EventType.F:
                 return name
+            case EventType.BAR:
+                return f"{name}({', '.join(self.members)})"
             case EventType.V | EventType.RP:
                 return f"{name}({', '.join([str(self.peer), *values])})"
             case _ if self.cell is None:

@@ -37,6 +37,7 @@ LABEL: Final[Mapping[EventType, str]] = {
     T.F: "waits for its stores",
     T.V: "posts a buffer for {peer}",
     T.RP: "takes a message of {peer}",
+    T.BAR: "meets the others at the barrier",
     T.FL: "flushes {remote}",
     T.NO: "passes order {remote}",
 }
@@ -152,6 +153,7 @@ EDGE: Final[Mapping[str, str]] = {
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
     "section": "{source}: between `lock` and `unlock` all is one step (section)",
+    "barrier": "{source} is one step with {target}: both are at the same barrier (barrier)",
     "rmw": "{source}: the read and the write of {cell} are one step (rmw)",
     "sm": "{source} posts the buffer that {target} fills (sm)",
     "rpf": "{target} takes the receive completion of {source} (rpf)",

@@ -19,6 +19,7 @@ EDGES = {
     "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
     "section": "{source} is one step, from `lock` to `unlock`",
     "rmw": "{source} and {target} are one step",
+    "barrier": "{source} and {target} are one step, at which the threads meet",
     "sm": "{source} comes before {target}, which fills the buffer that it posts",
     "rpf": "{source} comes before {target}, which takes its receive completion",
 }

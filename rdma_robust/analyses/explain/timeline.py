@@ -13,7 +13,7 @@ from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import one_line
@@ -129,6 +129,8 @@ def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperat
         return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
     write = row.write
     assert write is not None and first.step is not None
+    if write.type in FENCE_TYPES:
+        return f"issues {statement}", f"{name}'s NIC issues `{statement}`: later writes wait in the buffer behind it"
     what = words.label(write).removeprefix("writes ").removeprefix("delivers ")
     if write.type not in VISIBLE_WHEN_POLLED:
         return f"sends {what}", f"{name}'s NIC sends {what}: the put is complete for a poll, but not yet in memory"

@@ -65,6 +65,8 @@ def _unproven(op: cfg.Op) -> str:
     match op:
         case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
             return f"a message: {_INSTEAD}"
+        case cfg.BarrierWait():
+            return f"a barrier: {_INSTEAD}"
         case cfg.Section():
             return f"a locked section of several words: {_INSTEAD}"
         case cfg.OrderFence():

@@ -111,6 +111,9 @@ def _fault(fault: cfg.Fault | None) -> str:
     return "" if fault is None else f" fault {fault.kind}"
 
 
+_TOWARDS: Final = {cfg.Poll: "poll", cfg.RFence: "rfence", cfg.Flush: "flush", cfg.OrderFence: "order"}
+
+
 def operation(op: cfg.Op) -> str:
     """Return an operation as text; no other has the same."""
     match op:
@@ -126,10 +129,8 @@ def operation(op: cfg.Op) -> str:
             return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
         case cfg.Get(target, source, signaled):
             return f"get {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
-        case cfg.Poll(node):
-            return f"poll {name(node)}"
-        case cfg.RFence(node):
-            return f"rfence {name(node)}"
+        case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node) | cfg.OrderFence(node):
+            return f"{_TOWARDS[type(op)]} {name(node)}"
         case cfg.Rmw(cell, new, when):
             return f"rmw {_cell(cell.node, cell.name)} = {canonical_expression(new)} if {canonical_expression(when)}"
         case cfg.Section(cells, writes):
@@ -142,10 +143,6 @@ def operation(op: cfg.Op) -> str:
                 f"nondet {'-' if low is None else canonical_expression(low)} "
                 f"{'-' if high is None else canonical_expression(high)}"
             )
-        case cfg.Flush(node):
-            return f"flush {name(node)}"
-        case cfg.OrderFence(node):
-            return f"order {name(node)}"
         case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
@@ -162,6 +159,8 @@ def operation(op: cfg.Op) -> str:
             return f"recv {_cell(cell.node, cell.name)} from {name(sender)}"
         case cfg.RecvPoll(sender):
             return f"rpoll {name(sender)}"
+        case cfg.BarrierWait(threads):
+            return f"barrier {' '.join(map(name, threads))}"
 
 
 def _signaled(signaled: bool) -> str:

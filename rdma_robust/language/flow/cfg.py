@@ -236,14 +236,24 @@ class RFence:
     node: str
 
 
+@dataclass(frozen=True, slots=True)
+class BarrierWait:
+    """`BAR`: wait until every one of `threads`, the own one among them, stands at one of the same; then all go on.
+
+    They are named in the order of the program. The k-th barrier of each of them belongs together.
+    """
+
+    threads: tuple[str, ...]
+
+
 RemoteOp = Put | Get | RemoteRmw
 """What a thread hands to its network card: it reads `source` and writes `target`."""
 
 Message = Send | ImmPut
 """What takes a receive buffer of another thread."""
 
-CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
-"""What a CPU does alone."""
+CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | BarrierWait
+"""What a CPU does without its network card."""
 
 Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
@@ -412,7 +422,9 @@ def peer_of(op: Op) -> str | None:
             return source.node
         case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
-        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
+        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
+            return None
+        case Recv() | RecvPoll() | BarrierWait():
             return None
 
 
@@ -433,5 +445,7 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence() | Recv() | RecvPoll():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence():
+            return ()
+        case Recv() | RecvPoll() | BarrierWait():
             return ()

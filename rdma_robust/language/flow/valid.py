@@ -24,6 +24,7 @@ from rdma_robust.language.flow.valid_requests import (
     wrong_counts,
     wrong_crowds,
     wrong_hardware,
+    wrong_meeting,
     wrong_message,
     wrong_payload,
     wrong_peer,
@@ -271,6 +272,8 @@ class _Thread:
                 yield from wrong_peer(self.program, self.thread, sender)
             case cfg.RecvPoll(sender):
                 yield from wrong_peer(self.program, self.thread, sender)
+            case cfg.BarrierWait(threads):
+                yield from wrong_meeting(self.program, self.thread, threads)
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 if target is not None:
                     yield from self._own(target, cells)

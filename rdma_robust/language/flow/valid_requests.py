@@ -45,6 +45,16 @@ def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterat
         yield "an immediate is a register or a constant"
 
 
+def wrong_meeting(program: Program, thread: Thread, threads: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is wrong with the threads of a barrier."""
+    if thread.name not in threads:
+        yield "a barrier names its own thread too"
+    if threads != tuple(each.name for each in program.threads if each.name in threads):
+        yield "a barrier names threads of the program, each once, in their order"
+    if any(each.many and each.name in threads for each in program.threads):
+        yield "no thread of which there are many stands at a barrier: it is one of threads that have names"
+
+
 def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
     """Yield what is wrong with the receives that are posted before anything runs."""
     for sender, buffer in thread.posted:

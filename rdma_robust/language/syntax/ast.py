@@ -327,6 +327,14 @@ class RecvPollStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class BarrierStatement:
+    """`barrier thread, ...`; without threads it is one of all."""
+
+    threads: tuple[ThreadName, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StartStatement:
     """`start thread`."""
 
@@ -361,7 +369,20 @@ Request = (
 """All of these that are statements."""
 
 
-Simple = Registers | Assign | Call | MacroCall | Request | MFenceStatement | LabelStatement | Assume | Assert | Halt | Skip
+Simple = (
+    Registers
+    | Assign
+    | Call
+    | MacroCall
+    | Request
+    | MFenceStatement
+    | BarrierStatement
+    | LabelStatement
+    | Assume
+    | Assert
+    | Halt
+    | Skip
+)
 Statement = Simple | If | While | Loop | For | Choose | BrokenStatement
 
 

@@ -20,7 +20,7 @@ _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
-_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "WHEN"})
+_SINGLE: Final = frozenset({"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "WHEN"})
 
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _COPIES | _SINGLE
 """The terminals of words that are keywords in places only."""
@@ -61,7 +61,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `when` follows a model or `robust`, or what is whole in an `invariant` line;
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
-    - `mfence` is a whole statement;
+    - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
     - `relaxed` begins the declaration of a variable of a node, and a word follows;
     - a bracket follows `faa`, `fetch`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
@@ -198,8 +198,9 @@ class _Reader:
             case "WHEN":
                 whole = self._previous in _WHOLE | {"ENDED"}
                 return self._previous in _CLAIMED or (self._invariant and whole)
-            case "MFENCE":
-                return not self._in_node and self._begins() and follows in _ENDS
+            case "MFENCE" | "BARRIER":
+                whole = follows in _ENDS or (kind == "BARRIER" and word)
+                return not self._in_node and self._begins() and whole
             case "INVARIANT":
                 expression = follows in _BEGINS_EXPRESSION or (after is not None and after.isidentifier())
                 return self._begins() and (expression or not self._depth)

@@ -104,6 +104,8 @@ def statement(part: ast.Statement) -> str:
             return expression(call) + _flags(flags)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
+        case ast.BarrierStatement(threads):
+            return f"barrier {', '.join(map(place_text, threads))}".rstrip()
         case ast.MFenceStatement():
             return "mfence"
         case ast.LabelStatement(name):

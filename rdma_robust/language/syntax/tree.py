@@ -169,6 +169,9 @@ class TreeBuilder(CommonBuilder):
     def rpoll(self, parts: list[Part]) -> ast.RecvPollStatement:
         return ast.RecvPollStatement(parts[-1], parts[0], span_from(parts[0] or parts[2], parts[-1]))
 
+    def barrier(self, parts: list[Part]) -> ast.BarrierStatement:
+        return ast.BarrierStatement(parts_of_kind(parts, ast.Ident), span_from(parts[0], last_of(parts)))
+
     def rfence(self, parts: list[Part]) -> ast.RFenceStatement:
         return ast.RFenceStatement(parts[1], span_from(parts[0], parts[1]))
 

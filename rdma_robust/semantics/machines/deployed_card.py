@@ -14,6 +14,7 @@ from rdma_robust.model import Model
 from rdma_robust.semantics.connections import buffers_of
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
+from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
 from rdma_robust.semantics.machines.nic_rules import nic_rules
 from rdma_robust.semantics.machines.queues import (
     BUFFERED,
@@ -54,12 +55,14 @@ class DeployedThread(NamedTuple):
 
 
 class DeployedState(NamedTuple):
-    """`inboxes` are those of the machine's connections; `locked` the words that a remote atomic holds, ascending."""
+    """`inboxes` are those of the machine's connections; `locked` the words that a remote atomic holds, ascending; `meeting`
+    the round of a barrier that threads are leaving."""
 
     threads: tuple[DeployedThread, ...]
     memory: tuple[int, ...]
     inboxes: Inboxes
     locked: tuple[int, ...]
+    meeting: OpenRound = NO_MEETING
 
 
 class EventPlace(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import listing
-from rdma_robust.language.flow.cfg import ImmPut, Poll, Program, Read, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.cfg import BarrierWait, ImmPut, Poll, Program, Read, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
 
@@ -64,7 +64,13 @@ def _for_messages(thread: Thread, step: Step) -> str:
             return f"{thread.name} waits at line {step.span.where} for a message from {sender}"
         case Recv(_, sender):
             return f"{thread.name} waits at line {step.span.where} for room in its receive queue from {sender}"
+        case BarrierWait():
+            return f"{thread.name} waits at line {step.span.where} for {_others(thread, step.op)} to come to the barrier"
     return ""
+
+
+def _others(thread: Thread, barrier: BarrierWait) -> str:
+    return listing((name for name in barrier.threads if name != thread.name), "and") or "nobody"
 
 
 def _read(step: Step) -> Iterable[object]:
@@ -89,6 +95,8 @@ def _waited_for(step: Step) -> str:
             return f"a message from {sender}"
         case Recv(_, sender):
             return f"room in the receive queue from {sender}"
+        case BarrierWait(threads):
+            return f"the barrier of {listing(threads, 'and')}"
         case Read(cell) if cell.moment:
             return f"the {cell.name}"
     return step.text.removeprefix("await ")

@@ -129,6 +129,8 @@ class RestTest:
         for local, place in zip(self._threads, places, strict=True):
             if local.changes(place, memory):
                 return None
+        if self._may_meet(places, memory):
+            return None
         large = False
         found = []
         for t, (local, place) in enumerate(zip(self._threads, places, strict=True)):
@@ -145,6 +147,11 @@ class RestTest:
             raise LargeLoopError
         found += [Resting(t, RestKind.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
         return AtRest(tuple(found))
+
+    def _may_meet(self, places: Sequence[ThreadPlace], memory: tuple[int, ...]) -> bool:
+        """Whether all threads of some barrier can come to stand at it. Raises LargeLoopError."""
+        at = [local.barriers(place, memory) for local, place in zip(self._threads, places, strict=True)]
+        return any(all(members in at[t] for t in members) for members in set().union(*at))
 
     def ends_of_thread(self, t: int, place: ThreadPlace, memory: tuple[int, ...]) -> frozenset[RestKind]:
         """Return what one thread may end up in while memory stays as it is, also after steps that only read; nothing if it
@@ -221,11 +228,32 @@ class _Local:
             found.append(self._moving(points, steps) if steps else self._standing(order[component[0]]))
         return found
 
+    def barriers(self, place: ThreadPlace, memory: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
+        """Return the barriers, by their threads, at which the thread can come to stand. Raises LargeLoopError."""
+        if not any(command.members for command in self.code.commands):
+            return frozenset()
+        found: set[tuple[int, ...]] = set()
+        seen, todo = {place}, [place]
+        for here in todo:
+            commands = self.code.visible.get(here.point, ())
+            found |= {c.members for c in commands if c.members and c.enabled(here.registers)}
+            try:
+                following = [after for _, after in self._moves(here, memory)]
+            except _Changes:
+                continue
+            todo += [after for after in following if after not in seen]
+            seen.update(following)
+            if len(seen) > MOST:
+                raise LargeLoopError
+        return frozenset(found)
+
     def _moves(self, place: ThreadPlace, memory: tuple[int, ...]) -> Iterator[tuple[Command, ThreadPlace]]:
         """Yield what the thread can do from here. Raises _Changes at a step that changes something."""
         if place.held >= 0:
             return
         for command in self.code.visible.get(place.point, ()):
+            if command.members:  # that all others stand there too, :meth:`RestTest.at_rest` has ruled out
+                continue
             unpolled = place.unpolled
             inboxes = place.inboxes
             value: Seen = 0

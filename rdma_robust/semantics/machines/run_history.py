@@ -215,6 +215,7 @@ def trace_event(happened: RunEvent, thread: int, position: int) -> Event:
         completing=act.completing,
         peer=act.peer,
         joined=act.joined,
+        members=act.members,
     )
 
 

@@ -11,7 +11,7 @@ from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Program, Recv, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
 from rdma_robust.semantics.machines.shapes import shape_of
@@ -50,8 +50,8 @@ class Command:
     `receives` and `takes` are the threads of which messages are, by number. `number` is the command's own. `guard_reads`
     iff the guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other
     threads and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then
-    expressions are also over what they had. `constant` iff nobody ever writes the source; `own` iff only this thread's
-    CPU does.
+    expressions are also over what they had. `members` are the threads of a barrier, by number. `constant` iff nobody ever
+    writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -80,6 +80,7 @@ class Command:
     fences: bool = False
     words: tuple[int, ...] = ()
     stores: tuple[tuple[int, Evaluator], ...] = ()
+    members: tuple[int, ...] = ()
 
     @property
     def requests(self) -> bool:
@@ -137,7 +138,7 @@ class CellUsage:
 
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
-        if isinstance(step.op, Recv):
+        if isinstance(step.op, Recv | BarrierWait):
             return False
         for act in acts_of(step.op):
             if act.agent is Agent.CPU:
@@ -337,6 +338,7 @@ class ThreadCode:
             fences=shape.fences,
             words=tuple(cells[cell] for cell in words),
             stores=() if shape.section is None else tuple((cells[words[k]], compiled(e)) for k, e in shape.section.writes),
+            members=tuple(self._threads[name] for name in shape.members),
         )
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:

@@ -24,6 +24,7 @@ from rdma_robust.semantics.order_table import (
     told_besides,
 )
 from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.rounds import rounds_of
 from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
@@ -178,8 +179,8 @@ class CandidateExecution:
     `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib, ob and sc, and
     `behind` those of ib and ob only. `impossible` is also set when a message has no receive or an RP no message, or
     a thread is said to be stuck before one that is there. `naw` is the naW of every naR that has one, and `rao` are the two
-    ways in which rao may order each pair of read-modify-writes of one word. `at_once` are the events of the section to which
-    an event belongs, where it does.
+    ways in which rao may order each pair of read-modify-writes of one word. `sections` are the events of the section
+    to which an event belongs, where it does, `rounds` those of each round of a barrier, and `at_once` has both.
     """
 
     def __init__(self, program: Program, blocks: Sequence[PathOrder], model: Model = RDMA) -> None:
@@ -192,7 +193,7 @@ class CandidateExecution:
         self.thread = [i for i, block in enumerate(blocks) for _ in range(block.size)]
         self.types = [e.type for e in self.events]
         self.tso = model.cpu == "tso"
-        self.at_once = {
+        self.sections = {
             i + offset: [j + offset for j in _positions(members)]
             for block, offset in zip(blocks, self.offsets, strict=True)
             for members in block.sections
@@ -200,6 +201,7 @@ class CandidateExecution:
         }
         self.delayed = _bits(i for i, t in enumerate(self.types) if t in delayed_types(model))
         self._connect()
+        self._meet()
         self._atomics(model)
         self.writes: dict[Cell, list[int]] = {cell: [] for cell in program.cells}
         self.reads: list[int] = []
@@ -252,6 +254,13 @@ class CandidateExecution:
                 events = (*path.events[:place], placed, *path.events[place + 1 :])
                 blocks[thread] = replace(blocks[thread], path=replace(path, events=events))
         self.blocks = tuple(blocks)
+
+    def _meet(self) -> None:
+        """Find the rounds of barriers: each is one vertex, and there only if all of its threads have come to it."""
+        found = rounds_of([block.path.events for block in self.blocks])
+        self.connected = self.connected and all(each.complete for each in found)
+        self.rounds = [[self._number(place) for place in each.places] for each in found]
+        self.at_once = self.sections | {i: members for members in self.rounds for i in members}
 
     def _number(self, place: tuple[int, int]) -> int:
         return self.offsets[place[0]] + place[1]

@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
-from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Section, Step, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Message, RecvPoll, Section, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
@@ -52,6 +52,7 @@ class PathEvent:
     peer: str | None = None
     data: bool = False
     joined: bool = False
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ class _Node:
 @dataclass(frozen=True, slots=True)
 class _StepCases:
     """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll,
-    of whose messages if it is an RP, and whether it may be cut where a message finds no receive."""
+    of whose messages if it is an RP, whether it waits for other threads, and whether it may be cut where a message finds no
+    receive."""
 
     step: Step
     cases: tuple[Case, ...]
@@ -101,6 +103,7 @@ class _StepCases:
     reads: frozenset[Cell]
     polls: bool
     receives: str | None
+    waits: bool
     cut: bool
 
     @staticmethod
@@ -108,8 +111,9 @@ class _StepCases:
         op = step.op
         cases = cases_of(op, model)
         receives = op.sender if isinstance(op, RecvPoll) else None
+        waits = isinstance(op, RecvPoll | BarrierWait)
         cut = isinstance(op, Message)
-        return _StepCases(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, cut)
+        return _StepCases(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, waits, cut)
 
 
 def thread_paths(
@@ -248,7 +252,7 @@ class _Walker:
         places: dict[Cell, int] = {}
         guards = []
         for _, known in self.out.get(node.point, []):
-            if known.receives is not None or (known.polls and not _pollable(node.events, known.remote)):
+            if known.waits or (known.polls and not _pollable(node.events, known.remote)):
                 continue
             env = node.registers
             for cell in known.reads:
@@ -302,7 +306,7 @@ def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) ->
     written = None if copied or value is None else term_of(value, env)
     step, remote = known.step, known.remote
     return PathEvent(
-        act.type, cell, remote, step, written, copied, act.completes, act.completing, act.peer, data, act.joined
+        act.type, cell, remote, step, written, copied, act.completes, act.completing, act.peer, data, act.joined, act.members
     )
 
 

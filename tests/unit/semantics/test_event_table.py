@@ -17,6 +17,7 @@ from rdma_robust import CheckOptions, Verdict
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, value_of
 from rdma_robust.language.flow.cfg import (
+    BarrierWait,
     Cas,
     Cell,
     Flush,
@@ -99,6 +100,7 @@ DEPLOYED = (
     ImmPut(Y, Payload(X), Const(3), "U"),
     Recv(X, "U"),
     RecvPoll("U"),
+    BarrierWait(("T", "U")),
     OrderFence("B"),
 )
 """Rows that not every consumer knows."""
