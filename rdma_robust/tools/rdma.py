@@ -343,7 +343,7 @@ TOOL: Final = Tool(
             function_of("models"),
             rank=20,
             group=("Decide", 20),
-            settings=(*LIMITS, "jobs", "orders", "recv-depth", "send-depth", "await-loops", "quiet"),
+            settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "await-loops", "quiet"),
         ),
         CommandEntry(
             "scale",

@@ -6,6 +6,7 @@ Cells that follow from others, such as nlR before FL, which is behind its own nr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from unittest.mock import patch
@@ -65,8 +66,9 @@ def test_a_changed_cell_changes_a_verdict(cell: tuple[str, str, str], monkeypatc
     name = CELLS[cell]
     assert robust(name) == program(name)[0].expect_robust
     earlier, later, kept = cell
-    for order, cells in order_table.ORDERS.items():
-        monkeypatch.setitem(order_table.ORDERS, order, {**cells, (earlier, later): kept})
+    for order, table in order_table.ORDERS.items():
+        changed = replace(table, cells={**table.cells, (earlier, later): kept})
+        monkeypatch.setitem(order_table.ORDERS, order, changed)
     assert robust(name) != program(name)[0].expect_robust
 
 
@@ -133,8 +135,9 @@ def test_a_machine_that_does_not_wait_is_seen(mutant: str) -> None:
 def test_a_card_that_does_not_know_order_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "order-data-flag"
     assert not wrong_outcomes(name)
-    cells = order_table.ORDERS["relaxed"]
-    monkeypatch.setitem(order_table.ORDERS, "relaxed", {**cells, ("nO", "nrW"): "-"})
+    table = order_table.ORDERS["relaxed"]
+    changed = replace(table, cells={**table.cells, ("nO", "nrW"): "-"})
+    monkeypatch.setitem(order_table.ORDERS, "relaxed", changed)
     nic_rules.cache_clear()
     try:
         assert wrong_outcomes(name)

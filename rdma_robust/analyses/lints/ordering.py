@@ -138,7 +138,8 @@ def _received(flow: ThreadFlow, others: Others, to: str, lane: str) -> bool:
 
 
 T = EventType
-_MODELS: Final = tuple(Model(order=order) for order in ORDERS)
+_MODELS: Final = tuple(Model(order=order) for order, table in ORDERS.items() if not table.says)
+"""The orders of networks: where a standard promises nothing of two requests, every fence between some has an effect."""
 
 
 def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
