@@ -15,9 +15,9 @@ from rdma_robust.errors import Edit
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
+from rdma_robust.language.check.lanes import QueuePairChecker
 from rdma_robust.language.check.meaning import in_domain, wrapped
 from rdma_robust.language.check.names import QueuePairName, Register, SharedVariable
-from rdma_robust.language.check.queue_pairs import QueuePairChecker
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import VariableAccess
