@@ -78,7 +78,7 @@ class NodeNames:
 
 @dataclass(frozen=True, slots=True)
 class QueuePairName:
-    """What stands for a queue pair of a thread: the node at its other end, and the lane, NAMELESS for the one that has no
+    """The name of a queue pair of a thread: the node at its other end, and the lane, NAMELESS for the one that has no
     name of its own."""
 
     node: str
