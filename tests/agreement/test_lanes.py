@@ -9,15 +9,20 @@ from itertools import islice
 
 import pytest
 
+from rdma_robust.certify.invariants import fences_matter
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
+from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.agreement.test_checker_deployed import compared
 from tests.agreement.test_deployed import agreeing
+from tests.conftest import ROOT
+from tests.support.explained import explained
 from tests.support.naive_axioms import Naive
 from tests.support.random_deployed import FAMILIES, mutants, named, random_deployed
 from tests.support.random_lanes import on_lanes
@@ -53,6 +58,21 @@ def same_outcomes(cases: Iterator[tuple[Program, Model]], enough: int) -> int:
 def test_search_and_brute_force_agree() -> None:
     assert agreeing(on_lanes(islice(named(), 1, None, 6)), 1) >= 5
     assert sum(agreeing(programs(kind, range(3)), 0) for kind in KINDS) >= 8
+
+
+def test_the_checker_looks_at_fences_of_lanes() -> None:
+    """R3 on a lane: a get, a fence and a put of it, and none on the queue pair without a name."""
+    text = (
+        "node A { x, y }\nnode B { z, w }\nthread T on A {\n qp l to B\n get x = B.z on l\n rfence l\n put B.w = y on l\n}\n"
+    )
+    assert fences_matter(load_program(text, "fences.rdma")) == {(0, "l")}
+
+
+def test_each_lane_is_drawn_as_a_pipe_of_its_own() -> None:
+    told = explained((ROOT / "litmus/lanes/message-overtakes-data.rdma").read_text(encoding="utf-8"))
+    assert "T NIC to bulk" in "\n".join(explanation_text(told, 200)) and "T NIC to ctl" in "\n".join(
+        explanation_text(told, 200)
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
 from rdma_robust.analyses.explain.schedule import MachineRun, RemoteOperation, RunStep
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, queue_pairs_of
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.machines.machine import Verb
@@ -186,8 +186,8 @@ def _lanes(program: Program, steps: Sequence[TimelineStep]) -> tuple[Lane, ...]:
     used = {s.lane for s in steps}
     lanes = []
     for t, thread in enumerate(program.threads):
-        nics = [node for node in program.nodes if nic_lane(program, t, node) in used]
+        nics = [pair for pair in queue_pairs_of(program, thread) if nic_lane(program, t, pair) in used]
         if nics or cpu_lane(program, t) in used:
             lanes.append(Lane(cpu_lane(program, t), "cpu", thread.name, thread.node, None))
-            lanes += [Lane(nic_lane(program, t, node), "nic", thread.name, thread.node, node) for node in nics]
+            lanes += [Lane(nic_lane(program, t, pair), "nic", thread.name, thread.node, pair) for pair in nics]
     return tuple(lanes)
