@@ -157,7 +157,8 @@ def read_connections(
         return None, ((),)
 
     def connection(item: object, at: str) -> Connection:
-        each = json_members(item, at, ("sender", "receiver"), ("lane",))
+        named = isinstance(item, dict) and "lane" in item
+        each = json_members(item, at, ("sender", "receiver", *(("lane",) if named else ())))
         sender, lane = names.thread(each["sender"], f"{at}.sender"), ""
         if "lane" in each:
             _, lane = names.pair_of(sender, each["lane"], f"{at}.lane")

@@ -26,8 +26,11 @@ INITIAL: Final = "initial"
 
 _KINDS: Final = tuple(kind.value for kind in EventKind)
 _MEMBERS: Final = ("thread", "position", "line", "type", "remote", "cell", "read", "written", "reads_from")
-_LATER: Final = ("peer", "buffer", "completion", "lane")
+_LATER: Final = ("peer", "buffer", "completion")
 """Members that an event has only where one says something: of messages and their receives, and of unsignaled operations."""
+
+LANE: Final = "lane"
+"""The member of an event that is about messages on a lane: that of the sender."""
 
 JOINED: Final = "joined"
 """The member, true, of an event that a locked section makes at the same moment as the event before it."""
@@ -99,8 +102,8 @@ class _Reader:
         self._queue_pairs = [{*program.nodes, *(lane for lane, _ in thread.lanes)} for thread in program.threads]
 
     def event(self, value: object, where: str) -> EventRecord:
-        joined = isinstance(value, dict) and JOINED in value
-        item = json_members(value, where, (*_MEMBERS, JOINED) if joined else _MEMBERS, _LATER)
+        more = tuple(name for name in (JOINED, LANE) if isinstance(value, dict) and name in value)
+        item, joined = json_members(value, where, (*_MEMBERS, *more), _LATER), JOINED in more
         if joined and item[JOINED] is not True:
             reject(f"{where}.joined is not true")
 
@@ -129,7 +132,7 @@ class _Reader:
                 completion,
                 None if peer is None else string(peer, f"{where}.peer"),
                 self._cell(item.get("buffer"), f"{where}.buffer"),
-                lane=string(item.get("lane", ""), f"{where}.lane"),
+                lane=string(item.get(LANE, ""), f"{where}.lane"),
             ),
             natural(item["position"], f"{where}.position"),
             natural(item["line"], f"{where}.line"),
