@@ -293,7 +293,7 @@ class ProgramChecker:
                 "RR205", name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
             )
         certain = item.size is None or size is not None
-        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed),)
+        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed, sync=item.sync),)
         if item.size is not None:
             cells = tuple(replace(cells[0], name=f"{name.text}[{k}]") for k in range(size or 1))
             size = size or 1
