@@ -39,6 +39,7 @@ class RdmaLexer(RegexLexer):
             (r"(macro)(\s+)(\w+)(\s*\()", _parts(Keyword, Whitespace, Name.Function, Punctuation)),
             (r"(barrier|flush|join|recv|rpoll|start|trypoll)([ \t]+)(\w+)", _parts(Name.Builtin, Whitespace, Name)),
             (r"(order)([ \t]+)(\w+)(?=[ \t]*(?:[;}/\n]|$))", _parts(Name.Builtin, Whitespace, Name)),
+            (r"(qp)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(posted)([ \t]+)(?=\w)|(send)([ \t]+)(?=[\w(!-])", _parts(Keyword, Whitespace, Name.Builtin, Whitespace)),
             (r"(?<=[\w)\]])([ \t]+)(to|from|imm)([ \t]+)(?=[\w(!-])", _parts(Whitespace, Name.Builtin, Whitespace)),
             (r"(?<=[\w)\]])([ \t]+)(unsignaled|inline|fenced)\b", _parts(Whitespace, Name.Builtin)),

@@ -149,6 +149,19 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
+LANES: Final = Folder(
+    LITMUS / "lanes",
+    "Several queue pairs to one node",
+    "Programs with lanes: data on one queue pair of a thread and a notification on another. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust litmus/lanes/*.rdma` decides them.",
+    (
+        ("Data and flag", "a flag behind data, waited for, flushed, on its own lane", r"flag-"),
+        ("Fences and polls", "those of one lane say nothing of another", r"get-|buffer-"),
+        ("Messages", "each lane has messages and receives of its own", r"message-|striped-"),
+    ),
+    ("hardware", hardware),
+)
+
 STANDARDS: Final = Folder(
     LITMUS / "standards",
     "What standards promise",
@@ -188,4 +201,4 @@ REGIONS: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS, LANES)

@@ -78,6 +78,7 @@ class EvidenceNames:
     cells: Mapping[str, Cell]
     nodes: Mapping[str, str]
     some_thread: int | None = None
+    lanes: frozenset[QueuePair] = frozenset()
 
     def thread(self, value: object, where: str) -> int:
         return self._known(self.threads, value, where)
@@ -87,7 +88,12 @@ class EvidenceNames:
 
     def queue_pair(self, value: object, where: str) -> QueuePair:
         found = json_members(value, where, ("thread", "remote"))
-        return self.thread(found["thread"], f"{where}.thread"), self.node(found["remote"], f"{where}.remote")
+        return self.pair_of(self.thread(found["thread"], f"{where}.thread"), found["remote"], f"{where}.remote")
+
+    def pair_of(self, thread: int, value: object, where: str) -> QueuePair:
+        """Return the queue pair that a thread calls so: a lane, or else the one to a node."""
+        lane = (thread, string(value, where))
+        return lane if lane in self.lanes else (thread, self.node(value, where))
 
     def node(self, value: object, where: str) -> str:
         name = string(value, where)
@@ -116,6 +122,7 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
         {thread.name: i for i, thread in enumerate(program.threads)},
         {str(cell): cell for cell in program.cells},
         {node: node for node in program.nodes},
+        lanes=frozenset((i, lane) for i, thread in enumerate(program.threads) for lane, _ in thread.lanes),
     )
     locals_ = _threads(found["threads"], readings)
     cells = tuple(json_array(found["cells"], "`evidence.cells`", names.cell))
@@ -150,8 +157,11 @@ def read_connections(
         return None, ((),)
 
     def connection(item: object, at: str) -> Connection:
-        each = json_members(item, at, ("sender", "receiver"))
-        return names.thread(each["sender"], f"{at}.sender"), names.thread(each["receiver"], f"{at}.receiver")
+        each = json_members(item, at, ("sender", "receiver"), ("lane",))
+        sender, lane = names.thread(each["sender"], f"{at}.sender"), ""
+        if "lane" in each:
+            _, lane = names.pair_of(sender, each["lane"], f"{at}.lane")
+        return sender, names.thread(each["receiver"], f"{at}.receiver"), lane
 
     def tagged(item: object, at: str) -> tuple[object, Tag]:
         if not isinstance(item, list) or len(item) != 3:
@@ -260,7 +270,7 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
 
     def queue(item: object, at: str) -> list[tuple[QueuePair, EventKind]]:
         each = json_members(item, at, ("thread", "remote", "events"))
-        pair = names.thread(each["thread"], f"{at}.thread"), names.node(each["remote"], f"{at}.remote")
+        pair = names.pair_of(names.thread(each["thread"], f"{at}.thread"), each["remote"], f"{at}.remote")
         kinds = json_array(each["events"], f"{at}.events", lambda kind, place: EventKind(json_word(kind, place, _NIC)))
         return [(pair, kind) for kind in kinds]
 

@@ -120,8 +120,11 @@ def account_of(
 ) -> Account:
     """Return what the judge is asked of a trace, whose events are in the order in which they take effect, and which the
     checker has accepted; `mo` lists the writes of each cell in their order, if that is another one. Raises NotCovered for a
-    remote operation, or hardware, that the judge does not know.
+    remote operation, or hardware, that the judge does not know, and for messages on lanes: it matches those of two threads
+    as a whole.
     """
+    if any(claim.event.lane for claim in claimed) or any(lane for thread in program.threads for _, _, lane in thread.posted):
+        raise NotCovered("messages on a queue pair with a name")
     if not platform.promised:
         raise NotCovered(NOTHING_PROMISED)
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
@@ -155,8 +158,9 @@ def _modified(order: Sequence[Place], mo: Mapping[str, Sequence[int]]) -> tuple[
 
 def _posted(program: Program, numbers: Mapping[str, int]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     for number, thread in enumerate(program.threads):
-        for sender in dict.fromkeys(name for name, _ in thread.posted):
-            yield number, numbers[sender], tuple(program.cells.index(cell) for name, cell in thread.posted if name == sender)
+        for sender in dict.fromkeys(name for name, _, _ in thread.posted):
+            mine = (cell for name, cell, _ in thread.posted if name == sender)
+            yield number, numbers[sender], tuple(map(program.cells.index, mine))
 
 
 def _deeds(

@@ -55,7 +55,8 @@ class LocalState:
 class ThreadEvent:
     """An event of a thread, but for its values: polls and fences have no cell, CPU accesses no remote node.
 
-    `peer` is the other thread of a message, or of what posts a buffer or takes a receive completion. What posts a
+    `remote` is what the thread calls the queue pair: a lane, or the other node. `peer` is the other thread of a message, or
+    of what posts a buffer or takes a receive completion, and `lane` that of the sender, if it has a name. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
     moment it reads all of its `words` and writes some of them. An answer knows the word that its request has `asked`.
@@ -71,6 +72,7 @@ class ThreadEvent:
     fills: bool = False
     swaps: bool = False
     words: tuple[tuple[Cell, bool], ...] = ()
+    lane: str = ""
     asked: Cell | None = field(default=None, compare=False)
 
     @property

@@ -34,7 +34,10 @@ MEANING: Final[dict[type, str]] = {
     "buffer that the "
     "other thread has posted for it. A polled message has found a buffer.",
     ast.Flag: "`unsignaled`: no poll takes a completion of this request. `inline`: the CPU reads the data when it posts, so "
-    "its variable is free at once. `fenced`: a remote fence before this request.",
+    "its variable is free at once. `fenced`: a remote fence before this request. `on LANE`: its queue pair, else the one to "
+    "the node that has no name; of a receive, that of its sender.",
+    ast.Lanes: "Queue pairs of the thread to a node, beside the one without a name that it has to each: `on LANE` puts a "
+    "request on one. Completions and fences of one say nothing of any other.",
     ast.Immediate: "A number that the message carries: `r = rpoll THREAD` gives it to the other thread.",
     ast.PostedStatement: "Receive buffers that are posted before anything runs, in this order.",
     ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",

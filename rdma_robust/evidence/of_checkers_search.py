@@ -49,8 +49,8 @@ class _Words:
         connected = bool(self._found.steps.connections)
         messages: JsonObject = {
             "connections": [
-                {"sender": self._names[sender], "receiver": self._names[receiver]}
-                for sender, receiver in self._found.steps.connections
+                {"sender": self._names[sender], "receiver": self._names[receiver], **({"lane": lane} if lane else {})}
+                for sender, receiver, lane in self._found.steps.connections
             ],
             "mail": [self._words.mail(mail) for mail in self._mail],
         }

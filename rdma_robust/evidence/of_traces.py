@@ -55,4 +55,5 @@ def _later_members(event: Event) -> JsonObject:
     if event.peer is None and completion is usual_completion(EventKind(event.type.value)):
         return {}
     posts = event.step.op.cell if event.step is not None and isinstance(event.step.op, Recv) else None
-    return {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}
+    found: JsonObject = {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}
+    return {**found, "lane": event.lane} if event.lane and event.peer is not None else found

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rdma_robust.expr import Expr, substitute
-from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Recv, RecvPoll, Step
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Recv, RecvPoll, Step, on_lane
+from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
-
-Connection = tuple[int, int]
-"""Two threads: messages go from the first to the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +27,10 @@ class EventEdge:
 
     `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE: the value in
     the cell before the event, or, for a write that reads nothing, what its operation has read and carries along, up to
-    the event that `carries` no more. `written` is None where just that is stored. `remote` is the other node of the queue
-    pair and `peer` the other thread of the connection; the operation completes with the event that is `completing`, and a
-    poll can take it if it `completes`. `unsplit` is the guard of all edges together into which :mod:`specialise` has split
-    one. `wraps` is what the case of the operation reports, beside the fault of the step.
+    the event that `carries` no more. `written` is None where just that is stored. `remote` is what the thread calls the
+    queue pair, a lane or the other node, and `peer` the other thread of the connection; the operation completes with the
+    event that is `completing`, and a poll can take it if it `completes`. `unsplit` is the guard of all edges together into
+    which :mod:`specialise` has split one. `wraps` is what the case of the operation reports, beside the fault of the step.
 
     `connection` is that of a message, V or RP (see :mod:`messages`). A message happens only if the receive that it takes
     has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE.
@@ -109,7 +107,7 @@ class EventEdge:
         if isinstance(self.step.op, BarrierWait):
             place = ", ".join(self.step.op.threads)
         if isinstance(self.step.op, Recv | RecvPoll) and place is None:
-            place = self.step.op.sender
+            place = f"{self.step.op.sender}{on_lane(self.step.op.lane)}"
         return "silent" if self.type is None else f"{self.type.value}({place})"
 
 

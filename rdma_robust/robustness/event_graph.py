@@ -15,17 +15,16 @@ from itertools import count
 
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, is_value, names, substitute
-from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, steps
+from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, named_lane, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
-from rdma_robust.robustness.event_edge import Connection, EdgeTouch, EventEdge, section_stores
+from rdma_robust.robustness.event_edge import EdgeTouch, EventEdge, section_stores
 from rdma_robust.robustness.folding import edges_from, fold_silent
-from rdma_robust.semantics.connections import buffers_of
+from rdma_robust.semantics.connections import Connection, buffers_of
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
 from rdma_robust.semantics.trace import EventType
 
 __all__ = [
-    "Connection",
     "EdgeTouch",
     "EventEdge",
     "EventGraph",
@@ -149,12 +148,12 @@ def _split(
                 completing=wrote.completing,
                 peer=act.peer,
                 wraps=None if more else case.fault,
-                connection=_connection(program, bare.thread, act),
+                connection=_connection(program, bare.thread, act, named_lane(step.op)),
                 members=tuple(i for i, each in enumerate(program.threads) if each.name in act.members),
                 also=wrote.type if wrote is not act else None,
                 rmw=rmw if act.reads else None,
             )
-            for each in _placements(program, bare.thread, act):
+            for each in _placements(program, bare.thread, act, named_lane(step.op)):
                 written = _written(wrote if edge.also else each, rename)
                 yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target
@@ -204,16 +203,16 @@ def _takes_value(act: Act) -> bool:
     return not act.reads and any(VALUE.name in names(value) for value in stored)
 
 
-def _connection(program: Program, thread: int, act: Act) -> Connection | None:
+def _connection(program: Program, thread: int, act: Act, lane: str) -> Connection | None:
     if act.peer is None:
         return None
     peer = next(i for i, t in enumerate(program.threads) if t.name == act.peer)
-    return (thread, peer) if act.type is EventType.NRW else (peer, thread)
+    return (thread, peer, lane) if act.type is EventType.NRW else (peer, thread, lane)
 
 
-def _placements(program: Program, thread: int, act: Act) -> Iterable[Act]:
+def _placements(program: Program, thread: int, act: Act, lane: str) -> Iterable[Act]:
     """The act, or a message with each buffer that its receiver can post for it; as it is if that posts none."""
-    connection = None if act.message is None or act.message.data is None else _connection(program, thread, act)
+    connection = None if act.message is None or act.message.data is None else _connection(program, thread, act, lane)
     buffers = () if connection is None else buffers_of(program, connection)
     return [placed(act, buffer) for buffer in buffers] or [act]
 

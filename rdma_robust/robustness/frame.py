@@ -9,14 +9,15 @@ from functools import cached_property
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, names, substitute, value_of
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.barriers import Barriers
-from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, GraphDetail, event_graph
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetail, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
+from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.kinds import Kind, kind_of
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
@@ -233,6 +234,25 @@ class InstrumentationFrame:
     def qp_name(self, qp: QueuePair) -> str:
         """How names of variables call a queue pair."""
         return f"{self.graphs[qp[0]].name}>{qp[1]}"
+
+
+LaneThing = tuple[str, int, str]
+"""`lane`, its thread by number, and its name."""
+
+QueuePairThing = tuple[str, str] | LaneThing
+
+
+def things_of(program: Program, connection: Connection) -> tuple[tuple[str, int] | QueuePairThing, ...]:
+    """What a connection is of: two threads, and a lane of the first if it has a name."""
+    sender, receiver, lane = connection
+    ends = ("thread", sender), ("thread", receiver)
+    return ends if lane == NAMELESS else (*ends, thing_of(program, (sender, lane)))
+
+
+def thing_of(program: Program, qp: QueuePair) -> QueuePairThing:
+    """What the name of a queue pair is, for who exchanges things: a node, or a lane, which is its thread's alone."""
+    thread, name = qp
+    return ("node", name) if name in program.nodes else ("lane", thread, name)
 
 
 def qp_of(edge: EventEdge) -> QueuePair:

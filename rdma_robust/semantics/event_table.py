@@ -38,6 +38,7 @@ from rdma_robust.language.flow.cfg import (
     Send,
     Silent,
     Write,
+    peer_of,
 )
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -144,7 +145,7 @@ def everywhere(_op: object, _model: Model) -> None:
 @dataclass(frozen=True, slots=True)
 class OperationRow:
     """What the table says of one kind of operation: its name, what of it the paper's programs do not have (empty: they have
-    it), its cases, and the other node of its queue pair, if any; and its cases under hardware where these are others, None
+    it), its cases, and its queue pair, if any; and its cases under hardware where these are others, None
     under such where they are not."""
 
     name: str
@@ -265,19 +266,19 @@ TABLE: Final[dict[type, OperationRow]] = {
     Read: OperationRow("read", "", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
     Write: OperationRow("write", "", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
     Cas: OperationRow("cas", "", _cas, under=_locked(_cas)),
-    Put: OperationRow("put", "", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
-    Get: OperationRow("get", "", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
-    Poll: OperationRow("poll", "", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
+    Put: OperationRow("put", "", lambda op: _copy(op, T.NLR, T.NRW), peer_of),
+    Get: OperationRow("get", "", lambda op: _copy(op, T.NRR, T.NLW), peer_of),
+    Poll: OperationRow("poll", "", lambda _: (Case((Act(T.P),)),), peer_of),
     Rmw: OperationRow("rmw", "", _rmw, under=_locked(_rmw)),
     Section: OperationRow("section", "", _section, under=_fenced_section),
     MFence: OperationRow("mfence", "", lambda _: (Case(),), under=_mfence),
-    RFence: OperationRow("rfence", "", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
-    Flush: OperationRow("flush", "", lambda _: (Case((Act(T.FL),)),), lambda op: op.node),
-    OrderFence: OperationRow("order", "", lambda _: (Case((Act(T.NO),)),), lambda op: op.node),
-    InlinePut: OperationRow("inline put", "inline requests", _inline_put, lambda op: op.target.node),
-    RemoteRmw: OperationRow("remote rmw", "remote atomics", _by_cards, lambda op: op.source.node, _by_all),
-    Send: OperationRow("send", "messages", _send, lambda op: op.node),
-    ImmPut: OperationRow("put with immediate", "messages", _imm_put, lambda op: op.target.node),
+    RFence: OperationRow("rfence", "", lambda _: (Case((Act(T.NF),)),), peer_of),
+    Flush: OperationRow("flush", "", lambda _: (Case((Act(T.FL),)),), peer_of),
+    OrderFence: OperationRow("order", "", lambda _: (Case((Act(T.NO),)),), peer_of),
+    InlinePut: OperationRow("inline put", "inline requests", _inline_put, peer_of),
+    RemoteRmw: OperationRow("remote rmw", "remote atomics", _by_cards, peer_of, _by_all),
+    Send: OperationRow("send", "messages", _send, peer_of),
+    ImmPut: OperationRow("put with immediate", "messages", _imm_put, peer_of),
     Recv: OperationRow("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
     RecvPoll: OperationRow("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
     BarrierWait: OperationRow("barrier", "barriers", lambda op: (Case((Act(T.BAR, members=op.threads),)),)),
@@ -307,7 +308,8 @@ def placed(act: Act, buffer: Cell | None) -> Act:
 
 
 def remote_of(op: object) -> str | None:
-    """Return the other node of the queue pair that an operation is about, None for what the CPU does alone."""
+    """Return the queue pair that an operation is about, as its thread names it: by a lane, or by the node at the other end;
+    None for what the CPU does alone."""
     return row_of(op).remote(op)
 
 
@@ -349,19 +351,19 @@ def takes_completion(op: object) -> bool:
 
 
 def polls_of(op: object) -> str | None:
-    """Return the other node of the queue pair of which an operation takes a completion, None if it is no poll."""
+    """Return the queue pair of which an operation takes a completion, None if it is no poll."""
     return remote_of(op) if takes_completion(op) else None
 
 
 def completes_on(op: object) -> str | None:
-    """Return the other node of the queue pair on which an operation completes, None if no poll can take it.
+    """Return the queue pair on which an operation completes, None if no poll can take it.
 
     That is no question about order: an unsignaled request is one of its queue pair too (:func:`requests_to`)."""
     return remote_of(op) if any(act.completes for act in acts_of(op)) else None
 
 
 def requests_to(op: object) -> str | None:
-    """Return the other node of the queue pair on which an operation posts a request, signaled or not; None for polls and
+    """Return the queue pair on which an operation posts a request, signaled or not; None for polls and
     fences, and for what the CPU does alone."""
     return remote_of(op) if any(act.completing for act in acts_of(op)) else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
-from rdma_robust.language.flow.cfg import Cell, Step
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Step, named_lane, on_lane
 from rdma_robust.semantics.relation import Relation
 
 
@@ -58,7 +58,8 @@ class Event:
     """One event. `index` is its place in the trace's `events`.
 
     `thread` is the thread's index in the program (-1 for initial writes), `position` its place in the thread's program
-    order. `remote` is the other node of the queue pair (None for CPU accesses), so (thread, remote) is the queue pair.
+    order. `remote` is what the thread calls the queue pair, a lane or the node at the other end (None for CPU accesses), so
+    (thread, remote) is the queue pair.
     `read` and `written` are the values read and written, None where the event does not read or write; an RP reads the
     immediate that its message, a write without a word, has written (None for that of a send, which is 0).
 
@@ -85,6 +86,11 @@ class Event:
     joined: bool = False
     members: tuple[str, ...] = ()
 
+    @property
+    def lane(self) -> str:
+        """The lane of the connection, of messages, V and RP; NAMELESS for the one without a name."""
+        return NAMELESS if self.step is None else named_lane(self.step.op)
+
     def __post_init__(self) -> None:
         if self.completing is None:
             object.__setattr__(self, "completing", self.type in COMPLETING_TYPES)
@@ -105,9 +111,9 @@ class Event:
             case EventType.BAR:
                 return f"{name}({', '.join(self.members)})"
             case EventType.V | EventType.RP:
-                return f"{name}({', '.join([str(self.peer), *values])})"
+                return f"{name}({', '.join([f'{self.peer}{on_lane(self.lane)}', *values])})"
             case _ if self.cell is None:
-                return f"{name}({', '.join([f'to {self.peer}', *values])})"
+                return f"{name}({', '.join([f'to {self.peer}{on_lane(self.lane)}', *values])})"
             case _:
                 return f"{name}({', '.join([str(self.cell), *values])})"
 

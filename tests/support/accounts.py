@@ -68,7 +68,7 @@ def program_of(account: Account) -> Program:
             (),
             0,
             0,
-            posted=tuple((f"T{t}", cells[x]) for v, t, buffers in account.posted if v == u for x in buffers),
+            posted=tuple((f"T{t}", cells[x], "") for v, t, buffers in account.posted if v == u for x in buffers),
         )
         for u in range(len(account.threads))
     )

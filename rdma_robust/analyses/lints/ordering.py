@@ -26,9 +26,12 @@ from rdma_robust.language.flow.cfg import (
     Send,
     Step,
     Write,
+    named_lane,
+    node_of,
+    on_lane,
 )
 from rdma_robust.model import Model
-from rdma_robust.semantics.event_table import Act, cells_written, requests_to
+from rdma_robust.semantics.event_table import Act, cells_written, remote_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import makes_choices
 from rdma_robust.semantics.order_table import ORDERS, ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, EventType
@@ -55,17 +58,18 @@ def polls_that_prove_less(flow: ThreadFlow, others: Others, found: list[RequestT
         seen = [line for trail in ops for line in (_seen_before(flow, others, trail, span),) if line]
         if len(seen) == len(ops):
             first = min(seen, key=lambda step: step.span.start)
-            yield _proves_less(edges[0][2], ops, first, node)
+            yield _proves_less(edges[0][2], ops, first)
 
 
-def _proves_less(poll: Step, ops: list[RequestTrail], first: Step, node: str) -> Diagnostic:
+def _proves_less(poll: Step, ops: list[RequestTrail], first: Step) -> Diagnostic:
     lines = listing((str(trail.span.line) for trail in ops), "or")
     message = (
         f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
         f"{quote(first.text)} on line {first.span.line} may be seen before it"
     )
+    word = f"{node_of(poll.op)}{on_lane(named_lane(poll.op))}"
     return Diagnostic(
-        "warning", "RR723", message, poll.span, hint=f"to know that it has arrived, get a word of {node}, and poll that too"
+        "warning", "RR723", message, poll.span, hint=f"to know that it has arrived, get a word of {word}, and poll that too"
     )
 
 
@@ -111,25 +115,26 @@ def _seen_before(flow: ThreadFlow, others: Others, trail: RequestTrail, poll: Sp
 
 def _visible(flow: ThreadFlow, others: Others, trail: RequestTrail, step: Step) -> bool:
     """Whether others may see a step: what it writes they read, or it is a message for which a receive is posted."""
+    if requests_to(step.op) == trail.node:
+        return False
     match step.op:
-        case Put(target) | InlinePut(target) if target.node != trail.node:
+        case Put(target) | InlinePut(target) | RemoteRmw(source=target):
             return bool(others.readers.get(target))
-        case ImmPut(target, to=to) if target.node != trail.node:
-            return bool(others.readers.get(target)) and _received(flow, others, to)
-        case RemoteRmw(source=target) if target.node != trail.node:
-            return bool(others.readers.get(target))
-        case Send(to, node) if node != trail.node:
-            return _received(flow, others, to)
+        case ImmPut(target, to=to):
+            return bool(others.readers.get(target)) and _received(flow, others, to, step.op.lane)
+        case Send(to, lane=lane):
+            return _received(flow, others, to, lane)
         case Write(cell) | Cas(cell) | Rmw(cell):
             return bool(others.readers.get(cell, frozenset()) - {flow.number})
         case _:
             return False
 
 
-def _received(flow: ThreadFlow, others: Others, to: str) -> bool:
-    """Whether there is a receive for every message of a thread to another one before anything runs."""
-    sent = [edges for edges in flow.requests.values() if any(getattr(step.op, "to", None) == to for _, _, step in edges)]
-    return others.posted.get((flow.thread.name, to), 0) >= len(sent)
+def _received(flow: ThreadFlow, others: Others, to: str, lane: str) -> bool:
+    """Whether there is a receive for every message of a thread to another one, on a lane, before anything runs."""
+    ops = ([step.op for _, _, step in edges] for edges in flow.requests.values())
+    sent = [each for each in ops if any(isinstance(op, Send | ImmPut) and (op.to, op.lane) == (to, lane) for op in each)]
+    return others.posted.get((flow.thread.name, to, lane), 0) >= len(sent)
 
 
 T = EventType
@@ -152,7 +157,7 @@ def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail]) -> Iterat
             continue
         step = fences[0][2]
         assert isinstance(step.op, RFence | Flush | OrderFence)
-        node = step.op.node
+        node = remote_of(step.op) or ""
         earlier = [
             op for t in found if t.node == node for op in t.ops if any(not _over(step.op, op, past) for past in t.at(span))
         ]

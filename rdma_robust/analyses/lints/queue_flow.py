@@ -21,7 +21,7 @@ class Others:
 
     writers: dict[Cell, frozenset[int | None]]
     readers: dict[Cell, frozenset[int | None]]
-    posted: dict[tuple[str, str], int]
+    posted: dict[tuple[str, str, str], int]
     """How many receives are sure to be posted whatever the others do, by (sending thread, receiving thread), where that
     polls them."""
 
@@ -38,12 +38,14 @@ class Others:
                         readers.setdefault(cell, set()).add(by)
                     for cell, _ in act.writes:
                         writers.setdefault(cell, set()).add(by)
-        posted: dict[tuple[str, str], int] = {}
+        posted: dict[tuple[str, str, str], int] = {}
         for receiver in program.threads:
-            polled = {step.op.sender for _, _, step in receiver.edges if isinstance(step.op, RecvPoll)}
-            for sender in (*(name for name, _ in receiver.posted), *_posted_at_once(receiver)):
-                if sender in polled:
-                    posted[sender, receiver.name] = posted.get((sender, receiver.name), 0) + 1
+            polls = (step.op for _, _, step in receiver.edges if isinstance(step.op, RecvPoll))
+            polled = {(op.sender, op.lane) for op in polls}
+            for sender, lane in (*((name, on) for name, _, on in receiver.posted), *_posted_at_once(receiver)):
+                if (sender, lane) in polled:
+                    connection = sender, receiver.name, lane
+                    posted[connection] = posted.get(connection, 0) + 1
         return Others({c: frozenset(w) for c, w in writers.items()}, {c: frozenset(r) for c, r in readers.items()}, posted)
 
     def hears(self, flow: ThreadFlow, step: Step) -> bool:
@@ -91,7 +93,7 @@ class ThreadFlow:
     def messaged(self) -> frozenset[str]:
         """The nodes to which the thread sends messages, on queue pairs whose completions may be those of messages."""
         ops = [step.op for _, _, step in self.thread.edges]
-        return frozenset(op.node if isinstance(op, Send) else op.target.node for op in ops if isinstance(op, Send | ImmPut))
+        return frozenset(pair for op in ops if isinstance(op, Send | ImmPut) if (pair := requests_to(op)) is not None)
 
     @cached_property
     def requests(self) -> dict[tuple[Span, str], list[Edge]]:
@@ -158,8 +160,9 @@ class ThreadFlow:
                     yield next(e for e in inside if requests_to(e[2].op) == node), waits[0]
 
 
-def _posted_at_once(thread: Thread) -> Iterator[str]:
-    """Yield the senders for whom a thread posts receives before it waits for anything or decides anything."""
+def _posted_at_once(thread: Thread) -> Iterator[tuple[str, str]]:
+    """Yield the senders, each with its lane, for whom a thread posts receives before it waits for anything or decides
+    anything."""
     out: dict[int, list[Step]] = {}
     targets: dict[int, int] = {}
     for source, target, step in thread.edges:
@@ -170,7 +173,7 @@ def _posted_at_once(thread: Thread) -> Iterator[str]:
         seen.add(point)
         (step,), point = steps, targets[point]
         if isinstance(step.op, Recv):
-            yield step.op.sender
+            yield step.op.sender, step.op.lane
         elif not goes_on([step]):
             return
 

@@ -16,7 +16,7 @@ from typing import Final
 from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, outstanding_after
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Flush, Get, Op, RemoteRmw, RFence
-from rdma_robust.semantics.event_table import Act, Agent, acts_of, completes_on, polls_of, requests_to
+from rdma_robust.semantics.event_table import Act, Agent, acts_of, completes_on, polls_of, remote_of, requests_to
 
 MOST_STATES: Final = 50_000
 """States of one thread that are followed in all; beyond, nothing is claimed of further requests."""
@@ -156,7 +156,7 @@ def _behind(flow: ThreadFlow, others: Others, node: str, past: Past, edge: Edge)
             left,
             past.covered or signaled,
             heard,
-            past.fenced or (isinstance(here, RFence) and here.node == node),
+            past.fenced or (isinstance(here, RFence) and remote_of(here) == node),
             flush,
             past.flushed or here == Flush(node),
         )

@@ -66,7 +66,10 @@ def _can_stand_before(place: Gap, node: str) -> bool:
     match place.before:
         case ast.Assign() | ast.Call() | ast.RFenceStatement() | ast.Assume() | ast.Assert():
             return True
-        case ast.PutStatement(ast.Ref(ast.Ident(owner))) | ast.GetStatement(_, ast.Ref(ast.Ident(owner))):
-            return owner != node.partition("[")[0]
+        case ast.PutStatement(ast.Ref(ast.Ident(owner)), flags=flags) | ast.GetStatement(
+            _, ast.Ref(ast.Ident(owner)), flags=flags
+        ):
+            lane = next((flag.lane.text for flag in flags if flag.lane is not None), None)
+            return (lane or owner) != node.partition("[")[0]
         case _:
             return False

@@ -96,7 +96,9 @@ class EachCopy:
                 nodes.append(list(values))
             each = zip(named, zip(*nodes, strict=True), strict=True) if nodes else ()
             here = {term: tuple(map(str, node)) for term, node in each if None not in node}
-            found.append({node: (node,) * len(numbers) for node in self.program.nodes if "[" not in node} | here)
+            lanes = [lane for lane, _ in self.program.threads[numbers[0]].lanes] if numbers else []
+            everywhere = (*(node for node in self.program.nodes if "[" not in node), *lanes)
+            found.append({name: (name,) * len(numbers) for name in everywhere} | here)
         return tuple(found)
 
     def ties(self, sites: Sites, universe: tuple[InsertionChoice, ...]) -> Ties:
@@ -167,7 +169,9 @@ def as_written(copies: EachCopy, sites: Sites) -> Sites:
     threads = []
     for item, members in zip(copies.source.threads, copies.threads, strict=True):
         first = sites.program.threads[members[0]] if members else sites.program.threads[0]
-        threads.append(replace(first, name=as_declared(item)))
+        written = {lane.name.text: printer.place_text(lane.node) for lane in _lanes(item)}
+        lanes = tuple((lane, written.get(lane.partition("[")[0], node)) for lane, node in first.lanes)
+        threads.append(replace(first, name=as_declared(item), lanes=lanes))
     program = replace(copies.program, threads=tuple(threads))
     return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso, sites.weaker)
 
@@ -203,7 +207,11 @@ def _body(source: SourceText, item: ast.ThreadDeclaration, family: ast.FamilyRan
 
 def _is_thread(source: SourceText, name: ast.Ident) -> bool:
     nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.NodeDeclaration)}
-    return name.text not in nodes
+    return name.text not in nodes | {lane.name.text for thread in source.threads for lane in _lanes(thread)}
+
+
+def _lanes(thread: ast.ThreadDeclaration) -> list[ast.LaneDeclaration]:
+    return [lane for part in thread.body.statements if isinstance(part, ast.Lanes) for lane in part.lanes]
 
 
 def _named(block: ast.Block) -> Iterator[ast.Ident]:

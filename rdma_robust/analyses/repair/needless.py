@@ -25,7 +25,7 @@ from rdma_robust.analyses.repair.repairs import Barrier, Insertion, Repair, Repa
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, LimitReached, Span, UsageError
 from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, peer_of, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax import ast, printer
@@ -243,7 +243,7 @@ def _same_polls(thread: Thread, node: str, gone: Removed) -> bool:
 
 def _parts(source: SourceText, program: Program) -> Iterator[RemovablePart]:
     unread = _unread(program)
-    fences = {at: op.node.partition("[")[0] for at, op in _ops(program) if isinstance(op, RFence)}
+    fences = {at: (peer_of(op) or "").partition("[")[0] for at, op in _ops(program) if isinstance(op, RFence)}
     for thread in source.threads:
         yield from _parts_in(thread.body, as_declared(thread), 0, unread, fences)
 
@@ -289,7 +289,7 @@ def _unread(program: Program) -> dict[int, str]:
     spoilt: set[int] = set()
     for at, op in ops:
         if isinstance(op, Get):
-            found[at] = op.source.node
+            found[at] = peer_of(op) or ""
             spoilt |= {at} if str(op.target) in kept else set()
     return {at: node for at, node in found.items() if at not in spoilt}
 

@@ -20,7 +20,7 @@ from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Rep
 from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.errors import LimitReached, UsageError
-from rdma_robust.language.flow.cfg import Program, RemoteRmw, Thread
+from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import has_text, is_trencher, load_decidable
@@ -263,12 +263,15 @@ def immediate_for(program: Program, witness: Witness, model: Model) -> str:
         return ""
     earlier, later = min(puts, key=lambda pair: (pair[0].remote != pair[1].remote, pair[0].position, pair[1].position))
     said = f"under order relaxed of all these only a flush orders two puts, as those of {_lines(earlier, later)}"
-    receivers = [thread.name for thread in program.threads if thread.node == later.remote]
+    lanes = dict(program.threads[later.thread].lanes)
+    node = lanes.get(later.remote or "", later.remote)
+    receivers = [thread.name for thread in program.threads if thread.node == node]
     if earlier.remote != later.remote or not receivers or later.step is None:
         return f"{said}; a receive completion tells of earlier puts of its queue pair only"
     sender, receiver = program.threads[later.thread].name, receivers[0]
     offered = f"`{later.step.text} imm 1 to {receiver}`" if later.peer is None else f"`{later.step.text}`"
-    waits = f"{receiver} waits for it with `rpoll {sender}`, behind a buffer for it, `posted b from {sender}`"
+    end = f"{sender}{on_lane(later.remote if later.remote in lanes else NAMELESS)}"
+    waits = f"{receiver} waits for it with `rpoll {end}`, behind a buffer for it, `posted b from {end}`"
     return f"{said}; an immediate does without a round trip, {offered}; {waits}"
 
 

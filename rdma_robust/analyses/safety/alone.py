@@ -18,7 +18,7 @@ from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, ImmPut, Prog
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
-from rdma_robust.semantics.values import held_and_carried, possible_values
+from rdma_robust.semantics.values import Connection, held_and_carried, possible_values
 
 MOST = 20_000
 """States of one thread that are looked at."""
@@ -143,7 +143,7 @@ def _states(
     program: Program,
     t: int,
     values: Mapping[Cell, frozenset[int]],
-    carried: Mapping[tuple[str, str], frozenset[int]],
+    carried: Mapping[Connection, frozenset[int]],
     limits: Limits,
 ) -> tuple[set[Local], set[Fault]] | None:
     """Return the thread's states and what can go wrong, None if they are too many."""
@@ -175,11 +175,11 @@ def _readable(
     command: Command,
     t: int,
     read: Sequence[Sequence[int]],
-    carried: Mapping[tuple[str, str], frozenset[int]],
+    carried: Mapping[Connection, frozenset[int]],
 ) -> Iterable[Seen]:
     """Return what a step of the thread's CPU may read; 0 for one that reads nothing."""
-    if command.takes >= 0:
-        names = program.threads[command.takes].name, program.threads[t].name
+    if isinstance(command.step.op, RecvPoll):
+        names = command.step.op.sender, program.threads[t].name, command.step.op.lane
         return sorted(carried.get(names, frozenset()) | {0})
     return _read_by(command, read)
 

@@ -344,7 +344,7 @@ class ProgramChecker:
         shape = self.shapes.get(one.name)
         declare_labels(thread, item.body, self.report)
         built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        warn_polls(thread, built.edges, self.world, self.report)
+        warn_polls(thread, built.edges, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
             self._unreached += unreached_statements(item.body, built.edges)
@@ -353,7 +353,8 @@ class ProgramChecker:
         self.world.threads[thread.name] = thread
         for label in thread.labels.values():
             label.point = built.labels.get(label.name)
-        self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one))
+        lanes = self.world.lanes.get(one.name, {})
+        self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one, lanes))
 
     def _place_of(self, item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
         """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""

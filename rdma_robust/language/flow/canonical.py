@@ -83,8 +83,10 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
         yield f"  points {' '.join(map(str, sorted(thread.points)))}", None
         for label, point in thread.labels:
             yield f"  label {name(label)} = {point}", None
-        for sender, buffer in thread.posted:
-            yield f"  posted {_cell(buffer.node, buffer.name)} from {name(sender)}", None
+        for lane, node in thread.lanes:
+            yield f"  lane {name(lane)} to {name(node)}", None
+        for sender, buffer, lane in thread.posted:
+            yield f"  posted {_cell(buffer.node, buffer.name)} from {name(sender)}{_lane(lane)}", None
         for k, (source, target, step) in enumerate(cfg.steps(thread)):
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:
@@ -104,18 +106,22 @@ def _step(step: cfg.Step) -> str:
     sets = "".join(
         f"{',' * (k > 0) or ' set'} {name(r)} := {canonical_expression(v)}" for k, (r, v) in enumerate(step.assigns)
     )
-    return f"{operation(step.op)}{guard}{sets}{_fault(step.fault)}"
+    return f"{operation(step.op)}{_lane(cfg.named_lane(step.op))}{guard}{sets}{_fault(step.fault)}"
 
 
 def _fault(fault: cfg.Fault | None) -> str:
     return "" if fault is None else f" fault {fault.kind}"
 
 
+def _lane(lane: str) -> str:
+    return "" if lane == cfg.NAMELESS else f" lane {name(lane)}"
+
+
 _TOWARDS: Final = {cfg.Poll: "poll", cfg.RFence: "rfence", cfg.Flush: "flush", cfg.OrderFence: "order"}
 
 
 def operation(op: cfg.Op) -> str:
-    """Return an operation as text; no other has the same."""
+    """Return an operation as text, but for its lane; no other has the same."""
     match op:
         case cfg.Silent():
             return "skip"

@@ -113,16 +113,18 @@ class Nondet:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """`FL(node)`: wait until every earlier operation of the thread towards `node` has taken effect."""
+    """`FL`: wait until every earlier operation of a queue pair to `node` has taken effect."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderFence:
-    """`nO(node)`: remote writes and atomics of the queue pair before it take effect before those behind it."""
+    """`nO`: remote writes and atomics of a queue pair to `node` before it take effect before those behind it."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ class RemoteRmw:
     when: Expr = TRUE
     signaled: bool = True
     wraps: tuple[Expr, Fault] | None = None
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,7 @@ class Put:
     target: Cell
     source: Cell
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,7 @@ class Get:
     target: Cell
     source: Cell
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +186,7 @@ class InlinePut:
     target: Cell
     data: Payload
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +198,7 @@ class Send:
     node: str
     data: Payload
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,36 +211,41 @@ class ImmPut:
     imm: Expr
     to: str
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Recv:
-    """`V`: post the buffer `cell` for a message from the thread `sender`."""
+    """`V`: post the buffer `cell` for a message from the thread `sender`, on this lane of it."""
 
     cell: Cell
     sender: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RecvPoll:
     """`RP`: wait for the earliest receive completion from the thread `sender` not yet polled; VALUE is its immediate, or
-    0."""
+    0. On a `lane` only the messages on it count."""
 
     sender: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """`P(node)`."""
+    """`P` of a queue pair to `node`."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RFence:
-    """`nF(node)`."""
+    """`nF` of a queue pair to `node`."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +257,9 @@ class BarrierWait:
 
     threads: tuple[str, ...]
 
+
+NAMELESS: Final = ""
+"""The `lane` of what is on the queue pair to a node that has no name of its own. The lane of a receive is its sender's."""
 
 RemoteOp = Put | Get | RemoteRmw
 """What a thread hands to its network card: it reads `source` and writes `target`."""
@@ -311,8 +326,9 @@ class Thread:
 
     `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
     point before the statement with that label) pairs, several of a label where send queues have a depth. `posted` are
-    (sending thread, buffer) pairs: receives that are posted before anything runs, in this order. Of a template, which is
-    `many`, any number of copies run. The `family` of one of several is their name and its number: ("P", 2) for `P[2]`.
+    (sending thread, buffer, lane of that thread): receives that are posted before anything runs, in this order. `lanes` are
+    (name, node) pairs: the queue pairs that have a name of their own. Of a template, which is `many`, any number of copies
+    run. The `family` of one of several is their name and its number: ("P", 2) for `P[2]`.
     """
 
     name: str
@@ -323,9 +339,10 @@ class Thread:
     entry: int
     exit: int
     labels: tuple[tuple[str, int], ...] = ()
-    posted: tuple[tuple[str, Cell], ...] = ()
+    posted: tuple[tuple[str, Cell, str], ...] = ()
     many: bool = False
     family: tuple[str, int] | None = None
+    lanes: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[int]:
@@ -413,7 +430,7 @@ def is_unwritten(step: Step) -> bool:
     return cell is not None and cell.moment and cell.name in step.text
 
 
-def peer_of(op: Op) -> str | None:
+def node_of(op: Op) -> str | None:
     """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
     match op:
         case Put(target=target) | InlinePut(target=target) | ImmPut(target=target):
@@ -426,6 +443,29 @@ def peer_of(op: Op) -> str | None:
             return None
         case Recv() | RecvPoll() | BarrierWait():
             return None
+
+
+def named_lane(op: object) -> str:
+    """Return the lane that an operation names, NAMELESS if it names none."""
+    lane: str = getattr(op, "lane", NAMELESS)
+    return lane
+
+
+def on_lane(lane: str) -> str:
+    """Return what stands behind the name of a thread or request for a lane; nothing for NAMELESS."""
+    return lane and f" on {lane}"
+
+
+def peer_of(op: Op) -> str | None:
+    """Return the queue pair of a remote operation, or of a poll, fence or flush of such, as its thread names it: by a lane,
+    or by the node where it has none; None for all others. No lane of a program has the name of a node."""
+    node = node_of(op)
+    return None if node is None else named_lane(op) or node
+
+
+def queue_pairs_of(program: Program, thread: Thread) -> dict[str, str]:
+    """Return the queue pairs that a thread can have, by their names, with the nodes at their other ends."""
+    return {**{node: node for node in program.nodes}, **dict(thread.lanes)}
 
 
 def operands(op: Op) -> tuple[Expr, ...]:

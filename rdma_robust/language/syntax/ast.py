@@ -51,9 +51,10 @@ __all__ = [
 NodeName = Ident
 ThreadName = Ident
 LabelName = Ident
+LaneName = Ident
 """What a name in a statement is one of: `parts_of` finds it by what its field is declared as."""
 
-FlagWord = Literal["unsignaled", "inline", "fenced"]
+FlagWord = Literal["unsignaled", "inline", "fenced", "on"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +213,12 @@ class BrokenStatement:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """How a request is made: without a completion, with data that the CPU reads at once, behind a fence."""
+    """How a request is made: without a completion, with data that the CPU reads at once, behind a fence; or, with a `lane`,
+    `on` which queue pair it is, and for a receive on which one of its sender."""
 
     word: FlagWord
     span: Span = field(default=NO_SPAN, compare=False)
+    lane: LaneName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +297,24 @@ class FlushStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneDeclaration:
+    """`name to node`, or as many as the family has."""
+
+    name: Ident
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+    family: FamilyRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """`qp name to node, ...`: queue pairs of the thread beside the one without a name that it has to each node."""
+
+    lanes: tuple[LaneDeclaration, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class OrderStatement:
     node: NodeName
     span: Span = field(default=NO_SPAN, compare=False)
@@ -306,6 +327,7 @@ class PostedStatement:
     buffers: tuple[Ref, ...]
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
+    on: Flag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +337,7 @@ class RecvStatement:
     buffer: Ref
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
+    on: Flag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +347,7 @@ class RecvPollStatement:
     sender: ThreadName
     target: Ref | None
     span: Span = field(default=NO_SPAN, compare=False)
+    on: Flag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +374,9 @@ class JoinStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+Receiving = PostedStatement | RecvStatement | RecvPollStatement
+"""What names a lane of another thread, the sender."""
+
 Request = (
     PutStatement
     | GetStatement
@@ -360,6 +387,7 @@ Request = (
     | RFenceStatement
     | FlushStatement
     | OrderStatement
+    | Lanes
     | PostedStatement
     | RecvStatement
     | RecvPollStatement

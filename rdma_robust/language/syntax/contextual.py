@@ -15,7 +15,7 @@ from lark import Token
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
 _CALLED: Final = frozenset({"FAA", "FETCH", "SWAP", "NONDET"})
 _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
-_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "RECV", "START"})
+_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "QP", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
@@ -31,7 +31,7 @@ _NOTED: Final = frozenset(
 )
 _ATOMICS: Final = frozenset({"CAS", "FAA", "SWAP"})
 _REQUESTS: Final = frozenset({"PUT", "GET", "SEND"}) | _ATOMICS
-_LED_BY: Final = {"TO": frozenset({"SEND", "PUT"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
+_LED_BY: Final = {"TO": frozenset({"SEND", "PUT", "QP"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
 """What an expression, or a flag, ends with."""
 
@@ -50,14 +50,15 @@ _BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
-    - `for`, `macro`, `flush`, `join`, `order`, `posted`, `recv`, `start` begin a line, or follow a label; a word follows;
+    - `for`, `macro`, `flush`, `join`, `order`, `posted`, `qp`, `recv` and `start` begin a line or follow a label, and a word
+      follows;
     - `rpoll` does too, or it and `trypoll` follow the `=` of an assignment, and a word follows;
     - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
     - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put`, a `get`, or a `cas`,
       `faa` or `swap` that is a statement;
     - `to`, `from` and `imm` do so in the statements that have them, and an expression follows;
     - `hardware` begins a line outside of braces, and a word follows;
-    - `in` is the second word after such a `for`, or what stands second in the brackets behind the name of a node or thread;
+    - `in` is the second word after such a `for`, or what stands second in brackets behind a name that is declared;
     - `when` follows a model or `robust`, or what is whole in an `invariant` line;
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
@@ -106,7 +107,7 @@ class _Reader:
                 self._note(kind)
             if kind == "INVARIANT":
                 self._invariant, self._brackets = True, 0
-            elif kind in {"SEND", "POSTED", "RECV"} or (kind in _ATOMICS and self._begins()):
+            elif kind in {"SEND", "POSTED", "QP", "RECV"} or (kind in _ATOMICS and self._begins()):
                 self._request, self._brackets = kind, 0
             elif kind == "WHEN":
                 self._expecting = self._invariant = self._outcome = False
@@ -193,7 +194,8 @@ class _Reader:
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":
-                begins = self._before[0] in _DECLARED and self._before[2] == "LSQB"
+                declared = self._before[0] in _DECLARED or self._request == "QP"
+                begins = declared and self._before[2] == "LSQB"
                 return self._counter == at - 1 or (begins and self._solid in {"NAME", "OP_TIMES"})
             case "WHEN":
                 whole = self._previous in _WHOLE | {"ENDED"}

@@ -171,12 +171,14 @@ def _request(part: ast.Request) -> str:
             return f"{_given(target)}poll {' or '.join(map(place_text, nodes))}"
         case ast.TryPoll(target, node):
             return f"{reference(target)} = trypoll {place_text(node)}"
-        case ast.PostedStatement(buffers, sender):
-            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}"
-        case ast.RecvStatement(buffer, sender):
-            return f"recv {reference(buffer)} from {place_text(sender)}"
-        case ast.RecvPollStatement(sender, target):
-            return f"{_given(target)}rpoll {place_text(sender)}"
+        case ast.Lanes(lanes):
+            return "qp " + ", ".join(f"{lane.name.text}{family(lane.family)} to {place_text(lane.node)}" for lane in lanes)
+        case ast.PostedStatement(buffers, sender, on=on):
+            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}{flag_text(on)}"
+        case ast.RecvStatement(buffer, sender, on=on):
+            return f"recv {reference(buffer)} from {place_text(sender)}{flag_text(on)}"
+        case ast.RecvPollStatement(sender, target, on=on):
+            return f"{_given(target)}rpoll {place_text(sender)}{flag_text(on)}"
         case ast.StartStatement(thread):
             return f"start {place_text(thread)}"
         case ast.JoinStatement(thread):
@@ -190,7 +192,12 @@ def _request(part: ast.Request) -> str:
 
 
 def _flags(flags: tuple[ast.Flag, ...]) -> str:
-    return "".join(f" {flag.word}" for flag in flags)
+    return "".join(map(flag_text, flags))
+
+
+def flag_text(flag: ast.Flag | None) -> str:
+    """Return a flag as it stands behind a request, or a receive."""
+    return "" if flag is None else f" {flag.word}{'' if flag.lane is None else f' {place_text(flag.lane)}'}"
 
 
 def _given(target: ast.Ref | None) -> str:

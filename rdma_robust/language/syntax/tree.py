@@ -144,6 +144,16 @@ class TreeBuilder(CommonBuilder):
     def flag(self, parts: list[Part]) -> ast.Flag:
         return ast.Flag(_FLAGS[parts[0].type], span_from(parts[0], parts[0]))
 
+    def on_lane(self, parts: list[Part]) -> ast.Flag:
+        return ast.Flag("on", span_from(parts[0], parts[1]), parts[1])
+
+    def lane(self, parts: list[Part]) -> ast.LaneDeclaration:
+        name, family, _, node = parts
+        return ast.LaneDeclaration(ident_of(name), node, span_from(name, node), family)
+
+    def lanes(self, parts: list[Part]) -> ast.Lanes:
+        return ast.Lanes(parts_of_kind(parts, ast.LaneDeclaration), span_from(parts[0], parts[-1]))
+
     def send(self, parts: list[Part]) -> ast.SendStatement:
         keyword, source, _, to, *flags = parts
         return ast.SendStatement(source, to, span_from(keyword, parts[-1]), tuple(flags))
@@ -161,13 +171,16 @@ class TreeBuilder(CommonBuilder):
         return ast.TryPoll(parts[0], parts[-1], span_from(parts[0], parts[-1]))
 
     def posted(self, parts: list[Part]) -> ast.PostedStatement:
-        return ast.PostedStatement(parts_of_kind(parts, ast.Ref), parts[-1], span_from(parts[0], parts[-1]))
+        *_, sender, on = parts
+        return ast.PostedStatement(parts_of_kind(parts, ast.Ref), sender, span_from(parts[0], on or sender), on)
 
     def recv(self, parts: list[Part]) -> ast.RecvStatement:
-        return ast.RecvStatement(parts[1], parts[-1], span_from(parts[0], parts[-1]))
+        keyword, buffer, _, sender, on = parts
+        return ast.RecvStatement(buffer, sender, span_from(keyword, on or sender), on)
 
     def rpoll(self, parts: list[Part]) -> ast.RecvPollStatement:
-        return ast.RecvPollStatement(parts[-1], parts[0], span_from(parts[0] or parts[2], parts[-1]))
+        target, _, keyword, sender, on = parts
+        return ast.RecvPollStatement(sender, target, span_from(target or keyword, on or sender), on)
 
     def barrier(self, parts: list[Part]) -> ast.BarrierStatement:
         return ast.BarrierStatement(parts_of_kind(parts, ast.Ident), span_from(parts[0], last_of(parts)))

@@ -94,14 +94,14 @@ class DeployedMachine(CardMachine):
                 after = self.with_queue(state, t, command.qp, queue)
                 yield from self._go(after, Action(t, Verb.POLL, command.step), command, 0)
         elif command.receives != NOWHERE:
-            place = self.numbers[command.receives, t]
+            place = command.receives
             inbox = state.inboxes[place]
             if inbox.room > 0 and command.enabled(thread.registers):
                 after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.reserved()))
                 after = self._behind_stores(after, t, BufferEntry(command.number, (), 0))
                 yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0)
         elif command.takes != NOWHERE:
-            place = self.numbers[command.takes, t]
+            place = command.takes
             inbox = state.inboxes[place]
             if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
                 after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.polled()))
@@ -193,7 +193,7 @@ class DeployedMachine(CardMachine):
         """Let an entry take effect: a store reaches memory, a request its queue pair, a receive its receive queue."""
         command = self.codes[t].commands[entry.command]
         if command.receives != NOWHERE:
-            place = self.numbers[command.receives, t]
+            place = command.receives
             inbox = state.inboxes[place].offered(command.buffer)
             return state._replace(inboxes=with_inbox(state.inboxes, place, inbox))
         if not command.requests:
@@ -206,7 +206,7 @@ class DeployedMachine(CardMachine):
         thread = state.threads[t]
         ahead = self.codes[t].polls_ahead[thread.point][command.qp]
         taken = not (request.signaled and ahead)
-        told = request.receiver == NOWHERE
+        told = request.connection == NOWHERE
         posted = PostedRequest(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, told, entry.number)
         return self.with_queue(state, t, command.qp, (*thread.queues[command.qp], posted))
 
@@ -232,7 +232,7 @@ class DeployedMachine(CardMachine):
         thread = state.threads[t]
         for command in self.codes[t].visible.get(thread.point, ()):
             receives = command.receives != NOWHERE and command.enabled(thread.registers)
-            if receives and state.inboxes[self.numbers[command.receives, t]].room <= 0:
+            if receives and state.inboxes[command.receives].room <= 0:
                 yield no_room(command.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedState) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
-from rdma_robust.semantics.connections import buffers_of
+from rdma_robust.semantics.connections import buffers_of, connections
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
@@ -27,7 +27,7 @@ from rdma_robust.semantics.machines.queues import (
     ready,
     tidied,
 )
-from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
+from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.order_table import receives_of_own
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
@@ -85,11 +85,8 @@ class CardMachine:
         self.rules = nic_rules(replace(model, cpu="sc"))
         self.only_own = receives_of_own(model)
         self.connections = connections(program)
-        self.numbers = connection_numbers(self.connections)
         self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
-        self._buffers = {
-            pair: [self.program.cells.index(cell) for cell in buffers_of(program, pair)] for pair in self.connections
-        }
+        self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
         self._ready: list[dict[tuple[Queue, bool], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
@@ -111,13 +108,12 @@ class CardMachine:
         """Whether the next message of a queue pair takes a buffer in a relaxed region. Without a buffer it may be any of the
         connection's."""
         requests = ((posted, self.request(t, posted.command)) for posted in queue)
-        receiver = next(
-            (r.receiver for posted, r in requests if r.receiver != NOWHERE and posted.buffer == NOWHERE), NOWHERE
-        )
-        if receiver == NOWHERE:
+        waiting = (r.connection for posted, r in requests if r.connection != NOWHERE and posted.buffer == NOWHERE)
+        connection = next(waiting, NOWHERE)
+        if connection == NOWHERE:
             return False
-        posted = state.inboxes[self.numbers[t, receiver]].posted
-        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[t, receiver])
+        posted = state.inboxes[connection].posted
+        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[connection])
 
     def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
@@ -137,8 +133,8 @@ class CardMachine:
         inboxes = state.inboxes
         cell = None
         if part.message:
-            number = self.numbers[t, request.receiver]
-            earlier = self.unsent(t, state.threads[t].queues[at.qp][: at.place], request.receiver)
+            number = request.connection
+            earlier = self.unsent(t, state.threads[t].queues[at.qp][: at.place], number)
             if len(inboxes[number].posted) <= earlier:
                 return None
             posted = posted._replace(buffer=inboxes[number].posted[earlier])
@@ -149,12 +145,12 @@ class CardMachine:
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
 
-    def unsent(self, t: int, earlier: Queue, receiver: int) -> int:
-        """Return how many messages of the requests to a thread have taken no buffer yet."""
+    def unsent(self, t: int, earlier: Queue, connection: int) -> int:
+        """Return how many messages of the requests over a connection have taken no buffer yet."""
         found = 0
         for posted in earlier:
             request = self.request(t, posted.command)
-            if request.receiver == receiver:
+            if request.connection == connection:
                 stages = zip(events_of_request(request, posted), posted.stages, strict=True)
                 found += any(part.message and stage == TO_COME for part, stage in stages)
         return found
@@ -233,10 +229,11 @@ class CardMachine:
         while (place := next_to_be_told(requests, queue, only_own=self.only_own)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
-            at = self.numbers[t, request.receiver]
             message = next(part for part in events_of_request(request, posted) if part.message)
             assert message.imm is not None
-            inboxes = with_inbox(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
+            inboxes = with_inbox(
+                inboxes, request.connection, inboxes[request.connection].told(message.imm((*posted.env, posted.value), 0))
+            )
             queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
         thread = state.threads[t]
         queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
@@ -257,15 +254,15 @@ class CardMachine:
 
     def waiting_steps(self, state: DeployedState, t: int) -> Iterator[Step]:
         """Yield the steps of messages of thread `t` that wait for a buffer, and for nothing else."""
-        if all(sender != t for sender, _ in self.connections):
+        if all(sender != t for sender, _, _ in self.connections):
             return
         for qp, queue in enumerate(state.threads[t].queues):
             for place, event in self.ready(state, t, qp):
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
                 if part.message and queue[place].stages[event] == TO_COME:
-                    room = state.inboxes[self.numbers[t, request.receiver]].posted
-                    if len(room) <= self.unsent(t, queue[:place], request.receiver):
+                    room = state.inboxes[request.connection].posted
+                    if len(room) <= self.unsent(t, queue[:place], request.connection):
                         yield request.step
 
 

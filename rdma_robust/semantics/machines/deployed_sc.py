@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.semantics.connections import connections
 from rdma_robust.semantics.machines.deployed_words import shown_inboxes
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, with_inbox
@@ -22,8 +23,6 @@ from rdma_robust.semantics.machines.requests import (
     CardEvent,
     CardRequest,
     compile_requests,
-    connection_numbers,
-    connections,
 )
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
@@ -76,7 +75,6 @@ class DeployedScMachine:
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, WHOLE) for code in self.codes]
         self.connections = connections(program)
-        self.numbers = connection_numbers(self.connections)
 
     def initial(self) -> Starts:
         return Starts.of(self.codes, self._start)
@@ -135,14 +133,14 @@ class DeployedScMachine:
                 unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] - 1)
                 yield from self._go(state, Action(t, Verb.POLL, command.step), command, 0, unpolled)
         elif command.receives != NOWHERE:
-            place = self.numbers[command.receives, t]
+            place = command.receives
             inbox = state.inboxes[place]
             if inbox.room > 0 and command.enabled(thread.registers):
                 inboxes = with_inbox(state.inboxes, place, inbox.reserved().offered(command.buffer))
                 after = state._replace(inboxes=inboxes)
                 yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0, thread.unpolled)
         elif command.takes != NOWHERE:
-            place = self.numbers[command.takes, t]
+            place = command.takes
             inbox = state.inboxes[place]
             if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
                 after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.polled()))
@@ -225,7 +223,7 @@ class DeployedScMachine:
         self, state: DeployedScState, t: int, request: CardRequest, part: CardEvent, env: Registers
     ) -> tuple[DeployedScState, Action] | None:
         """A message fills the oldest posted buffer, None if there is none."""
-        place = self.numbers[t, request.receiver]
+        place = request.connection
         inbox = state.inboxes[place]
         if not inbox.posted:
             return None
@@ -275,7 +273,7 @@ class DeployedScMachine:
             if (command.receives == NOWHERE and not command.requests) or not command.may_run(thread.registers):
                 continue
             if not command.requests:
-                if state.inboxes[self.numbers[command.receives, t]].room <= 0:
+                if state.inboxes[command.receives].room <= 0:
                     yield no_room(command.step, self.program.threads[t].name)
                 continue
             request = self.request(t, command.number)
@@ -283,7 +281,7 @@ class DeployedScMachine:
                 yield from self._unposted(state, t, request)
 
     def _unposted(self, state: DeployedScState, t: int, request: CardRequest) -> Iterator[Fault]:
-        if not state.inboxes[self.numbers[t, request.receiver]].posted:
+        if not state.inboxes[request.connection].posted:
             yield no_buffer(request.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedScState) -> bool:

@@ -5,14 +5,14 @@ Source: docs/deployed.md ("Events", "The machine").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, named_lane
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
 from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
 from rdma_robust.semantics.machines.nic_rules import BITS
@@ -67,8 +67,8 @@ class RequestWay:
 class CardRequest:
     """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
 
-    `needs` are the registers whose values it takes along, by number. `receiver` is the thread that its message is for, or
-    NOWHERE. `union` are the kinds of events that it may make, as bits of :data:`nic_rules.BITS`.
+    `needs` are the registers whose values it takes along, by number. `connection` is the number of the one that its message
+    goes over, or NOWHERE. `union` are the kinds of events that it may make, as bits of :data:`nic_rules.BITS`.
     """
 
     step: Step
@@ -76,7 +76,7 @@ class CardRequest:
     inline: int
     needs: tuple[int, ...]
     signaled: bool
-    receiver: int
+    connection: int
     union: int
 
     @property
@@ -117,6 +117,8 @@ class _Compiler:
         self.env[VALUE.name] = read_at(len(self.slots))
         self.cells = {cell: i for i, cell in enumerate(program.cells)}
         self.threads = {each.name: i for i, each in enumerate(program.threads)}
+        self.number = self.threads[thread.name]
+        self.connections = connection_numbers(program)
 
     def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
@@ -130,14 +132,14 @@ class _Compiler:
             used += [value for _, value in act.writes]
             used += [e for e in ((act.message.data, act.message.imm) if act.message else ()) if e is not None]
         needs = {self.slots[n] for expr in used for n in names(expr) if Name(n) != VALUE}
-        receivers = {self.threads[act.peer] for act in acts if act.peer is not None}
+        lane, to = named_lane(step.op), next((act.peer for act in acts if act.peer is not None), None)
         return CardRequest(
             step,
             ways,
             self._cell(first.reads[0]) if inline else NOWHERE,
             tuple(sorted(needs)),
             any(act.completes for act in acts),
-            next(iter(receivers), NOWHERE),
+            NOWHERE if to is None else self.connections[self.number, self.threads[to], lane],
             sum({BITS[part.kind] for way in ways for part in way.parts}),
         )
 
@@ -161,20 +163,3 @@ class _Compiler:
 
     def _cell(self, cell: Cell) -> int:
         return self.cells[cell]
-
-
-def connections(program: Program) -> tuple[tuple[int, int], ...]:
-    """Return every pair (sender, receiver) of threads, by number, between which messages or receives may go, in order."""
-    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
-    found: set[tuple[int, int]] = set()
-    for t, thread in enumerate(program.threads):
-        found |= {(numbers[sender], t) for sender, _ in thread.posted}
-        for _, _, step in steps(thread):
-            for act in (act for case in cases_of(step.op) for act in case.acts if act.peer is not None):
-                other = numbers[act.peer or ""]
-                found.add((t, other) if act.agent is Agent.NIC else (other, t))
-    return tuple(sorted(found))
-
-
-def connection_numbers(pairs: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int], int]:
-    return {pair: i for i, pair in enumerate(pairs)}

@@ -11,7 +11,7 @@ Source: docs/theory.md, "Hangs".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,7 +22,7 @@ from rdma_robust.language.flow.cfg import Program, Step
 from rdma_robust.semantics.machines.inboxes import Inbox, with_inbox
 from rdma_robust.semantics.machines.machine import access
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests, connection_numbers, connections
+from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
@@ -113,11 +113,7 @@ class RestTest:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        numbers = connection_numbers(connections(program))
-        self._threads = [
-            _Local(code, compile_requests(program, code, WHOLE), {a: n for (a, b), n in numbers.items() if b == t})
-            for t, code in enumerate(compile_stepwise(program))
-        ]
+        self._threads = [_Local(code, compile_requests(program, code, WHOLE)) for code in compile_stepwise(program)]
 
     def at_rest(self, places: Sequence[ThreadPlace], memory: tuple[int, ...]) -> AtRest | None:
         """Return how the threads rest in a state without remote operations under way; None if something may still change.
@@ -175,10 +171,9 @@ class _Changes(Exception):
 class _Local:
     """One thread by itself, while memory stays as it is."""
 
-    def __init__(self, code: ThreadCode, requests: Sequence[CardRequest | None], inboxes: Mapping[int, int]) -> None:
+    def __init__(self, code: ThreadCode, requests: Sequence[CardRequest | None]) -> None:
         self.code = code
         self.requests = requests
-        self.inboxes = inboxes
         self.thread = code.thread
         self._ending = ended_by_faults(code.thread)
         self._begun = code.thread.begun
@@ -292,7 +287,7 @@ class _Local:
     def _receives(self, place: ThreadPlace, command: Command) -> tuple[int, tuple[Inbox, ...]] | None:
         """Return the immediate that a poll of receive completions takes, and what is left; None for one that must wait, or a
         receive that finds no room. Raises _Changes for one that does."""
-        number = self.inboxes[max(command.receives, command.takes)]
+        number = max(command.receives, command.takes)
         inbox = place.inboxes[number]
         if command.receives >= 0:
             if inbox.room > 0 and command.enabled(place.registers):

@@ -181,8 +181,10 @@ class RunHistory:
             return event
         threads = self.machine.program.threads
         name = threads[event.thread].name
-        mine = [e for _, e in found if e.type is EventType.RP and (e.thread, e.peer) == (event.thread, event.peer)]
-        sent = [e for _, e in found if e.type is EventType.NRW and e.peer == name and threads[e.thread].name == event.peer]
+        here = event.thread, event.peer, event.lane
+        mine = [e for _, e in found if e.type is EventType.RP and (e.thread, e.peer, e.lane) == here]
+        messages = (e for _, e in found if e.type is EventType.NRW and (e.peer, e.lane) == (name, event.lane))
+        sent = [e for e in messages if threads[e.thread].name == event.peer]
         message = sorted(sent, key=lambda e: e.position)[sorted(e.position for e in mine).index(event.position)]
         return event if message.cell is None else replace(event, read=None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Cell, Program, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.kinds import Kind, kind_of
@@ -279,18 +279,19 @@ class CandidateExecution:
         """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""
         names = [thread.name for thread in self.program.threads]
 
-        def count(thread: int, types: EventType, peer: str) -> int:
-            return sum(e.type is types and e.peer == peer for e in threads[thread])
+        def count(thread: int, types: EventType, peer: str, lane: str) -> int:
+            return sum(e.type is types and (e.peer, named_lane(e.step.op)) == (peer, lane) for e in threads[thread])
 
         for t, block in enumerate(self.blocks):
-            if (receiver := block.path.unheard) is not None:
+            if block.path.unheard is not None:
+                receiver, lane = block.path.unheard
                 u = names.index(receiver)
-                posted = sum(sender == names[t] for sender, _ in self.program.threads[u].posted)
-                if posted + count(u, EventType.V, names[t]) > count(t, EventType.NRW, receiver):
+                posted = sum((sender, on) == (names[t], lane) for sender, _, on in self.program.threads[u].posted)
+                if posted + count(u, EventType.V, names[t], lane) > count(t, EventType.NRW, receiver, lane):
                     return True
-            for sender in block.path.unsent:
+            for sender, lane in block.path.unsent:
                 s = names.index(sender)
-                if count(s, EventType.NRW, names[t]) > count(t, EventType.RP, sender):
+                if count(s, EventType.NRW, names[t], lane) > count(t, EventType.RP, sender, lane):
                     return True
         return False
 

@@ -87,7 +87,7 @@ def test_steps_of_sugar_are_shown_as_it_was_written() -> None:
 
 def test_receives() -> None:
     thread = program("send x to U").threads[1]
-    assert [(sender, str(buffer)) for sender, buffer in thread.posted] == [("T", "B.y"), ("T", "B.z")]
+    assert [(sender, str(buffer)) for sender, buffer, _ in thread.posted] == [("T", "B.y"), ("T", "B.z")]
     made = [step.op for _, _, step in cfg.steps(thread)][:3]
     assert made == [cfg.RecvPoll("T"), cfg.Recv(cfg.Cell("B", "z"), "T"), cfg.RecvPoll("T")]
 
@@ -152,7 +152,7 @@ def test_wrong_programs_that_come_from_no_text() -> None:
     assert "what is calculated is inline" in wrong(cfg.InlinePut(y, cfg.Payload(None, Name("r"))))
     assert "what is read is used where nothing is read" in wrong(cfg.InlinePut(y, cfg.Payload(None, VALUE, True)))
     assert "may leave the domain" in wrong(cfg.RemoteRmw(x, y, Binary("+", VALUE, Const(1))))
-    bad = replace(loaded.threads[1], posted=(("T", x), ("W", y)))
+    bad = replace(loaded.threads[1], posted=(("T", x, ""), ("W", y, "")))
     told = "; ".join(map(str, complaints(replace(loaded, threads=(loaded.threads[0], bad)))))
     assert "posts `A.x`, which is no variable of its node" in told and "unknown thread `W`" in told
     hardware = Hardware(cpu="pso", atomics="all", order="any")  # type: ignore[arg-type]
