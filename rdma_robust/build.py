@@ -39,7 +39,14 @@ class Relaxed:
     initial: Value | Array = 0
 
 
-Initial = Value | Array | Relaxed
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """A variable, or an array, that is meant for synchronisation: `sync` before its name. It may be :class:`Relaxed` too."""
+
+    initial: Value | Array | Relaxed = 0
+
+
+Initial = Value | Array | Relaxed | Sync
 """What a variable begins with."""
 
 
@@ -225,18 +232,19 @@ class ProgramBuilder:
         return self
 
     def node(self, name: str, variables: Mapping[str, Initial] | Sequence[str] = (), **more: Initial) -> str:
-        """Declare a node with variables, each with its initial value, :class:`Array` or :class:`Relaxed`; names alone begin
-        with 0.
+        """Declare a node with variables, each with its initial value, :class:`Array`, :class:`Relaxed` or :class:`Sync`;
+        names alone begin with 0.
 
         Returns the name of the node.
         """
         named: dict[str, Initial] = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, 0)
         cells = []
         for variable, given in {**named, **more}.items():
-            region, initial = ("relaxed ", given.initial) if isinstance(given, Relaxed) else ("", given)
+            said, initial = ("sync ", given.initial) if isinstance(given, Sync) else ("", given)
+            region, initial = ("relaxed ", initial.initial) if isinstance(initial, Relaxed) else ("", initial)
             size = f"[{piece(initial.size, 'a size')}]" if isinstance(initial, Array) else ""
             value = initial.initial if isinstance(initial, Array) else initial
-            cells.append(f"{region}{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
+            cells.append(f"{said}{region}{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
         self._head.add(f"node {word(name, 'node')} {{ {', '.join(cells)} }}")
         return name
 

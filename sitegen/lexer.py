@@ -43,7 +43,7 @@ class RdmaLexer(RegexLexer):
             (r"(posted)([ \t]+)(?=\w)|(send)([ \t]+)(?=[\w(!-])", _parts(Keyword, Whitespace, Name.Builtin, Whitespace)),
             (r"(?<=[\w)\]])([ \t]+)(to|from|imm)([ \t]+)(?=[\w(!-])", _parts(Whitespace, Name.Builtin, Whitespace)),
             (r"(?<=[\w)\]])([ \t]+)(unsignaled|inline|fenced)\b", _parts(Whitespace, Name.Builtin)),
-            (r"(relaxed)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
+            (r"(relaxed|sync)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(hardware)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(?:mfence|barrier)(?=\s*(?:[;}/\n]|$))|(?:faa|fetch|swap|nondet)(?=\()", Name.Builtin),
             (r"(some|all)([ \t]+)(\w+)(?=[ \t]*:)", _parts(Keyword, Whitespace, Name)),

@@ -86,6 +86,12 @@ MEANING: Final[dict[type, str]] = {
 }
 """What a statement or declaration means."""
 
+SAID_OF_WORDS: Final = {
+    "relaxed": "; in a relaxed region, where an access may pass earlier ones of its queue pair",
+    "sync": "; meant for synchronisation, which no behaviour depends on",
+}
+"""What stands before the name of a variable, and what it says."""
+
 WAITING: Final = {
     "await": "Waits until the condition is true. A thread that stands here for ever hangs.",
     "assume": "Goes on if the condition is true. Executions that stop here are set aside: neither complete nor hangs.",
@@ -136,8 +142,8 @@ def _symbol(text: str, symbol: DeclaredSymbol) -> str:
     whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
     of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
     owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")
-    region = "; in a relaxed region, where an access may pass earlier ones of its queue pair" * whole.startswith("relaxed ")
-    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{region if symbol.kind in of else ''}"
+    said = text[symbol.whole.start : symbol.span.start].split() if symbol.kind in of else []
+    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{''.join(SAID_OF_WORDS.get(each, '') for each in said)}"
 
 
 def _meaning(part: Any) -> str:

@@ -44,7 +44,6 @@ from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
 from rdma_robust.language.check.unused import unreached_statements, warn_unreached_statements, warn_unused_names
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.send_queues import StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
 
@@ -99,7 +98,7 @@ class ProgramChecker:
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
         invariants = tuple(line for line in lines if line is not None)
         check_crowds(self.tree, self.world, self.report)
-        self._threads = [self._with_send_depth(thread) for thread in self._threads]
+        self._threads = [self._hardware.bounded(t, self.world.threads[t.name].span) for t in self._threads]
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         threads = with_lifetimes(self._threads, self.world, self.report)
@@ -293,7 +292,7 @@ class ProgramChecker:
                 "RR205", name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
             )
         certain = item.size is None or size is not None
-        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed),)
+        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed, sync=item.sync),)
         if item.size is not None:
             cells = tuple(replace(cells[0], name=f"{name.text}[{k}]") for k in range(size or 1))
             size = size or 1
@@ -356,19 +355,6 @@ class ProgramChecker:
             label.point = built.labels.get(label.name)
         lanes = self.world.lanes.get(one.name, {})
         self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one, lanes))
-
-    def _with_send_depth(self, thread: cfg.Thread) -> cfg.Thread:
-        """Return a thread with send queues as deep as the hardware has them."""
-        depth = self._hardware.found.send_depth
-        if depth is None:
-            return thread
-        try:
-            return with_send_depth(thread, depth)
-        except StepLimitError:
-            message = f"thread {thread.name} has more than {cfg.MAX_STEPS:,} steps with send queues of depth {depth}"
-            span = self.world.threads[thread.name].span
-            self.report.error("RR215", span, message, hint="a smaller depth, or fewer queue pairs at a time")
-            return thread
 
     def _place_of(self, item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
         """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""

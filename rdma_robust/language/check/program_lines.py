@@ -10,8 +10,8 @@ from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.when import applies_here
-from rdma_robust.language.flow import claims
-from rdma_robust.language.flow.send_queues import MAX_DEPTH, SEND_DEPTH
+from rdma_robust.language.flow import cfg, claims
+from rdma_robust.language.flow.send_queues import MAX_DEPTH, SEND_DEPTH, StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.model import Hardware, Order
 
@@ -67,6 +67,18 @@ class HardwareLines:
             self._report.error("RR206", setting.span, f"a second {quote(word.text)}; the first is on line {first.line}")
             return
         self.found = replace(self.found, **{field: found})
+
+    def bounded(self, thread: cfg.Thread, span: Span) -> cfg.Thread:
+        """Return a thread, declared at `span`, with send queues as deep as the hardware has them."""
+        depth = self.found.send_depth
+        if depth is None:
+            return thread
+        try:
+            return with_send_depth(thread, depth)
+        except StepLimitError:
+            message = f"thread {thread.name} has more than {cfg.MAX_STEPS:,} steps with send queues of depth {depth}"
+            self._report.error("RR215", span, message, hint="a smaller depth, or fewer queue pairs at a time")
+            return thread
 
     def _unknown(self, name: ast.Ident, what: str, known: list[str]) -> None:
         hint = meant_at(name.span, name.text, known) or Hint("")

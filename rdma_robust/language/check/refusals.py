@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Final
 
-from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.language.flow import cfg, claims
 
 _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
@@ -30,15 +30,29 @@ _NUMBER: Final = re.compile(r"\[\d+\]")
 
 
 def model_refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
-    """Return an error for every statement of `program` that `model` does not have, in the order of the source.
+    """Return an error for every statement of `program` that `model` does not have, in the order of the source, and for
+    hardware that it is not.
 
     Of the copies of one statement in a family it is said once.
     """
     found: dict[tuple[Span, str], Diagnostic] = {}
+    if model == "rdma" and (other := _other_hardware(program)):
+        found[NO_SPAN, other] = Diagnostic("error", "RR408", other, NO_SPAN)
     for thread in program.threads:
         for each in _of(thread, model):
             found.setdefault((each.span, _NUMBER.sub("[]", each.message)), each)
     return tuple(sorted(found.values(), key=lambda each: each.span.start))
+
+
+def _other_hardware(program: cfg.Program) -> str:
+    """Say that a program is about other hardware than that of the machine which `prove` has."""
+    told = program.hardware
+    words = [
+        f"{word} {said}"
+        for word, said, usual in (("cpu", told.cpu, "sc"), ("order", told.order, "default"))
+        if said not in (None, usual)
+    ]
+    return f"`hardware {', '.join(words)}`: {_INSTEAD}" if words else ""
 
 
 def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:

@@ -73,7 +73,7 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
     for node in program.nodes:
         yield f"node {name(node)}{' many' * (node in program.many_nodes)}", None
     for cell in program.cells:
-        kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}"
+        kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}{' sync' * cell.sync}"
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None
     for t, thread in enumerate(program.threads):
         where = f"{name(thread.node)} from {thread.entry} to {thread.exit}{' many' * thread.many}"

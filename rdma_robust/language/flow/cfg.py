@@ -34,6 +34,7 @@ class Cell:
     A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
     start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
     A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
+    A `sync` one is meant for synchronisation, which no behaviour depends on.
     """
 
     node: str
@@ -42,6 +43,7 @@ class Cell:
     hidden: bool = False
     moment: bool = False
     relaxed: bool = False
+    sync: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"

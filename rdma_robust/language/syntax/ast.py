@@ -457,13 +457,15 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class CellDeclaration:
-    """A variable or, with a `size`, an array of a node; a `relaxed` one is in a relaxed memory region."""
+    """A variable or, with a `size`, an array of a node; a `relaxed` one is in a relaxed memory region,
+    and a `sync` one is meant for synchronisation."""
 
     name: Ident
     size: Expr | None
     init: Expr | None
     span: Span = field(default=NO_SPAN, compare=False)
     relaxed: bool = False
+    sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,12 @@ _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
-_SINGLE: Final = frozenset({"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "WHEN"})
+_SINGLE: Final = frozenset(
+    {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "SYNC", "WHEN"}
+)
+
+_SAID_WITH: Final = {"RELAXED": "SYNC", "SYNC": "RELAXED"}
+"""What is said of variables, and what may stand before it."""
 
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _COPIES | _SINGLE
 """The terminals of words that are keywords in places only."""
@@ -63,7 +68,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
-    - `relaxed` begins the declaration of a variable of a node, and a word follows;
+    - `relaxed` and `sync` begin the declaration of a variable of a node, and a word follows;
     - a bracket follows `faa`, `fetch`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
     - `at` and `ended` are in an `invariant` line and follow a name;
@@ -189,8 +194,8 @@ class _Reader:
         match kind:
             case "HARDWARE":
                 return not self._depth and self._begins() and word
-            case "RELAXED":
-                return self._in_node and self._previous in _STARTS | {"COMMA"} and word
+            case "RELAXED" | "SYNC":
+                return self._in_node and self._previous in _STARTS | {"COMMA", _SAID_WITH[kind]} and word
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":

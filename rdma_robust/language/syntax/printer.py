@@ -88,7 +88,7 @@ def binding(part: ast.Binding) -> str:
 def cell_text(part: ast.CellDeclaration) -> str:
     size = "" if part.size is None else f"[{expression(part.size)}]"
     init = "" if part.init is None else f" = {expression(part.init)}"
-    return f"{'relaxed ' * part.relaxed}{part.name.text}{size}{init}"
+    return f"{'sync ' * part.sync}{'relaxed ' * part.relaxed}{part.name.text}{size}{init}"
 
 
 def statement(part: ast.Statement) -> str:

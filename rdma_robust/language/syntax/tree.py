@@ -69,9 +69,13 @@ class TreeBuilder(CommonBuilder):
         return ast.FamilyRange(name, low, high, span_from(counter, high or counter))
 
     def cell(self, parts: list[Part]) -> ast.CellDeclaration:
-        relaxed, name, _, size, bracket, _, init = parts
-        span = span_from(relaxed or name, init or bracket or name)
-        return ast.CellDeclaration(ident_of(name), size, init, span, relaxed is not None)
+        said, name, _, size, bracket, _, init = parts
+        words = {token.type for token in said or ()}
+        span = span_from(said[0] if said else name, init or bracket or name)
+        return ast.CellDeclaration(ident_of(name), size, init, span, relaxed="RELAXED" in words, sync="SYNC" in words)
+
+    def said(self, parts: list[Part]) -> list[Part]:
+        return parts
 
     def thread(self, parts: list[Part]) -> ast.ThreadDeclaration:
         keyword, name, family, _, node, block = parts

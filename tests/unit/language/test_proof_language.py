@@ -339,3 +339,14 @@ def test_programs_built_by_hand_are_refused_too() -> None:
     with pytest.raises(ProgramError):
         check(drawn)
     assert prove(with_step(cfg.Step(cfg.Flush("B"))), "rma").safety is Safety.SAFE
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"), [("cpu tso", True), ("order multipath", True), ("cpu sc, order default", False)]
+)
+def test_other_hardware_than_that_of_the_machine_is_refused(line: str, refused: bool) -> None:
+    """`prove` said SAFE of the paper's network where a program names another one."""
+    text = f"hardware {line}\nnode A {{ v }}\nnode B {{ x }}\nthread T on A {{\n  put B.x = v\n  put B.x = v\n}}\n"
+    found = model_refusals(load_program(text, "p.rdma"), "rdma")
+    assert [each.code for each in found] == ["RR408"] * refused
+    assert not model_refusals(load_program(text.replace("put B.x = v", "v = 1"), "p.rdma"), "tso")
