@@ -115,7 +115,7 @@ def changed_envelopes(certificate: Document) -> Iterator[Forgery]:
     yield "claim about a net", changed(certificate, ("claim", "kind"), "safe")
     yield "kind of evidence", changed(certificate, ("evidence", "kind"), "trace" if claim == "robust" else "pivot-invariant")
     for word in ("network", "cpu", "atomics", "order"):
-        yield f"another {word}", changed(certificate, ("options", "model", word), "none")
+        yield f"another {word}", changed(certificate, ("options", "model", word), "nobody")
     yield "no model", without(certificate, ("options", "model"))
     yield "no text", changed(certificate, ("input", "kind"), "flow-graphs")
     yield "a net", changed(certificate, ("input", "kind"), "spec")
@@ -129,7 +129,7 @@ def other_options(certificate: Document, text: str) -> Iterator[Forgery]:
         ("ordered_reads", (False, True)),
         ("cpu", ("sc", "tso")),
         ("atomics", ("hca", "glob")),
-        ("order", ("default", "multipath", "relaxed")),
+        ("order", ("default", "multipath", "relaxed", "none")),
     ):
         for value in values:
             other = Model(**{**told, word: value})
