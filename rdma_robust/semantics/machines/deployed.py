@@ -16,7 +16,7 @@ from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_in
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
-from rdma_robust.semantics.machines.meeting import NO_MEETING, after_leaving, commands_in
+from rdma_robust.semantics.machines.meeting import after_leaving, at_barrier, commands_in
 from rdma_robust.semantics.machines.queues import TO_COME, PostedRequest, after_poll, completion_count, tidied, unpolled
 from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.starts import Start, Starts
@@ -118,9 +118,7 @@ class DeployedMachine(CardMachine):
 
         def stands(other: int) -> bool:
             thread = state.threads[other]
-            here = commands_in(self.codes[other], thread.point, other, NO_MEETING)
-            same = any(each.members == command.members and each.enabled(thread.registers) for each in here)
-            return same and not thread.buffer
+            return at_barrier(self.codes[other], thread.point, thread.registers, command.members) and not thread.buffer
 
         meeting = after_leaving(command, t, state.meeting, stands)
         if meeting is not None:

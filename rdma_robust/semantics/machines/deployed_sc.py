@@ -16,7 +16,7 @@ from rdma_robust.semantics.machines.deployed_words import shown_inboxes
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
-from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound, after_leaving, commands_in
+from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound, after_leaving, at_barrier, commands_in
 from rdma_robust.semantics.machines.requests import (
     NOWHERE,
     WHOLE,
@@ -158,9 +158,7 @@ class DeployedScMachine:
 
         def stands(other: int) -> bool:
             thread = state.threads[other]
-            here = commands_in(self.codes[other], thread.point, other, NO_MEETING)
-            same = any(each.members == command.members and each.enabled(thread.registers) for each in here)
-            return same and not thread.carried
+            return at_barrier(self.codes[other], thread.point, thread.registers, command.members) and not thread.carried
 
         meeting = after_leaving(command, t, state.meeting, stands)
         if meeting is not None:

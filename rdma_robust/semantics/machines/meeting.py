@@ -37,6 +37,11 @@ def commands_in(code: ThreadCode, point: int, t: int, meeting: OpenRound) -> Seq
     return [command for command in found if command.members == meeting.members] if t == meeting.next else ()
 
 
+def at_barrier(code: ThreadCode, point: int, registers: tuple[int, ...], members: tuple[int, ...]) -> bool:
+    """Return whether a thread of this code stands at a barrier of these threads."""
+    return any(each.members == members and each.enabled(registers) for each in code.visible.get(point, ()))
+
+
 def after_leaving(command: Command, t: int, meeting: OpenRound, stands: Callable[[int], bool]) -> OpenRound | None:
     """Return the round after thread `t` has left the barrier of `command`, None as long as it waits; `stands` says of each
     of the others whether it is there."""
