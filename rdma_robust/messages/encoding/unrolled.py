@@ -14,7 +14,7 @@ from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, Symbols
-from rdma_robust.messages.language.message_program import Buffer, MessageProgram, SendMode, buffer_of
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram, SendMode, completion_of
 from rdma_robust.messages.language.message_terms import FaultKind
 
 Shape = tuple["Shape", ...] | None
@@ -175,7 +175,7 @@ class UnrolledProgram:
 
     def buffer_of(self, send: SendEvent, buffer: Buffer) -> Buffer:
         """Return when a send completes: as under `zero`, `infinite` or `any`."""
-        return buffer_of(send.mode, send.elements, buffer, self.program.eager)
+        return completion_of(send.mode, send.elements, buffer, self.program.eager)
 
     def has_rendezvous(self, buffer: Buffer) -> bool:
         """Return whether some send completes only when it is matched."""

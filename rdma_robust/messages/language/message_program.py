@@ -28,7 +28,7 @@ SendMode = Literal["standard", "sync", "buffered"]
 SEND_MODES: tuple[SendMode, ...] = ("standard", "sync", "buffered")
 
 
-def buffer_of(mode: SendMode, elements: int, buffer: Buffer, eager: int | None) -> Buffer:
+def completion_of(mode: SendMode, elements: int, buffer: Buffer, eager: int | None) -> Buffer:
     """Return when one send completes under `buffer`: as all do under `zero`, `infinite` or `any`.
 
     Under `eager` sends of at most so many elements are buffered.

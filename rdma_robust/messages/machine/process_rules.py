@@ -22,14 +22,14 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     Place,
     Requests,
-    buffer_of,
+    completion_of,
 )
 from rdma_robust.messages.language.message_terms import (
     FaultError,
     Value,
-    value_size,
     require_number,
     value_of,
+    value_size,
     with_element,
     zeros,
 )
@@ -174,7 +174,7 @@ class ProcessRules:
         value = value_of(send.value, registers)
         to = self._process_number(value_of(send.to, registers), "destination")
         tag = _tag(value_of(send.tag, registers))
-        opened = buffer_of(send.mode, value_size(value), self.buffer, self.eager)
+        opened = completion_of(send.mode, value_size(value), self.buffer, self.eager)
         handle = SendHandle(ANYTHING) if opened == "infinite" else SendHandle(frame.sent, opened == "zero")
         self._activate(frame, send.request, handle)
         frame.sends.append(SendOp(frame.sent, to, send.port, tag, value))
