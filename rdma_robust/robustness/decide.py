@@ -206,7 +206,10 @@ def passes_of(model: Model) -> Passes:
 
 
 def _has_normal_form(program: Program) -> bool:
-    """Whether locked sections of several words, if there are any, have CPUs beside them only."""
+    """Whether no memory lies behind a card, and locked sections of several words, if there are any, have CPUs beside them
+    only."""
+    if program.memories:
+        return False
     ops = [step.op for thread in program.threads for _, _, step in thread.edges]
     return not any(isinstance(op, Section) for op in ops) or not any(peer_of(op) or isinstance(op, Recv) for op in ops)
 

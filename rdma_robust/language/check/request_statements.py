@@ -100,11 +100,12 @@ class RequestChecker(QueuePairChecker):
         node = self.names.node(ref.owner)
         if node is None or self.thread.node is None:
             return None
-        if node is self.thread.node and not self.world.loopback:
+        if self.is_own_card(node) and not self.world.loopback:
+            where = "on this one" if node is self.thread.node else "behind the same card"
             self.report.error(
                 "RR401",
                 ref.span,
-                f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is on this one",
+                f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is {where}",
                 hint=self._on_own_node(statement),
             )
             return None
@@ -151,9 +152,9 @@ class RequestChecker(QueuePairChecker):
         return self.names.proposals.site.rewritten(text, [keyword])
 
     def is_remote(self, owner: ast.Ident) -> bool:
-        """Whether a name is that of another node."""
-        known = owner.text in self.world.nodes
-        return known and self.thread.node is not None and owner.text != self.thread.node.name
+        """Whether a name is that of a node which this thread's processor does not reach."""
+        node = self.world.nodes.get(owner.text)
+        return node is not None and self.thread.node is not None and not self.is_own_card(node)
 
     def _get(self, statement: ast.GetStatement) -> StatementSteps:
         if isinstance(statement.source, ast.AtomicCall):
@@ -202,7 +203,7 @@ class RequestChecker(QueuePairChecker):
         self.thread.posts(pair, signaled, statement.span)
         if imm is not None:
             _, to, place = imm
-            if place is not None and place != node:
+            if place is not None and self.world.card(place) != self.world.card(node):
                 self.report.error(
                     "RR411",
                     statement.imm.to.span if statement.imm is not None else statement.span,
@@ -226,7 +227,7 @@ class RequestChecker(QueuePairChecker):
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)
         lowered = self.lowering(statement).request(
-            None, data, lambda _, payload: cfg.Send(to, node, payload, signaled, pair.lane)
+            None, data, lambda _, payload: cfg.Send(to, pair.node, payload, signaled, pair.lane)
         )
         return self._fenced(statement, pair, words, lowered)
 
