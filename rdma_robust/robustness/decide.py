@@ -216,7 +216,7 @@ def _has_normal_form(program: Program) -> bool:
 
 def passes_for(program: Program, model: Model) -> Passes:
     """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
-    if not program.crowds:
+    if not program.crowds or program.memories:
         return passes_of(model) if _has_normal_form(program) else BY_AXIOMS
     from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
 

@@ -83,6 +83,11 @@ class Sites:
     def _by_text(self) -> Mapping[str, int]:
         return {f"await {self.mark} != {k + 1}": k for k in range(len(self.places))}
 
+    @property
+    def cards(self) -> Mapping[str, str]:
+        """The nodes whose memory lies behind the card of another one, with that one, without the numbers of families."""
+        return {node.partition("[")[0]: card.partition("[")[0] for node, card in self.program.behind}
+
     @cached_property
     def flows(self) -> tuple[Flow, ...]:
         """The graph of every thread of the marked program."""

@@ -56,6 +56,8 @@ class QueuePairChecker(OtherThreads):
                 "RR202", name.span, f"lane {quote(name.text)} is declared further down", hint="move the `qp` line up"
             )
         node = known[name.text]
+        if node in self.world.vias:
+            return None
         if node is not None and to is not None and node != to:
             message = f"lane {quote(name.text)} of {of} goes to {node}, and this is about {to}"
             there = advice.listed_names(f"to {to} there is", [lane for lane, end in known.items() if end == to])

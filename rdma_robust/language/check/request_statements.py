@@ -17,7 +17,7 @@ from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
 from rdma_robust.language.check.lanes import QueuePairChecker
 from rdma_robust.language.check.meaning import in_domain, wrapped
-from rdma_robust.language.check.names import QueuePairName, Register, SharedVariable
+from rdma_robust.language.check.names import NodeNames, QueuePairName, Register, SharedVariable
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import VariableAccess
@@ -106,7 +106,7 @@ class RequestChecker(QueuePairChecker):
                 "RR401",
                 ref.span,
                 f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is {where}",
-                hint=self._on_own_node(statement),
+                hint=self._on_own_node(statement, node),
             )
             return None
         variable = self.names.variable(ref, node)
@@ -126,9 +126,9 @@ class RequestChecker(QueuePairChecker):
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def _on_own_node(self, statement: ast.Request | ast.Call) -> Hint:
-        """Return what is meant by a request for a word of the thread's own node."""
-        if not isinstance(statement, ast.PutStatement | ast.GetStatement):
+    def _on_own_node(self, statement: ast.Request | ast.Call, node: NodeNames) -> Hint:
+        """Return what is meant by a request for a word that the thread's processor reaches."""
+        if not isinstance(statement, ast.PutStatement | ast.GetStatement) or node is not self.thread.node:
             return self.names.proposals.loopback()
         return self.swapped(statement) or self.names.proposals.local_instead(statement)
 
@@ -141,7 +141,7 @@ class RequestChecker(QueuePairChecker):
         if not isinstance(source, ast.Ref) or own is None:
             return Hint("")
         remote, local = (source, statement.target) if isinstance(statement, ast.PutStatement) else (statement.target, source)
-        if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
+        if remote.owner is None or not self.is_remote(remote.owner):
             return Hint("")
         if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
             return Hint("")
