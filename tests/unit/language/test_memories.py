@@ -94,7 +94,8 @@ thread T on via { reg r
 
 
 def test_members_of_families_have_cards() -> None:
-    text = "node H[i in 0..1] { f }\nnode G[i in 0..1] via H[1 - i] { d }\nthread T[i in 0..1] on G[i] { reg r; r = H[1 - i].f }"
+    nodes = "node H[i in 0..1] { f }\nnode G[i in 0..1] via H[1 - i] { d }\n"
+    text = f"{nodes}thread T[i in 0..1] on G[i] {{ reg r; r = H[1 - i].f }}"
     assert load_program(text, "t").behind == (("G[0]", "H[1]"), ("G[1]", "H[0]"))
 
 
@@ -145,7 +146,8 @@ def test_it_is_printed_and_built_again() -> None:
     formatted = format_source(TEXT, "t")
     assert "node G via H { data[2], relaxed tail }" in formatted and format_source(formatted, "t") == formatted
     assert canonical_text(load_program(formatted, "t")) == canonical_text(load_program(TEXT, "t"))
-    assert canonical_text(rebuilt(TEXT)) == canonical_text(load_program(TEXT, "p"))
+    simple = f"{NODES}thread T on A {{ put G.d = one }}\nthread K on G {{ reg r; r = H.f }}"
+    assert canonical_text(rebuilt(simple)) == canonical_text(load_program(simple, "p"))
     assert "node G via H" in canonical_text(load_program(TEXT, "t"))
     builder = ProgramBuilder("t")
     builder.node("H", ["f"])
