@@ -93,10 +93,10 @@ def family_members(
     """Yield what a declaration makes, in order, after checking its range. Errors go to the report."""
     if item.family is not None:
         _check(item, item.family, world, report)
-    yield from members_of(item, world.groups.get((declared_kind(item), item.name.text)))
+    yield from declared_members(item, world.groups.get((declared_kind(item), item.name.text)))
 
 
-def members_of(item: ast.NodeDeclaration | ast.ThreadDeclaration, group: Group | None) -> Iterator[FamilyMember]:
+def declared_members(item: ast.NodeDeclaration | ast.ThreadDeclaration, group: Group | None) -> Iterator[FamilyMember]:
     family = item.family
     if family is None or group is None:
         yield FamilyMember(item.name.text)

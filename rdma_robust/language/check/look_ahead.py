@@ -7,8 +7,8 @@ from rdma_robust.language.check.families import (
     KINDS,
     FamilyMember,
     declared_kind,
+    declared_members,
     lane_names,
-    members_of,
     numbers_of,
     own_node,
 )
@@ -72,13 +72,13 @@ def _note_groups(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -
 
 def _place(item: ast.ThreadDeclaration, quiet: ProgramNames, world: ProgramNames) -> None:
     """Note the nodes of threads, also of those further down."""
-    for each in members_of(item, quiet.groups.get(("thread", item.name.text))):
+    for each in declared_members(item, quiet.groups.get(("thread", item.name.text))):
         world.placed.setdefault(each.name, _itself(own_node(item, each), each, quiet))
 
 
 def _note_vias(item: ast.NodeDeclaration, via: ast.Ident, quiet: ProgramNames, world: ProgramNames) -> None:
     """Note behind whose cards the memory of nodes lies, also of those further down."""
-    for each in members_of(item, quiet.groups.get(("node", item.name.text))):
+    for each in declared_members(item, quiet.groups.get(("node", item.name.text))):
         world.vias.setdefault(each.name, _itself(via, each, quiet).text)
 
 
@@ -95,7 +95,7 @@ def _note_lanes(item: ast.ThreadDeclaration, quiet: ProgramNames, world: Program
     """Note the lanes of threads, also of those further down: others receive on them."""
     written = [lane for s in item.body.statements if isinstance(s, ast.Lanes) for lane in s.lanes]
     silent = Reporter("", "")
-    for each in members_of(item, quiet.groups.get(("thread", item.name.text))) if written else ():
+    for each in declared_members(item, quiet.groups.get(("thread", item.name.text))) if written else ():
         put_in, constants = Substitution(each.scope, silent), ConstantResolver(quiet, silent)
         found = world.lanes.setdefault(each.name, {})
         for lane in map(put_in.statement, written):
