@@ -143,12 +143,12 @@ def reject(reason: str) -> NoReturn:
     raise InvalidCertificate(reason)
 
 
-def json_members(value: object, where: str, names: tuple[str, ...], more: tuple[str, ...] = ()) -> Mapping[str, object]:
-    """Return the object `value` if it has exactly the members `names`, or exactly those and `more`."""
+def json_members(value: object, where: str, names: tuple[str, ...], *more: tuple[str, ...]) -> Mapping[str, object]:
+    """Return the object `value` if it has exactly the members `names`, or exactly those and some of the groups in `more`."""
     if not isinstance(value, dict):
         reject(f"{where} is {_short(value)}, not an object")
-    if any(name in value for name in more):
-        names += more
+    for group in more:
+        names += group if any(name in value for name in group) else ()
     for name in names:
         if name not in value:
             reject(f"{where} has no member {name!r}")

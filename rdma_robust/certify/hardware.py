@@ -8,7 +8,7 @@ checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Final
@@ -46,12 +46,15 @@ NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
+REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES})
+"""They may sit in a buffer when a completion tells of their operation."""
+
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
 
 _OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
-_REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_READS, _K.ATOMIC})
+_RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC}
 """What a receive completion tells of besides its message, where writes of a queue pair may overtake each other."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
@@ -121,6 +124,16 @@ class Platform:
         return self.order != "default"
 
     @property
+    def completions_order(self) -> bool:
+        """Whether what is posted behind a poll is observed after the remote writes that it tells of, as it is by default."""
+        return self.order == "multipath"
+
+    @property
+    def counters(self) -> int:
+        """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
+        return 3 if self.completions_order else 2
+
+    @property
     def ranked(self) -> bool:
         """Whether the atomics on a word are in an order of their own (rao)."""
         return self.atomics == "hca"
@@ -164,6 +177,11 @@ def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, pl
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
+def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform) -> bool:
+    """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
+    return platform.completions_order and observed_in_order(earlier, later, True, replace(platform, order="default"))
+
+
 @cache
 def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
     """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
@@ -181,4 +199,4 @@ def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, plat
 
 def told_by_receive(kind: EventKind, platform: Platform) -> bool:
     """Return whether a receive completion comes after earlier events of the kind on its queue pair, by itself."""
-    return platform.weaker and kind in _REMOTE_WRITES
+    return platform.weaker and kind in _RECEIVED

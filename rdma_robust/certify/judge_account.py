@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import EventKind, Platform
-from rdma_robust.certify.judge_question import NotCovered, Place
+from rdma_robust.certify.judge_question import NotCovered, Place, check_polls
 from rdma_robust.certify.known_values import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
@@ -121,6 +121,7 @@ def account_of(
     checker has accepted; `mo` lists the writes of each cell in their order, if that is another one. Raises NotCovered for a
     remote operation that the judge does not know.
     """
+    check_polls(platform, any(claim.event.kind is EventKind.POLL for claim in claimed))
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
     readings = readings_of(program, platform)
     deeds = []

@@ -37,11 +37,12 @@ class MarkWords:
             "closed": marks.closed,
             "alpha_value": marks.alpha_value,
             **(later if any(later.values()) else {}),
+            **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
         """The sets of marks that are not empty."""
-        found = {**self._sets(marks), **self._later_sets(marks)}
+        found = {**self._sets(marks), **self._later_sets(marks), "settled": self.pairs(marks.settled)}
         tainted = marks.tainted_threads or marks.tainted_reads or marks.tainted_writes
         return {name: what for name, what in found.items() if what and (name != "tainted" or tainted)}
 

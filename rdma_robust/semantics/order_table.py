@@ -6,6 +6,7 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
@@ -71,6 +72,11 @@ def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
     return () if model.order in WEAKER else _NFO["default"]
 
 
+COMPLETIONS_ORDER: Final = frozenset({"multipath"})
+"""The orders under which a polled completion puts its operation before what is posted later: see :func:`behind_poll`.
+
+An acknowledged write has left the network, and the card of the other side writes in the order of arrival."""
+
 WEAKER: Final = ("multipath", "relaxed")
 """The orders in which writes of one queue pair may overtake each other."""
 
@@ -80,6 +86,10 @@ NFO_PAIRS: Final = _NFO["default"]
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
 only that they were issued."""
+
+
+REMOTE_WRITES: Final = frozenset({EventType.NRW, EventType.NAW})
+"""The writes whose operation may have been polled before they take effect."""
 
 
 def delayed_types(model: Model) -> frozenset[EventType]:
@@ -168,6 +178,29 @@ def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Sco
 def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these types."""
     return _preserved(earlier, later, False, model)
+
+
+def behind_poll(model: Model) -> Model | None:
+    """Return the hardware whose table keeps a before b on one queue pair where a poll between them has taken the completion
+    of a's operation, or of a later one; None if that is the model's own, as a completion gives no order."""
+    return replace(model, order="default") if model.order in COMPLETIONS_ORDER else None
+
+
+def forced_behind_poll(model: Model) -> frozenset[EventType]:
+    """Return the types of events that a remote write in the second part of a run forces into it only where a poll of the
+    first part has taken its completion (docs/theory.md, "Completions under multipath").
+
+    An answer need not be among them: the read of its operation is, or is forced by any remote write.
+    """
+    ordered = behind_poll(model)
+    if ordered is None:
+        return frozenset()
+
+    def kept(later: EventType, hardware: Model) -> bool:
+        return any(oppo_scope(earlier, later, hardware) == "qp" for earlier in REMOTE_WRITES)
+
+    types = (t for t in EventType if t not in CPU_TYPES and t not in (EventType.INIT, *VISIBLE_WHEN_POLLED))
+    return frozenset(t for t in types if kept(t, ordered) and not kept(t, model))
 
 
 def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) -> Scope:

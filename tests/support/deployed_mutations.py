@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from rdma_robust.counters.program import Require
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError
-from rdma_robust.expr import FALSE
+from rdma_robust.expr import FALSE, negate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
@@ -36,12 +37,19 @@ FOLDER = Path(__file__).parents[1] / "agreement" / "deployed"
 Patch = tuple[Any, str, Any]
 
 _FORCES_POLL, _OVERTAKING, _MOVE = ForcingRules.forces_poll, ThreadRelaxation.overtaking, outlook._move
+_TOLD = ForcingRules._told
 
 
 def _fence_flagged(self: ForcingRules) -> frozenset[frame.QueuePair]:
     """R3 where nfo is empty too."""
     needed = {EventType.NLW, EventType.NF, EventType.NLR}
     return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+
+
+def _telling_always(self: ForcingRules, qp: frame.QueuePair) -> Any:
+    """Where the second part has a remote write, every poll tells of it."""
+    first, *others = _TOLD(self, qp)
+    return ((Require(negate(self._remote_write(qp))), *first), *others) if others else (first,)
 
 
 def _outstanding(self: ThreadRelaxation, write: Any) -> int:
@@ -91,6 +99,8 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
+    "completions-give-no-order": ((ForcingRules, "acknowledged", frozenset()),),
+    "every-poll-tells-of-remote-writes": ((ForcingRules, "_told", _telling_always),),
     "weaker-orders-have-nfo": ((ForcingRules, "fence_flagged", property(_fence_flagged)),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""
@@ -99,6 +109,7 @@ REDUCED: dict[str, tuple[Patch, ...]] = {
     "filter-keeps-loads-behind-stores": ((ThreadRelaxation, "overtaking", lambda self, e: []
                                           if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
     "filter-polls-unsignaled-early": ((ThreadRelaxation, "_outstanding", _outstanding),),
+    "filter-polls-tell-at-once": ((ThreadRelaxation, "_outstanding", lambda _self, _write: 1),),
     "filter-has-nfo-under-weaker-orders": ((ThreadRelaxation, "flushes", True),),
     "dead-ends-stop-at-stores": ((outlook, "_move", _move_of_stores(passes=False)),),
     "dead-ends-bar-forwarding-reads": ((outlook, "_move", _barred_reads),),

@@ -123,6 +123,9 @@ class StateLayout:
         named += [("fenced", rules.fenced, tuple(qp for qp in rules.queue_pairs if qp in rules.fence_flagged))]
         named += [("received", rules.received, tuple(qp for qp in rules.queue_pairs if qp in rules.receive_flagged))]
         named += [("unpolled", frame.unpolled, frame.polled), ("early", rules.early, frame.polled)]
+        named += [
+            (role, name, tuple(rules.acknowledged)) for role, name in (("settled", rules.settled), ("ahead", rules.ahead))
+        ]
         for role, name, queue_pairs in named:
             yield from (((role, _thread(t), ("node", node)), FieldPart(name((t, node)))) for t, node in queue_pairs)
 
