@@ -32,6 +32,24 @@ class Array:
     initial: Value = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """A variable, or an array, in a relaxed memory region: `relaxed` before its name."""
+
+    initial: Value | Array = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """A variable, or an array, that is meant for synchronisation: `sync` before its name. It may be :class:`Relaxed` too."""
+
+    initial: Value | Array | Relaxed = 0
+
+
+Initial = Value | Array | Relaxed | Sync
+"""What a variable begins with."""
+
+
 class ThreadBuilder(StatementLines):
     """The statements of a thread, one after the other; every method returns the builder.
 
@@ -195,13 +213,16 @@ class ProgramBuilder:
         atomics: str = "",
         order: str = "",
         reads: str = "",
+        send_depth: Value | None = None,
         at: Span | None = None,
     ) -> ProgramBuilder:
-        """`hardware cpu tso, atomics glob, order relaxed, reads ordered`: what is named of it."""
+        """`hardware cpu tso, atomics glob, order relaxed, reads ordered, send depth 16`: what is named of it."""
         told = {"cpu": cpu, "atomics": atomics, "order": order, "reads": reads}
-        said = ", ".join(f"{name} {word(value, 'setting')}" for name, value in told.items() if value)
-        if not said:
-            raise UsageError("a `hardware` line that says nothing: name the cpu, the atomics, the order or the reads")
+        settings = [f"{name} {word(value, 'setting')}" for name, value in told.items() if value]
+        settings += [] if send_depth is None else [f"send depth {piece(send_depth, 'a depth')}"]
+        if not settings:
+            raise UsageError("a `hardware` line that says nothing: name the cpu, the atomics, the order, reads or a depth")
+        said = ", ".join(settings)
         self._head.add(f"hardware {said}", at)
         return self
 
@@ -210,17 +231,20 @@ class ProgramBuilder:
         self._head.add(f"const {word(name, 'constant')} = {piece(value, 'a value')}", at)
         return self
 
-    def node(self, name: str, variables: Mapping[str, Value | Array] | Sequence[str] = (), **more: Value | Array) -> str:
-        """Declare a node with variables, each with its initial value or :class:`Array`; names alone begin with 0.
+    def node(self, name: str, variables: Mapping[str, Initial] | Sequence[str] = (), **more: Initial) -> str:
+        """Declare a node with variables, each with its initial value, :class:`Array`, :class:`Relaxed` or :class:`Sync`;
+        names alone begin with 0.
 
         Returns the name of the node.
         """
-        named = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, 0)
+        named: dict[str, Initial] = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, 0)
         cells = []
-        for variable, initial in {**named, **more}.items():
+        for variable, given in {**named, **more}.items():
+            said, initial = ("sync ", given.initial) if isinstance(given, Sync) else ("", given)
+            region, initial = ("relaxed ", initial.initial) if isinstance(initial, Relaxed) else ("", initial)
             size = f"[{piece(initial.size, 'a size')}]" if isinstance(initial, Array) else ""
             value = initial.initial if isinstance(initial, Array) else initial
-            cells.append(f"{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
+            cells.append(f"{said}{region}{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
         self._head.add(f"node {word(name, 'node')} {{ {', '.join(cells)} }}")
         return name
 

@@ -97,22 +97,52 @@ class StatementLines:
         """`variable = value`, over registers and constants."""
         return self._line(f"{piece(variable, 'a variable')} = {piece(value, 'a value')}", at)
 
-    def cas(self, variable: str, expected: Value, new: Value, *, into: str = "", at: Span | None = None) -> Self:
-        """`into = cas(variable, expected, new)`; without `into` the old value goes nowhere."""
-        call = f"cas({piece(variable, 'a variable')}, {piece(expected, 'a value')}, {piece(new, 'a value')})"
-        return self._line(f"{piece(into, 'a register')} = {call}" if into else call, at)
+    def cas(
+        self,
+        variable: str,
+        expected: Value,
+        new: Value,
+        *,
+        into: str = "",
+        unsignaled: bool = False,
+        fenced: bool = False,
+        at: Span | None = None,
+    ) -> Self:
+        """`into = cas(variable, expected, new)`: write `new` if the variable is as expected; else as :meth:`faa`."""
+        return self._atomic("cas", (variable, expected, new), into, _flags(unsignaled, False, fenced), at)
 
-    def faa(self, variable: str, value: Value, *, into: str = "", at: Span | None = None) -> Self:
-        """`into = faa(variable, value)`: add `value`; without `into` the old value goes nowhere."""
-        return self._atomic("faa", variable, value, into, at)
+    def faa(
+        self,
+        variable: str,
+        value: Value,
+        *,
+        into: str = "",
+        unsignaled: bool = False,
+        fenced: bool = False,
+        at: Span | None = None,
+    ) -> Self:
+        """`into = faa(variable, value)`: add `value`; without `into` the old value goes nowhere, and the variable may be
+        `NODE.variable`: then it is a request, made as the flags say."""
+        return self._atomic("faa", (variable, value), into, _flags(unsignaled, False, fenced), at)
 
-    def swap(self, variable: str, value: Value, *, into: str = "", at: Span | None = None) -> Self:
-        """`into = swap(variable, value)`: write `value`; without `into` the old value goes nowhere."""
-        return self._atomic("swap", variable, value, into, at)
+    def swap(
+        self,
+        variable: str,
+        value: Value,
+        *,
+        into: str = "",
+        unsignaled: bool = False,
+        fenced: bool = False,
+        at: Span | None = None,
+    ) -> Self:
+        """`into = swap(variable, value)`: write `value`; else as :meth:`faa`."""
+        return self._atomic("swap", (variable, value), into, _flags(unsignaled, False, fenced), at)
 
-    def _atomic(self, name: str, variable: str, value: Value, into: str, at: Span | None) -> Self:
-        call = f"{name}({piece(variable, 'a variable')}, {piece(value, 'a value')})"
-        return self._line(f"{piece(into, 'a register')} = {call}" if into else call, at)
+    def _atomic(self, name: str, operands: tuple[Value, ...], into: str, flags: str, at: Span | None) -> Self:
+        """The line of an atomic operation on the first of the operands."""
+        first, *others = operands
+        values = ", ".join([piece(first, "a variable"), *(piece(value, "a value") for value in others)])
+        return self._line(f"{_into(into)}{name}({values}){flags}", at)
 
     def nondet(self, into: str, low: Value = "", high: Value = "", *, at: Span | None = None) -> Self:
         """`into = nondet(low, high)`, or `into = nondet()` without both: any value, for a register or a variable."""
@@ -172,6 +202,10 @@ class StatementLines:
     def recv(self, buffer: str, sender: str, *, at: Span | None = None) -> Self:
         """`recv buffer from sender`: post a receive buffer, a variable of this node."""
         return self._line(f"recv {piece(buffer, 'a buffer')} from {word(sender, 'thread')}", at)
+
+    def barrier(self, *threads: str, at: Span | None = None) -> Self:
+        """`barrier threads`: wait until all of these threads, or all of the program, stand at one too."""
+        return self._line(f"barrier {', '.join(word(name, 'thread') for name in threads)}".rstrip(), at)
 
     def rpoll(self, sender: str, *, into: str = "", at: Span | None = None) -> Self:
         """`into = rpoll sender`: wait for the earliest message not polled yet; its immediate, or 0, goes to a register."""

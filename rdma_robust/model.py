@@ -17,14 +17,16 @@ Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca", "glob"]
 Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
-Order = Literal["default", "multipath", "relaxed"]
-"""What their networks keep of the order of a queue pair."""
+Order = Literal["default", "multipath", "relaxed", "none"]
+"""What their networks keep of the order of a queue pair; `none` is what the standards of one-sided libraries promise."""
+CARDS: Final[tuple[Order, ...]] = ("default", "multipath", "relaxed")
+"""The orders of network cards."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
 
 
-_SEARCHED_ORDERS: Final = ("default", "multipath", "relaxed")
+_SEARCHED_ORDERS: Final = get_args(Order)
 """The order tables for which violations have a normal form."""
 
 
@@ -92,12 +94,17 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model."""
+    """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model.
+
+    `send_depth` is how many requests a send queue has room for: that is no part of the memory model, but of what the
+    threads of a program do (:mod:`~rdma_robust.language.flow.send_queues`).
+    """
 
     cpu: Processor | None = None
     atomics: Atomics | None = None
     order: Order | None = None
     ordered_reads: bool | None = None
+    send_depth: int | None = None
 
     def over(self, other: Hardware) -> Hardware:
         """Return what this says, and what `other` says where this says nothing."""

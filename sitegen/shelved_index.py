@@ -80,14 +80,14 @@ DEPLOYED: Final = Folder(
         (
             "Completions",
             "unsignaled, inline and fenced requests, shared completion queues",
-            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch",
+            r"(un)?(signaled|fenced)-|inline-|poll|shared-|trypoll|two-buffers|batch|depth-",
         ),
         (
             "Order table",
             "the cells of remote atomics, and those that weaker orders give up",
             r"order-|(multipath|relaxed)-n(rw|aw|ar|lw)-",
         ),
-        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into"),
+        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-"),
         (
             "Protocols with atomics",
             "locks, tickets, barriers, queues, counters",
@@ -125,6 +125,18 @@ CROWDS: Final = Folder(
     ("copies", copies),
 )
 
+BARRIERS: Final = Folder(
+    LITMUS / "barriers",
+    "Barriers",
+    "Programs in which threads wait for each other by `barrier`. The first comment of each says what it is and why the "
+    "answer is what it is, and where it comes from. `rdma-robust litmus/barriers/*.rdma` decides them.",
+    (
+        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two)"),
+        ("Programs", "exchanges, rounds, and a thread that does not come", r"barrier-"),
+    ),
+    ("hardware", hardware),
+)
+
 LIFETIMES: Final = Folder(
     LITMUS / "lifetimes",
     "Threads that are started and joined",
@@ -137,4 +149,56 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES)
+LANES: Final = Folder(
+    LITMUS / "lanes",
+    "Several queue pairs to one node",
+    "Programs with lanes: data on one queue pair of a thread and a notification on another. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust litmus/lanes/*.rdma` decides them.",
+    (
+        ("Data and flag", "a flag behind data, waited for, flushed, on its own lane", r"flag-"),
+        ("Fences and polls", "those of one lane say nothing of another", r"get-|buffer-"),
+        ("Messages", "each lane has messages and receives of its own", r"message-|striped-"),
+    ),
+    ("hardware", hardware),
+)
+
+STANDARDS: Final = Folder(
+    LITMUS / "standards",
+    "What standards promise",
+    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin. The first comment "
+    "of each says where it comes from. `rdma-robust litmus/standards/*.rdma` decides them.",
+    (
+        ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
+        ("Atomics", "on one word", r"two-fetch|atomic-"),
+    ),
+    ("hardware", hardware),
+)
+
+FLUSHES: Final = Folder(
+    LITMUS / "flushes",
+    "Flushes and order",
+    "Programs with `flush` (shmem_quiet, MPI_Win_flush) and `order` (shmem_fence): what they keep in order, and what "
+    "they do not. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/flushes/*.rdma` decides them.",
+    (
+        ("Flushes", "the thread waits until what it has posted has taken effect", r"flush-"),
+        ("Order", "remote writes and atomics before it come before those behind it, and nobody waits", r"order-"),
+    ),
+    ("hardware", hardware),
+)
+
+REGIONS: Final = Folder(
+    LITMUS / "regions",
+    "Relaxed regions",
+    "Programs with words in memory regions that are registered with relaxed ordering: what may pass what. The first comment "
+    "of each says what it is and where it comes from. `rdma-robust litmus/regions/*.rdma` decides them.",
+    (
+        ("Payload and flag", "the later of two requests decides", r"bulk-|flag-|counter-"),
+        ("Reads that flush", "by the word that is read at the other side", r"flush-"),
+        ("Answers and fences", "by the own word, and what a fence pushes out", r"answers-|fence-"),
+        ("Messages", "what a receive completion covers", r"immediate-|message-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS, LANES)

@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
+    CARD_READS,
     CPU,
+    NIC_WRITES,
+    READS,
     EventKind,
+    InRegions,
     Platform,
     issued_in_order,
     observed_behind_poll,
@@ -46,9 +50,9 @@ class Execution:
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     """Return a cycle of ib or ob, which shows that RDMA does not allow the trace; None if there is none."""
     size = len(trace.events)
-    by_table = _preserved(trace, lambda a, b, same: observed_in_order(a, b, same, platform))
+    by_table = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
     oppo = _union(by_table, _relation(size, _behind_polls(trace, platform)))
-    ippo = _preserved(trace, lambda a, b, same: issued_in_order(a, b, same, platform))
+    ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
     pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
     rao = _relation(size, _ranked(trace) if platform.ranked else ())
@@ -93,6 +97,21 @@ def told_by_poll(trace: Execution) -> Iterator[tuple[int, int]]:
         yield from ((e, poll) for e in completed)
 
 
+def of_one_request(trace: Execution) -> Iterator[tuple[int, int]]:
+    """Yield every read of a network card with each write of its request: that ends with what completes."""
+    for thread in trace.threads:
+        read = None
+        for e in thread:
+            event = trace.events[e]
+            if event is None or event.kind not in CARD_READS | NIC_WRITES:
+                read = None
+            elif event.kind in CARD_READS:
+                read = e if event.completion is Completion.NONE else None
+            elif read is not None:
+                yield read, e
+                read = read if event.completion is Completion.NONE else None
+
+
 def halves(trace: Execution) -> Iterator[tuple[int, int]]:
     """Yield the read and the write of every remote atomic that has both as events of their own."""
     for thread in trace.threads:
@@ -134,16 +153,17 @@ def _completion(trace: Execution, event: int) -> Completion:
     return Completion.NONE if found is None else found.completion
 
 
-def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool], bool]) -> Relation:
-    """The program order that hardware keeps: also between the two events of an atomic, whatever the network."""
+def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InRegions], bool]) -> Relation:
+    """The program order that hardware keeps: also that of a read and the writes of its request, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
-        yield from halves(trace)
+        yield from of_one_request(trace)
         for thread in trace.threads:
+            words = _regions(trace, thread)
             for i, a in enumerate(thread):
                 for b in thread[i + 1 :]:
                     one, two = trace.events[a], trace.events[b]
-                    if one is not None and two is not None and kept(one.kind, two.kind, _same_queue(one, two)):
+                    if one is not None and two is not None and kept(one.kind, two.kind, _same_queue(one, two), words[b]):
                         yield a, b
 
     return _relation(len(trace.events), pairs())
@@ -152,15 +172,30 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool], bo
 def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
     """What oppo keeps besides: events of operations that a poll tells of, before events of their queue pair behind it."""
 
-    def kept(one: ThreadEvent | None, two: ThreadEvent | None) -> bool:
+    def kept(one: ThreadEvent | None, two: ThreadEvent | None, words: InRegions) -> bool:
         if one is None or two is None or one.kind in CPU or not _same_queue(one, two):
             return False
-        return observed_behind_poll(one.kind, two.kind, platform)
+        return observed_behind_poll(one.kind, two.kind, platform, words)
 
     for completed, poll in _polls(trace) if platform.completions_order else ():
         thread = next(each for each in trace.threads if poll in each)
+        words = _regions(trace, thread)
         told, behind = thread[: thread.index(completed[-1]) + 1], thread[thread.index(poll) + 1 :]
-        yield from ((a, b) for a in told for b in behind if kept(trace.events[a], trace.events[b]))
+        yield from ((a, b) for a in told for b in behind if kept(trace.events[a], trace.events[b], words[b]))
+
+
+def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, InRegions]:
+    """Which words of each event of a thread are in relaxed regions. What an answer has asked is what was read last: nothing
+    but the write of its atomic is between them."""
+    found: dict[int, InRegions] = {}
+    asked = False
+    for e in thread:
+        event = trace.events[e]
+        assert event is not None
+        own = event.regions.own
+        asked = own if event.kind in READS else asked
+        found[e] = InRegions(own, asked and event.kind is EventKind.GET_WRITES)
+    return found
 
 
 def _read_from(trace: Execution) -> Iterator[tuple[int, int]]:
@@ -203,7 +238,8 @@ def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int
 
 
 def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
-    """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect."""
+    """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect;
+    none of relaxed regions."""
     sides = (
         (frozenset({EventKind.PUT_READS}), frozenset({EventKind.GET_WRITES})),
         (
@@ -216,6 +252,8 @@ def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
             for b in thread:
                 one, two = trace.events[a], trace.events[b]
                 if a < b and one is not None and two is not None and _same_queue(one, two):
+                    if one.regions.own or two.regions.own:
+                        continue
                     kinds = one.kind, two.kind
                     if any((kinds[0] in r and kinds[1] in w) or (kinds[1] in r and kinds[0] in w) for r, w in sides):
                         yield a, b
@@ -246,7 +284,8 @@ def _messages_heard(trace: Execution) -> Iterator[tuple[int, int]]:
 
 
 def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
-    """rpf: from a message to what takes its completion; on some networks also from what its queue pair wrote before."""
+    """rpf: from a message to what takes its completion; also from the data of a write with immediate, and on some networks
+    from what its queue pair wrote before."""
     yield from _messages_heard(trace)
     for receives, message in trace.heard.items():
         sent = trace.events[message]
@@ -256,6 +295,16 @@ def _heard(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
             event = trace.events[e]
             if event is not None and _same_queue(event, sent) and told_by_receive(event.kind, platform):
                 yield e, receives
+        if (data := data_of(trace, mine, mine.index(message))) is not None:
+            yield data, receives
+
+
+def data_of(trace: Execution, mine: Sequence[int], place: int) -> int | None:
+    """Return the write of the same request before a message, if it is that of a write with immediate."""
+    event = trace.events[mine[place - 1]] if place else None
+    if event is None or event.kind is not EventKind.PUT_WRITES or event.completion is not Completion.NONE:
+        return None
+    return mine[place - 1]
 
 
 def _before(trace: Execution) -> Relation:

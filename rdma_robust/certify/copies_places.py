@@ -175,4 +175,4 @@ class CrowdPlaces:
 
 def polled_by(thread: Thread) -> tuple[str, ...]:
     """The remote nodes of the queue pairs that a thread polls, in the order of its flow graph."""
-    return tuple(dict.fromkeys(step.op.node for _, _, step in steps(thread) if isinstance(step.op, Poll)))
+    return tuple(dict.fromkeys(step.op.lane or step.op.node for _, _, step in steps(thread) if isinstance(step.op, Poll)))

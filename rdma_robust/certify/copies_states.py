@@ -24,7 +24,7 @@ KIND: Final = "copies-invariant"
 
 _SHARE: Final = (
     *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
-    *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "settled"),
+    *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "under_way", "settled"),
 )
 """What a share of marks may have; what is left out is empty."""
 
@@ -110,7 +110,8 @@ class _Reader:
         nodes = {each: node[each] if each in many else each for each in self._program.nodes}
         by_place = {(cell.node, cell.name): cell for cell in two.cells}
         cells = {str(cell): by_place[nodes[cell.node], cell.name] for cell in self._program.cells}
-        return EvidenceNames(threads, cells, nodes, SOME_COPY)
+        lanes = frozenset((t, lane) for t in threads.values() for lane, _ in two.threads[t].lanes)
+        return EvidenceNames(threads, cells, nodes, SOME_COPY, lanes)
 
     def _check_words(self) -> None:
         """The evidence says of what words and completions it speaks: all that there are."""

@@ -144,7 +144,7 @@ def reject(reason: str) -> NoReturn:
 
 
 def json_members(value: object, where: str, names: tuple[str, ...], *more: tuple[str, ...]) -> Mapping[str, object]:
-    """Return the object `value` if it has exactly the members `names`, or exactly those and some of the groups in `more`."""
+    """Return the object `value` if it has exactly the members `names`, or those and all of some groups of `more`."""
     if not isinstance(value, dict):
         reject(f"{where} is {_short(value)}, not an object")
     for group in more:

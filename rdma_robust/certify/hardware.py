@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class EventKind(StrEnum):
@@ -34,6 +34,8 @@ class EventKind(StrEnum):
     RECEIVES = "RP"
     FLUSH = "FL"
     ORDER = "nO"
+    ANSWERS_RELAXED = "nlW relaxed"
+    """Among what beta has: a GET_WRITES to a word of a relaxed region, which no later read pushes out."""
 
 
 _K = EventKind
@@ -42,12 +44,13 @@ CPU: Final = frozenset(
 )
 READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
-NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ORDER})
+NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED, _K.ATOMIC_WRITES, _K.ORDER})
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
 REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES})
 """They may sit in a buffer when a completion tells of their operation."""
+CARD_READS: Final = READS - CPU
 
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
@@ -55,7 +58,7 @@ STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 _OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
 _RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC}
-"""What a receive completion tells of besides its message, where writes of a queue pair may overtake each other."""
+"""What a receive completion tells of besides its message."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
 _ALL_NIC: Final = frozenset(EventKind) - CPU - {_K.ORDER}
@@ -68,6 +71,7 @@ _OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
     _K.PUT_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS, _K.GET_WRITES}) | _ATOMICS,
     _K.GET_READS: frozenset({_K.GET_WRITES, _K.FENCE}),
     _K.GET_WRITES: frozenset({_K.GET_WRITES}),
+    _K.ANSWERS_RELAXED: frozenset({_K.GET_WRITES}),
     _K.FENCE: _ALL_NIC,
     _K.ATOMIC_READS: _ALL_NIC - {_K.PUT_READS},
     _K.ATOMIC: _ALL_NIC - {_K.PUT_READS},
@@ -79,6 +83,7 @@ _ONLY_ISSUED: Final = frozenset(
     {
         (_K.PUT_WRITES, _K.FENCE),
         (_K.GET_WRITES, _K.FENCE),
+        (_K.ANSWERS_RELAXED, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.GET_WRITES),
     }
@@ -87,16 +92,20 @@ _ONLY_ISSUED: Final = frozenset(
 
 _RELAXED: Final = frozenset(
     {(a, b) for a in (_K.PUT_WRITES, *_ATOMICS) for b in (_K.PUT_WRITES, _K.GET_READS, *_ATOMICS)}
-    | {(_K.PUT_WRITES, _K.GET_WRITES), (_K.GET_WRITES, _K.GET_WRITES)}
+    | {(earlier, _K.GET_WRITES) for earlier in (_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED)}
 )
-"""What weaker networks do not keep."""
+"""What weaker networks do not keep; and none does where the later event accesses a word of a relaxed region."""
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
+
+_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b))
+"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence."""
 
 _LOST: Final[Mapping[str, frozenset[tuple[EventKind, EventKind]]]] = {
     "default": frozenset(),
     "multipath": _MULTIPATH,
     "relaxed": _RELAXED,
+    "none": _UNPROMISED,
 }
 
 CPUS: Final = ("sc", "tso")
@@ -134,6 +143,11 @@ class Platform:
         return 3 if self.completions_order else 2
 
     @property
+    def promised(self) -> bool:
+        """Whether anything is promised between two requests of a queue pair without a fence."""
+        return self.order != "none"
+
+    @property
     def ranked(self) -> bool:
         """Whether the atomics on a word are in an order of their own (rao)."""
         return self.atomics == "hca"
@@ -158,16 +172,31 @@ class Platform:
 USUAL: Final = Platform()
 
 
-@cache
-def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
-    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not.
+class InRegions(NamedTuple):
+    """The words of an event that are in a relaxed region: whether its `own` is, and, for an answer, the one that its request
+    has read at the other side."""
 
-    That a read is before the write which carries its value, and that the two events of an atomic are ordered, is kept
-    besides.
+    own: bool = False
+    asked: bool = False
+
+
+STRICT: Final = InRegions()
+
+
+@cache
+def observed_in_order(
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+) -> bool:
+    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions` are
+    those of the later event.
+
+    That a read is before the writes of its request is kept besides, whatever the network.
     """
     if earlier in CPU:
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
     if not same_queue or (earlier, later) in _LOST[platform.order]:
+        return False
+    if (earlier, later) in _RELAXED and _may_pass(earlier, later, regions):
         return False
     if later is EventKind.FLUSH:
         return True
@@ -177,13 +206,23 @@ def observed_in_order(earlier: EventKind, later: EventKind, same_queue: bool, pl
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
-def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform) -> bool:
+def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: InRegions = STRICT) -> bool:
     """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
-    return platform.completions_order and observed_in_order(earlier, later, True, replace(platform, order="default"))
+    default = replace(platform, order="default")
+    return platform.completions_order and observed_in_order(earlier, later, True, default, regions)
+
+
+def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
+    """Whether the later event is relaxed: an answer is as its request behind all but other answers, which it passes by its
+    own word."""
+    answers = (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED)
+    return regions.asked if later is EventKind.GET_WRITES and earlier not in answers else regions.own
 
 
 @cache
-def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform) -> bool:
+def issued_in_order(
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+) -> bool:
     """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
 
     A store is issued when it enters the store buffer, and observed when it leaves; the one point of posting a buffer for
@@ -193,10 +232,11 @@ def issued_in_order(earlier: EventKind, later: EventKind, same_queue: bool, plat
         return True
     if earlier is EventKind.POSTS_BUFFER and later is EventKind.LOCAL_WRITE and platform.buffered:
         return False
-    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED
-    return only_issued or observed_in_order(earlier, later, same_queue, platform)
+    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED - _LOST[platform.order]
+    return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
 
 
 def told_by_receive(kind: EventKind, platform: Platform) -> bool:
-    """Return whether a receive completion comes after earlier events of the kind on its queue pair, by itself."""
-    return platform.weaker and kind in _RECEIVED
+    """Return whether a receive completion comes after earlier events of the kind on its queue pair, also where its message
+    may pass them."""
+    return platform.promised and kind in _RECEIVED

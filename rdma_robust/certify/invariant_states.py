@@ -45,7 +45,10 @@ _MARKS: Final = (
     "alpha_value",
 )
 _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "half", "split")
-"""Members that marks have only where one of them is not empty, or false; `settled` stands alone where it is not empty."""
+"""Members that marks have only where one of them is not empty, or false."""
+_REQUESTS: Final = ("under_way",)
+_SETTLED: Final = ("settled",)
+"""Members that marks have where they are not empty."""
 
 _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
 
@@ -76,6 +79,7 @@ class EvidenceNames:
     cells: Mapping[str, Cell]
     nodes: Mapping[str, str]
     some_thread: int | None = None
+    lanes: frozenset[QueuePair] = frozenset()
 
     def thread(self, value: object, where: str) -> int:
         return self._known(self.threads, value, where)
@@ -85,7 +89,12 @@ class EvidenceNames:
 
     def queue_pair(self, value: object, where: str) -> QueuePair:
         found = json_members(value, where, ("thread", "remote"))
-        return self.thread(found["thread"], f"{where}.thread"), self.node(found["remote"], f"{where}.remote")
+        return self.pair_of(self.thread(found["thread"], f"{where}.thread"), found["remote"], f"{where}.remote")
+
+    def pair_of(self, thread: int, value: object, where: str) -> QueuePair:
+        """Return the queue pair that a thread calls so: a lane, or else the one to a node."""
+        lane = (thread, string(value, where))
+        return lane if lane in self.lanes else (thread, self.node(value, where))
 
     def node(self, value: object, where: str) -> str:
         name = string(value, where)
@@ -114,6 +123,7 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], platform:
         {thread.name: i for i, thread in enumerate(program.threads)},
         {str(cell): cell for cell in program.cells},
         {node: node for node in program.nodes},
+        lanes=frozenset((i, lane) for i, thread in enumerate(program.threads) for lane, _ in thread.lanes),
     )
     locals_ = _threads(found["threads"], readings)
     cells = tuple(json_array(found["cells"], "`evidence.cells`", names.cell))
@@ -152,8 +162,12 @@ def read_connections(
         return None, ((),)
 
     def connection(item: object, at: str) -> Connection:
-        each = json_members(item, at, ("sender", "receiver"))
-        return names.thread(each["sender"], f"{at}.sender"), names.thread(each["receiver"], f"{at}.receiver")
+        named = isinstance(item, dict) and "lane" in item
+        each = json_members(item, at, ("sender", "receiver", *(("lane",) if named else ())))
+        sender, lane = names.thread(each["sender"], f"{at}.sender"), ""
+        if "lane" in each:
+            _, lane = names.pair_of(sender, each["lane"], f"{at}.lane")
+        return sender, names.thread(each["receiver"], f"{at}.receiver"), lane
 
     def tagged(item: object, at: str) -> tuple[object, Tag]:
         if not isinstance(item, list) or len(item) != 3:
@@ -237,7 +251,7 @@ def _value(value: object, where: str) -> int | None:
 
 def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = json_members(value, where, _MARKS, _LATER, ("settled",))
+    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED)
     pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
@@ -262,7 +276,7 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
 
     def queue(item: object, at: str) -> list[tuple[QueuePair, EventKind]]:
         each = json_members(item, at, ("thread", "remote", "events"))
-        pair = names.thread(each["thread"], f"{at}.thread"), names.node(each["remote"], f"{at}.remote")
+        pair = names.pair_of(names.thread(each["thread"], f"{at}.thread"), each["remote"], f"{at}.remote")
         kinds = json_array(each["events"], f"{at}.events", lambda kind, place: EventKind(json_word(kind, place, _NIC)))
         return [(pair, kind) for kind in kinds]
 
@@ -277,7 +291,10 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         return reader(found.get(member, []), f"{where}.{member}")
 
     return {
-        "beta": frozenset(pair for each in json_array(found["beta"], f"{where}.beta", queue) for pair in each),
+        **{
+            name: frozenset(pair for each in json_array(found.get(name, []), f"{where}.{name}", queue) for pair in each)
+            for name in ("beta", *_REQUESTS)
+        },
         "cpu": read(names.threads_of, "cpu_in_beta"),
         "forced": read(names.queue_pairs_of, "forced_polls"),
         "overtaken": read(names.queue_pairs_of, "overtaken"),

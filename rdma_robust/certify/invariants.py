@@ -88,7 +88,7 @@ def fences_matter(program: Program) -> frozenset[QueuePair]:
     """
     found = set()
     for number, thread in enumerate(program.threads):
-        for remote in program.nodes:
+        for remote in (*program.nodes, *(lane for lane, _ in thread.lanes)):
             if {EventKind.PUT_READS, EventKind.GET_WRITES, EventKind.FENCE} <= set(_events(thread, remote)):
                 found.add((number, remote))
     return frozenset(found)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import EventKind, Platform
-from rdma_robust.certify.judge_question import NotCovered, Place, check_polls
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, NotCovered, Place, check_polls
 from rdma_robust.certify.known_values import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
@@ -30,6 +30,7 @@ _UNKNOWN: Final = {EventKind.FLUSH: "flushes", EventKind.ORDER: "`order` stateme
 """What the proofs of the judge do not know."""
 
 _ATOMICS: Final = (EventKind.ATOMIC_READS, EventKind.ATOMIC)
+_NO_ANSWER: Final = "remote atomics without an answer"
 _WORDS: Final[Mapping[Completion, str]] = {Completion.SIGNALED: "s", Completion.UNSIGNALED: "u"}
 
 
@@ -119,9 +120,14 @@ def account_of(
 ) -> Account:
     """Return what the judge is asked of a trace, whose events are in the order in which they take effect, and which the
     checker has accepted; `mo` lists the writes of each cell in their order, if that is another one. Raises NotCovered for a
-    remote operation that the judge does not know.
+    remote operation, or hardware, that the judge does not know, and for messages on lanes: it matches those of two threads
+    as a whole.
     """
     check_polls(platform, any(claim.event.kind is EventKind.POLL for claim in claimed))
+    if any(claim.event.lane for claim in claimed) or any(lane for thread in program.threads for _, _, lane in thread.posted):
+        raise NotCovered("messages on a queue pair with a name")
+    if not platform.promised:
+        raise NotCovered(NOTHING_PROMISED)
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
     readings = readings_of(program, platform)
     deeds = []
@@ -153,8 +159,9 @@ def _modified(order: Sequence[Place], mo: Mapping[str, Sequence[int]]) -> tuple[
 
 def _posted(program: Program, numbers: Mapping[str, int]) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     for number, thread in enumerate(program.threads):
-        for sender in dict.fromkeys(name for name, _ in thread.posted):
-            yield number, numbers[sender], tuple(program.cells.index(cell) for name, cell in thread.posted if name == sender)
+        for sender in dict.fromkeys(name for name, _, _ in thread.posted):
+            mine = (cell for name, cell, _ in thread.posted if name == sender)
+            yield number, numbers[sender], tuple(map(program.cells.index, mine))
 
 
 def _deeds(
@@ -165,6 +172,8 @@ def _deeds(
     before = EventAccount(EventKind.FENCE)
     for claim in mine:
         event = claim.event
+        if event.kind in (*_ATOMICS, EventKind.ATOMIC_WRITES) and event.completion is not Completion.NONE:
+            raise NotCovered(_NO_ANSWER)
         if event.kind in _UNKNOWN:
             raise NotCovered(_UNKNOWN[event.kind])
         queue = -1 if event.remote is None else queues.setdefault(event.remote, len(queues))
@@ -202,6 +211,8 @@ def _operations(program: Program, reading: ThreadReading, mine: Sequence[EventRe
 
 def _operation(op: RemoteRmw, known: Mapping[str, Value], domain: tuple[int, int] | None) -> str:
     """Say with its operands what a remote atomic writes. Raises NotCovered if it is none of those of the language."""
+    if op.target is None:
+        raise NotCovered(_NO_ANSWER)
     unread = {**known, VALUE.name: None}
     match op.when:
         case Binary("==", left, expected) if left == VALUE:

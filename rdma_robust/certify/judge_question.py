@@ -42,6 +42,9 @@ _UNKNOWN: Final[Mapping[EventKind, str]] = {
 }
 
 
+NOTHING_PROMISED: Final = "hardware of which nothing is promised between two requests (order none)"
+
+
 class NotCovered(RdmaRobustError):
     """The proven judge cannot judge this; the message says what is beyond it."""
 
@@ -115,9 +118,13 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[EventRec
 
     Raises NotCovered for what the proof does not cover, and where the order is not made of alpha, a pivot and beta.
     """
+    if not platform.promised:
+        raise NotCovered(NOTHING_PROMISED)
     if platform.buffered:
         raise NotCovered("store buffers")
     check_polls(platform, any(claim.event.kind is EventKind.POLL for claim in claimed))
+    if program.has_regions:
+        raise NotCovered("relaxed regions")
     for claim in claimed:
         if claim.joined:
             raise NotCovered("locked sections of several words")

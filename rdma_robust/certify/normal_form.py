@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rdma_robust.certify.hardware import (
+    CARD_READS,
     CPU,
     NIC_WRITES,
     READS,
@@ -36,8 +37,6 @@ from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.language.flow.cfg import Cell
 
 Member = TypeVar("Member")
-
-_NIC_READS = frozenset({EventKind.PUT_READS, EventKind.GET_READS, EventKind.ATOMIC_READS, EventKind.ATOMIC})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +92,8 @@ class NormalFormRules:
                 yield beta
 
     def written_behind(self, marks: Marks, event: ThreadEvent, value: Seen) -> TraceParts | None:
-        """Place the write of a remote atomic whose read is in beta."""
-        return self._in_beta(marks, event, value, UNTAGGED)
+        """Place the write of a remote atomic whose read, for which it waits, is in beta."""
+        return self._in_beta(marks, event, value, Tag(True, False))
 
     def apart(self, before: Marks, after: Marks, event: ThreadEvent) -> Marks:
         """Return `after` where the read of a remote atomic is in alpha, and its write `event` in beta or never made.
@@ -181,17 +180,23 @@ class NormalFormRules:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
         for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.platform):
+            if other == queue and observed_in_order(kind, event.kind, True, self.platform, event.regions):
                 return True
+        if event.kind in NIC_WRITES and self._has_read(marks, queue):
+            return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
         if (settled := self._settled_forces(marks, event)) is not False:
             return settled
-        if event.kind is not EventKind.PUT_READS or self.platform.weaker:
+        if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
         return queue in marks.overtaken
+
+    def _has_read(self, marks: Marks, queue: QueuePair) -> bool:
+        """The read of the request under way is in beta, where the network keeps nothing between two requests."""
+        return any(other == queue and kind in CARD_READS for other, kind in marks.under_way)
 
     def _in_alpha(self, marks: Marks, event: ThreadEvent, tag: Tag) -> TraceParts:
         tainted = tag.tainted or self._reached(marks, event)
@@ -206,7 +211,18 @@ class NormalFormRules:
         queue = _queue(event)
         if event.kind is EventKind.FENCE and (queue, EventKind.GET_WRITES) in marks.beta and queue in self.watched:
             after = replace(after, overtaken=after.overtaken | {queue})
-        return replace(self._completing(after, event), tag=behind)
+        return replace(self._completing(self._going_on(after, event, False), event), tag=behind)
+
+    def _going_on(self, marks: Marks, event: ThreadEvent, in_beta: bool) -> Marks:
+        """Remember what is in beta of the request under way, which ends with what completes."""
+        if self.platform.promised or event.kind is EventKind.FENCE:
+            return marks
+        queue, mine = _queue(event), marks.under_way
+        if event.completion is not Completion.NONE:
+            mine = frozenset(each for each in mine if each[0] != queue)
+        elif in_beta and event.kind in {*CARD_READS, EventKind.PUT_WRITES}:
+            mine |= {(queue, event.kind)}
+        return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
     def _told(self, placed: TraceParts, event: ThreadEvent) -> Iterator[TraceParts]:
         """Yield what a poll of alpha can tell: it takes a completion before the first remote write of beta, or may tell of
@@ -228,14 +244,18 @@ class NormalFormRules:
         answer is asked nothing: the read of its operation is forced first."""
         queue, platform = _queue(event), self.platform
         writes = [kind for kind in REMOTE_WRITES if (queue, kind) in marks.beta]
-        if event.kind is EventKind.GET_WRITES or not any(observed_behind_poll(w, event.kind, platform) for w in writes):
+        if event.kind is EventKind.GET_WRITES or not any(
+            observed_behind_poll(w, event.kind, platform, event.regions) for w in writes
+        ):
             return False
         return queue in marks.settled if queue in self.counted else None
 
     def _behind_beta(self, marks: Marks, event: ThreadEvent) -> bool:
-        """What takes the message's completion comes after something of beta that its queue pair has written."""
-        queue = _queue(event)
-        return any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
+        """What takes the message's completion comes after something of beta that its queue pair, or its request, has
+        written."""
+        queue, own = _queue(event), (_queue(event), EventKind.PUT_WRITES)
+        told = any(other == queue and told_by_receive(kind, self.platform) for other, kind in marks.beta)
+        return told or own in marks.under_way
 
     def _in_beta(self, marks: Marks, event: ThreadEvent, value: Seen, tag: Tag) -> TraceParts | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
@@ -257,7 +277,7 @@ class NormalFormRules:
             after = replace(after, awaited=after.awaited | {queue})
         if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
-        after = replace(after, beta=after.beta | {(queue, event.kind)})
+        after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind_in_beta)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 
     def _may_wait(self, marks: Marks, event: ThreadEvent) -> bool:
@@ -274,16 +294,21 @@ class NormalFormRules:
     def _forces(self, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
         """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
 
-        A get has written then; of a put or a send the poll tells that it was issued: after instantaneous events of beta on
-        the queue pair, after what was in the store buffer before it, and after the buffer that a message has found (S2).
+        A get has written then, and an atomic without an answer has read; of a put or a send the poll tells that it was
+        issued: after instantaneous events of beta on the queue pair, after what was in the store buffer before it, and
+        after the buffer that a message has found (S2). So it does of an atomic's write, also of its read.
         """
         if event.completion is Completion.NONE:
             return False
-        if event.kind is EventKind.GET_WRITES or tag.beta or event.thread in marks.stores:
+        if event.kind is EventKind.GET_WRITES or self.platform.instantaneous(event.kind):
+            return True
+        if tag.beta or event.thread in marks.stores:
             return True
         queue = _queue(event)
-        return any(
-            other == queue and self.platform.instantaneous(kind) and issued_in_order(kind, event.kind, True, self.platform)
+        return self._has_read(marks, queue) or any(
+            other == queue
+            and self.platform.instantaneous(kind)
+            and issued_in_order(kind, event.kind, True, self.platform, event.regions)
             for other, kind in marks.beta
         )
 
@@ -317,12 +342,12 @@ class NormalFormRules:
         """
         if event.cell is None:
             return marks
-        if event.kind in _NIC_READS:
-            carries = event.cell in marks.poisoned
+        if event.kind in CARD_READS:
+            carries = event.cell in marks.poisoned and event.completion is Completion.NONE
             return replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
         if event.kind in NIC_WRITES:
             stores = event.thread in marks.poison_carried
-            answers = event.kind is EventKind.ATOMIC_WRITES
+            answers = event.kind is EventKind.ATOMIC_WRITES and event.completion is Completion.NONE
             carried = marks.poison_carried if answers else marks.poison_carried - {event.thread}
             return replace(marks, poison_carried=carried, poisoned=_with(marks.poisoned, event.cell, stores))
         if event.kind is EventKind.LOCAL_WRITE:

@@ -70,13 +70,14 @@ class Marks:
     apart that wait in a store buffer, which `stores` has. `forced` are the queue pairs on which some completion forces
     its poll into beta, `settled` those on which a poll of alpha has told of a remote write of beta, `overtaken` those on
     which a fence of alpha came after the local write of a get in beta, `awaited` those with a message whose buffer was
-    posted in beta. `read` and `written` are cells that beta has accessed, `forwarding` those whose last write is a store
-    of the thread in beta, `atomics` those that a remote atomic has read in beta, `poisoned` those whose value depends on
-    the pivot, `poison_carried` threads whose NIC carries such a value. Taint means reached from the pivot by sc:
-    threads, and cells that tainted events have read or written. Once `closed`, sc leads back to the pivot, and taint is
-    forgotten. `alpha_value` is what the pivot's cell held before beta first wrote it, None where that is unknown or has
-    not happened. `half`: the pivot is the write of a remote atomic whose read is made. `split`: an atomic on the pivot's
-    cell has its read in alpha, but not its write.
+    posted in beta. `under_way` has, of the request that a thread is making, the events in beta, on networks that keep
+    the order of its events only. `read` and `written` are cells that beta has accessed, `forwarding` those whose last
+    write is a store of the thread in beta, `atomics` those that a remote atomic has read in beta, `poisoned` those whose
+    value depends on the pivot, `poison_carried` threads whose NIC carries such a value. Taint means reached from the
+    pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc leads back to the pivot,
+    and taint is forgotten. `alpha_value` is what the pivot's cell held before beta first wrote it, None where that is
+    unknown or has not happened. `half`: the pivot is the write of a remote atomic whose read is made. `split`: an atomic
+    on the pivot's cell has its read in alpha, but not its write.
     """
 
     pivot: PivotAccesses
@@ -99,6 +100,7 @@ class Marks:
     awaited: frozenset[QueuePair] = frozenset()
     half: bool = False
     split: bool = False
+    under_way: frozenset[tuple[QueuePair, EventKind]] = frozenset()
     settled: frozenset[QueuePair] = frozenset()
 
     def without_value(self) -> Marks:

@@ -30,7 +30,7 @@ from rdma_robust.certify.thread_events import LocalState, OperationStage, Thread
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading
 from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, steps
 
-Connection = tuple[int, int]
+Connection = tuple[int, int, str]
 """The numbers of a thread that sends messages and of the one that receives them."""
 
 
@@ -80,12 +80,12 @@ class SearchSteps:
             Mailbox(
                 tuple(
                     Buffer(cell, UNTAGGED)
-                    for name, cell in program.threads[receiver].posted
-                    if name == program.threads[sender].name
+                    for name, cell, on in program.threads[receiver].posted
+                    if (name, on) == (program.threads[sender].name, lane)
                 ),
                 (),
             )
-            for sender, receiver in self.connections
+            for sender, receiver, lane in self.connections
         )
 
     def held_by(self, thread: int, local: LocalState) -> Cell | None:
@@ -95,7 +95,8 @@ class SearchSteps:
     def heard(self, thread: int, ahead: Ahead, mail: Mail) -> Value:
         """What the message carries whose completion a step of the thread takes, None if there is none."""
         assert ahead.hears is not None
-        arrived = mail[self._channel[self._names[ahead.hears], thread]].arrived
+        sender, lane = ahead.hears
+        arrived = mail[self._channel[self._names[sender], thread, lane]].arrived
         return arrived[0].carries if arrived else None
 
     def finds_no_buffer(self, event: ThreadEvent, mail: Mail) -> bool:
@@ -177,7 +178,7 @@ class SearchSteps:
         """The number of the connection that an event is about."""
         assert event.peer is not None
         peer = self._names[event.peer]
-        return self._channel[(event.thread, peer) if event.is_message else (peer, event.thread)]
+        return self._channel[(*((event.thread, peer) if event.is_message else (peer, event.thread)), event.lane)]
 
     def _delivered(self, event: ThreadEvent, written: Value, mail: Mail, placed: TraceParts) -> Mail:
         """The messages after the event; once the cycle is closed, their taint is forgotten as well."""
@@ -279,17 +280,18 @@ def _excluding(placed: TraceParts, pivot: PivotAccesses, held: frozenset[Cell]) 
 
 
 def connections_of(program: Program) -> tuple[Connection, ...]:
-    """Return every two threads of which one sends messages to the other or may receive such, in a fixed order."""
+    """Return every two threads of which one sends messages to the other or may receive such, with the lane of the first on
+    which it does, in a fixed order."""
     names = {thread.name: number for number, thread in enumerate(program.threads)}
     found: set[Connection] = set()
     for t, thread in enumerate(program.threads):
-        found |= {(names[sender], t) for sender, _ in thread.posted}
+        found |= {(names[sender], t, lane) for sender, _, lane in thread.posted}
         for _, _, step in steps(thread):
             match step.op:
-                case Recv(sender=sender) | RecvPoll(sender=sender):
-                    found.add((names[sender], t))
-                case Send(to=to) | ImmPut(to=to):
-                    found.add((t, names[to]))
+                case Recv(sender=sender, lane=lane) | RecvPoll(sender=sender, lane=lane):
+                    found.add((names[sender], t, lane))
+                case Send(to=to, lane=lane) | ImmPut(to=to, lane=lane):
+                    found.add((t, names[to], lane))
                 case _:
                     pass
     return tuple(sorted(found))

@@ -5,10 +5,10 @@ Source: docs/model.md, "Events"; docs/deployed.md, "Events".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rdma_robust.certify.hardware import READS, WRITES, EventKind
+from rdma_robust.certify.hardware import READS, WRITES, EventKind, InRegions
 from rdma_robust.certify.known_values import Value
 from rdma_robust.language.flow.cfg import Cell
 
@@ -55,10 +55,11 @@ class LocalState:
 class ThreadEvent:
     """An event of a thread, but for its values: polls and fences have no cell, CPU accesses no remote node.
 
-    `peer` is the other thread of a message, or of what posts a buffer or takes a receive completion. What posts a
+    `remote` is what the thread calls the queue pair: a lane, or the other node. `peer` is the other thread of a message, or
+    of what posts a buffer or takes a receive completion, and `lane` that of the sender, if it has a name. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
-    moment it reads all of its `words` and writes some of them.
+    moment it reads all of its `words` and writes some of them. An answer knows the word that its request has `asked`.
     """
 
     thread: int
@@ -71,6 +72,18 @@ class ThreadEvent:
     fills: bool = False
     swaps: bool = False
     words: tuple[tuple[Cell, bool], ...] = ()
+    lane: str = ""
+    asked: Cell | None = field(default=None, compare=False)
+
+    @property
+    def regions(self) -> InRegions:
+        """Which words of the event are in a relaxed region."""
+        return InRegions(self.cell is not None and self.cell.relaxed, self.asked is not None and self.asked.relaxed)
+
+    @property
+    def kind_in_beta(self) -> EventKind:
+        """What beta has with the event."""
+        return EventKind.ANSWERS_RELAXED if self.kind is EventKind.GET_WRITES and self.regions.own else self.kind
 
     @property
     def read(self) -> tuple[Cell, ...]:

@@ -12,13 +12,13 @@ More than 400 lines: it is all that the checker trusts of what operations do, to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
-from rdma_robust.expr import VALUE, Binary, Expr
+from rdma_robust.expr import FALSE, VALUE, Binary, Expr
 from rdma_robust.language.flow import cfg
 
 
@@ -26,41 +26,43 @@ from rdma_robust.language.flow import cfg
 class Ahead:
     """What a thread can do next: a step that it stands before, or is in the middle of, and its registers there.
 
-    What happens may depend on the value of a cell that it `reads`, on what a message of the thread `hears` carries, or on
-    the values of the `words` of a locked section.
+    What happens may depend on the value of a cell that it `reads`, on what a message of the thread that it `hears` carries,
+    on that lane of it, or on the values of the `words` of a locked section.
     """
 
     number: int
     local: LocalState
     reads: cfg.Cell | None
-    hears: str | None = None
+    hears: tuple[str, str] | None = None
     words: tuple[cfg.Cell, ...] = ()
     found: dict[Seen, tuple[ThreadMove, ...]] = field(default_factory=dict)
 
 
 def readings_of(program: cfg.Program, platform: Platform) -> tuple[ThreadReading, ...]:
     """Return the reading of every thread of `program` on `platform`."""
-    buffers: dict[str, dict[str, dict[cfg.Cell, None]]] = {}
+    buffers: dict[str, dict[tuple[str, str], dict[cfg.Cell, None]]] = {}
     for thread in program.threads:
-        posted = [*thread.posted, *((s.op.sender, s.op.cell) for _, _, s in cfg.steps(thread) if isinstance(s.op, cfg.Recv))]
-        for sender, cell in posted:
-            buffers.setdefault(sender, {}).setdefault(thread.name, {})[cell] = None
+        posted = list(thread.posted)
+        for _, _, step in cfg.steps(thread):
+            posted += [(step.op.sender, step.op.cell, step.op.lane)] if isinstance(step.op, cfg.Recv) else []
+        for sender, cell, lane in posted:
+            buffers.setdefault(sender, {}).setdefault((thread.name, lane), {})[cell] = None
     return tuple(
-        ThreadReading(thread, number, platform, {peer: tuple(cells) for peer, cells in buffers.get(thread.name, {}).items()})
+        ThreadReading(thread, number, platform, {end: tuple(cells) for end, cells in buffers.get(thread.name, {}).items()})
         for number, thread in enumerate(program.threads)
     )
 
 
 class ThreadReading:
     """A thread as what it can do next; `number` is its place in the program, `buffers` are those that each thread which it
-    sends messages to may give to them."""
+    sends messages to may give to them, for each of its lanes."""
 
     def __init__(
         self,
         thread: cfg.Thread,
         number: int,
         platform: Platform = USUAL,
-        buffers: Mapping[str, tuple[cfg.Cell, ...]] | None = None,
+        buffers: Mapping[tuple[str, str], tuple[cfg.Cell, ...]] | None = None,
     ) -> None:
         self.number = number
         self.name = thread.name
@@ -97,16 +99,16 @@ class ThreadReading:
 
     def _accesses_of(self, request: CardRequest | None) -> Iterator[CellAccess]:
         if request is not None and request.source is not None:
-            yield CellAccess(request.source, False, request.swaps)
+            yield CellAccess(request.source, False, request.reads is EventKind.ATOMIC_READS)
             yield from [CellAccess(request.source, True)] if request.swaps else []
         if request is not None:
-            targets = self.buffers.get(request.to or "", ()) if request.target is None else (request.target,)
+            targets = self.buffers.get((request.to or "", request.lane), ()) if request.target is None else (request.target,)
             yield from (CellAccess(cell, True) for cell in targets)
 
     def cells_of(self, event: ThreadEvent) -> tuple[cfg.Cell, ...]:
         """Return the cells that an event of the thread may access: one, or each buffer that a message may find."""
         if event.fills and event.cell is None:
-            return self.buffers.get(event.peer or "", ())
+            return self.buffers.get((event.peer or "", event.lane), ())
         return () if event.cell is None else (event.cell,)
 
     def ahead(self, local: LocalState) -> tuple[Ahead, ...]:
@@ -140,7 +142,7 @@ class ThreadReading:
             for number in self._from.get(here.point, ()):
                 _, target, step = self.steps[number]
                 if not self._is_silent(step):
-                    hears = step.op.sender if isinstance(step.op, cfg.RecvPoll) else None
+                    hears = (step.op.sender, step.op.lane) if isinstance(step.op, cfg.RecvPoll) else None
                     yield Ahead(
                         number, here, _cell_read(step), hears, step.op.cells if isinstance(step.op, cfg.Section) else ()
                     )
@@ -178,24 +180,23 @@ class ThreadReading:
                 )
             case cfg.Cas() | cfg.Rmw():
                 yield from self._swaps(step, ahead, value, after)
-            case cfg.Poll(node):
-                yield ThreadMove(ThreadEvent(self.number, EventKind.POLL, None, node), None, after, line)
-            case cfg.RFence(node):
-                yield ThreadMove(ThreadEvent(self.number, EventKind.FENCE, None, node), None, after, line)
-            case cfg.Flush(node):
-                yield ThreadMove(ThreadEvent(self.number, EventKind.FLUSH, None, node), None, after, line)
-            case cfg.OrderFence(node):
-                yield ThreadMove(ThreadEvent(self.number, EventKind.ORDER, None, node), None, after, line)
+            case cfg.Poll(node, lane):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.POLL, None, lane or node), None, after, line)
+            case cfg.RFence(node, lane):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.FENCE, None, lane or node), None, after, line)
+            case cfg.Flush(node, lane):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.FLUSH, None, lane or node), None, after, line)
+            case cfg.OrderFence(node, lane):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.ORDER, None, lane or node), None, after, line)
             case cfg.MFence():
                 yield ThreadMove(ThreadEvent(self.number, EventKind.MEMORY_FENCE), None, after, line)
-            case cfg.Recv(cell, sender):
-                yield ThreadMove(
-                    ThreadEvent(self.number, EventKind.POSTS_BUFFER, peer=sender, buffer=cell), None, after, line
-                )
-            case cfg.RecvPoll(sender):
-                yield ThreadMove(ThreadEvent(self.number, EventKind.RECEIVES, peer=sender), None, after, line)
+            case cfg.Recv(cell, sender, lane):
+                posts = ThreadEvent(self.number, EventKind.POSTS_BUFFER, peer=sender, buffer=cell, lane=lane)
+                yield ThreadMove(posts, None, after, line)
+            case cfg.RecvPoll(sender, lane):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.RECEIVES, peer=sender, lane=lane), None, after, line)
             case cfg.RemoteRmw():
-                yield from self._remote_swaps(step.op, ahead, value, line)
+                yield from self._remote_swaps(step, step.op, ahead, value, after)
             case _:
                 request = request_of(step.op)
                 assert request is not None, f"nothing is certified of {type(step.op).__name__}"
@@ -244,18 +245,24 @@ class ThreadReading:
             case _:
                 raise AssertionError("no local atomic")
 
-    def _remote_swaps(self, op: cfg.RemoteRmw, ahead: Ahead, value: Value, line: int) -> Iterator[ThreadMove]:
-        known = self._values(ahead.local) | {VALUE.name: value}
-        cell, writes, answers = op.source, evaluated(op.when, known), self._middle(ahead, value)
+    def _remote_swaps(
+        self, step: cfg.Step, op: cfg.RemoteRmw, ahead: Ahead, value: Value, after: LocalState
+    ) -> Iterator[ThreadMove]:
+        """The first event of a remote atomic; without an answer it may be the last one, with which that completes."""
+        known, line = self._values(ahead.local) | {VALUE.name: value}, step.span.line
+        cell, writes, pair = op.source, evaluated(op.when, known), op.lane or op.source.node
+        answers = after if op.target is None else self._middle(ahead, value)
+        completion = _completion(step) if op.target is None else Completion.NONE
         if writes != 0 and self._platform.ranked:
-            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node, swaps=True)
+            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, swaps=True)
             yield ThreadMove(event, None, self._middle(ahead, value, OperationStage.HALF), line)
         elif writes != 0:
             yield ThreadMove(
-                ThreadEvent(self.number, EventKind.ATOMIC, cell, cell.node), evaluated(op.new, known), answers, line
+                ThreadEvent(self.number, EventKind.ATOMIC, cell, pair, completion), evaluated(op.new, known), answers, line
             )
         if writes is None or writes == 0:
-            yield ThreadMove(ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, cell.node), None, answers, line)
+            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, completion)
+            yield ThreadMove(event, None, answers, line)
 
     def _requests(self, request: CardRequest, step: cfg.Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
         """The first event of a request: a read by the CPU or the card, or what it writes if it reads nothing."""
@@ -264,8 +271,8 @@ class ThreadReading:
         if request.source is None:
             yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
             return
-        node = None if request.reads is EventKind.LOCAL_READ else request.node
-        yield ThreadMove(ThreadEvent(self.number, request.reads, request.source, node), None, middle, step.span.line)
+        pair = None if request.reads is EventKind.LOCAL_READ else request.queue_pair
+        yield ThreadMove(ThreadEvent(self.number, request.reads, request.source, pair), None, middle, step.span.line)
 
     def _continued(self, step: cfg.Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
         """The next event of an operation of which some are made."""
@@ -277,9 +284,8 @@ class ThreadReading:
                 yield ThreadMove(event, here.carried, over if last else message, line)
             case OperationStage.MESSAGE:
                 assert isinstance(step.op, cfg.ImmPut)
-                event = ThreadEvent(
-                    self.number, EventKind.PUT_WRITES, None, step.op.target.node, _completion(step), step.op.to
-                )
+                op, pair = step.op, step.op.lane or step.op.target.node
+                event = ThreadEvent(self.number, EventKind.PUT_WRITES, None, pair, _completion(step), op.to, lane=op.lane)
                 yield ThreadMove(event, evaluated(step.op.imm, self._values(here)), over, line)
             case OperationStage.FENCED:
                 cell, writes, _ = self._swap(step, here, value)
@@ -288,20 +294,30 @@ class ThreadReading:
             case OperationStage.HALF:
                 assert isinstance(step.op, cfg.RemoteRmw)
                 new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
-                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, step.op.source.node)
+                last, pair = step.op.target is None, step.op.lane or step.op.source.node
+                completion = _completion(step) if last else Completion.NONE
+                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, pair, completion)
                 answers = LocalState(here.point, here.registers, here.operation, here.carried, OperationStage.CARRIES)
-                yield ThreadMove(event, new, answers, line)
+                yield ThreadMove(event, new, over if last else answers, line)
 
     def _carrying(self, step: cfg.Step) -> tuple[ThreadEvent, bool]:
         """The event that writes what an operation has read, and whether it is the last one."""
         request = request_of(step.op)
         assert request is not None, "only a request carries something"
         if isinstance(step.op, cfg.ImmPut):
-            return ThreadEvent(self.number, request.writes, request.target, request.node), False
+            return ThreadEvent(self.number, request.writes, request.target, request.queue_pair), False
         fills = request.target is None
         completion = _completion(step)
         return ThreadEvent(
-            self.number, request.writes, request.target, request.node, completion, request.to, fills=fills
+            self.number,
+            request.writes,
+            request.target,
+            request.queue_pair,
+            completion,
+            request.to,
+            fills=fills,
+            lane=request.lane if fills else "",
+            asked=request.source if request.writes is EventKind.GET_WRITES else None,
         ), True
 
     def _values(self, here: LocalState) -> dict[str, Value]:
@@ -320,11 +336,11 @@ class ThreadReading:
 
 @dataclass(frozen=True, slots=True)
 class CardRequest:
-    """What a request that a thread posts towards `node` does.
+    """What a request that a thread posts towards `node`, on the `lane` if that has a name, does.
 
     Its first event `reads` the word `source`, if there is one, and a later one `writes` the `value` to `target`, or to a
     buffer of the thread `to`. The value is over registers and VALUE, which is what was read. One that `swaps` changes its
-    source too.
+    source too. Without a target and such a thread what it has read goes nowhere.
     """
 
     node: str
@@ -335,22 +351,45 @@ class CardRequest:
     value: Expr = VALUE
     to: str | None = None
     swaps: bool = False
+    lane: str = ""
+
+    @property
+    def queue_pair(self) -> str:
+        """What the thread calls the queue pair: no lane has the name of a node."""
+        return self.lane or self.node
 
 
 def request_of(op: cfg.Op) -> CardRequest | None:
     """Return what the card is asked for by an operation, None for what asks it for nothing that touches words."""
+    request = _nameless_request_of(op)
+    return None if request is None else replace(request, lane=getattr(op, "lane", ""))
+
+
+def _nameless_request_of(op: cfg.Op) -> CardRequest | None:
     match op:
         case cfg.Put(target, source):
             return CardRequest(target.node, EventKind.PUT_READS, source, EventKind.PUT_WRITES, target)
         case cfg.Get(target, source):
             return CardRequest(source.node, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
         case cfg.RemoteRmw(target, source):
-            return CardRequest(source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=True)
+            return CardRequest(
+                source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
+            )
         case cfg.InlinePut(target, data) | cfg.ImmPut(target, data):
             return CardRequest(target.node, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
         case cfg.Send(to, node, data):
             return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
-        case cfg.Silent() | cfg.Read() | cfg.Write() | cfg.Cas() | cfg.Rmw() | cfg.Section() | cfg.MFence() | cfg.Nondet():
+        case (
+            cfg.Silent()
+            | cfg.Read()
+            | cfg.Write()
+            | cfg.Cas()
+            | cfg.Rmw()
+            | cfg.Section()
+            | cfg.MFence()
+            | cfg.Nondet()
+            | cfg.BarrierWait()
+        ):
             return None
         case cfg.Poll() | cfg.RFence() | cfg.Flush() | cfg.OrderFence() | cfg.Recv() | cfg.RecvPoll():
             return None
@@ -369,7 +408,8 @@ def stages_of(step: cfg.Step) -> frozenset[OperationStage]:
         return frozenset({OperationStage.FENCED})
     if request is None:
         return frozenset()
-    stages = {OperationStage.CARRIES} if request.source is not None else set()
+    carries = request.source is not None and (request.target is not None or request.to is not None)
+    stages = {OperationStage.CARRIES} if carries else set()
     stages |= {OperationStage.MESSAGE} if isinstance(step.op, cfg.ImmPut) else set()
     return frozenset(stages | ({OperationStage.HALF, OperationStage.STOPPED} if request.swaps else set()))
 

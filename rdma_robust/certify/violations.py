@@ -17,7 +17,7 @@ from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Cell, Program, Thread
 
 KIND: Final = "trace"
 
@@ -28,6 +28,9 @@ _KINDS: Final = tuple(kind.value for kind in EventKind)
 _MEMBERS: Final = ("thread", "position", "line", "type", "remote", "cell", "read", "written", "reads_from")
 _LATER: Final = ("peer", "buffer", "completion")
 """Members that an event has only where one says something: of messages and their receives, and of unsignaled operations."""
+
+LANE: Final = "lane"
+"""The member of an event that is about messages on a lane: that of the sender."""
 
 JOINED: Final = "joined"
 """The member, true, of an event that a locked section makes at the same moment as the event before it."""
@@ -96,11 +99,11 @@ class _Reader:
     def __init__(self, program: Program) -> None:
         self._threads = {thread.name: number for number, thread in enumerate(program.threads)}
         self._cells = {str(cell): cell for cell in program.cells}
-        self._nodes = frozenset(program.nodes)
+        self._queue_pairs = [{*program.nodes, *(lane for lane, _ in thread.lanes)} for thread in program.threads]
 
     def event(self, value: object, where: str) -> EventRecord:
-        joined = isinstance(value, dict) and JOINED in value
-        item = json_members(value, where, (*_MEMBERS, JOINED) if joined else _MEMBERS, _LATER)
+        more = tuple(name for name in (JOINED, LANE) if isinstance(value, dict) and name in value)
+        item, joined = json_members(value, where, (*_MEMBERS, *more), _LATER), JOINED in more
         if joined and item[JOINED] is not True:
             reject(f"{where}.joined is not true")
 
@@ -109,8 +112,8 @@ class _Reader:
 
         thread = self._thread(item["thread"], f"{where}.thread")
         remote = None if item["remote"] is None else string(item["remote"], f"{where}.remote")
-        if remote is not None and remote not in self._nodes:
-            reject(f"{where}.remote: the program has no node {remote!r:.60}")
+        if remote is not None and remote not in self._queue_pairs[self._threads[thread]]:
+            reject(f"{where}.remote: {thread} has no queue pair {remote!r:.60}")
         kind = EventKind(json_word(item["type"], f"{where}.type", _KINDS))
         source = -1 if item["reads_from"] == INITIAL else number("reads_from")
         if source is not None and source < -1:
@@ -129,6 +132,7 @@ class _Reader:
                 completion,
                 None if peer is None else string(peer, f"{where}.peer"),
                 self._cell(item.get("buffer"), f"{where}.buffer"),
+                lane=string(item.get(LANE, ""), f"{where}.lane"),
             ),
             natural(item["position"], f"{where}.position"),
             natural(item["line"], f"{where}.line"),
@@ -248,7 +252,7 @@ def _is_meant(move: ThreadMove, claim: EventRecord) -> bool:
 
 @dataclass(frozen=True)
 class _Messages:
-    """Messages and receives of every two threads: the k-th of the one is matched with the k-th of the other."""
+    """Messages and receives of every two threads and lane: the k-th of the one is matched with the k-th of the other."""
 
     program: Program
     claimed: Sequence[EventRecord]
@@ -260,25 +264,34 @@ class _Messages:
         heard: dict[int, int] = {}
         for sender, one in enumerate(self.program.threads):
             for receiver, two in enumerate(self.program.threads):
-                sent = [i for i in self.order[sender] if self._event(i).is_message and self._event(i).peer == two.name]
-                posted = self._of(receiver, EventKind.POSTS_BUFFER, one.name)
-                always = [cell for name, cell in two.posted if name == one.name]
-                for k, message in enumerate(sent):
-                    self._fills(message, [*always, *(self._event(i).buffer for i in posted)][k : k + 1])
-                    if k >= len(always):
-                        filled[message] = posted[k - len(always)]
-                for k, receives in enumerate(self._of(receiver, EventKind.RECEIVES, one.name)):
-                    if k >= len(sent):
-                        reject(f"event {receives} of the trace, {self._event(receives)}, finds no message")
-                    self._hears(receives, sent[k])
-                    heard[receives] = sent[k]
+                for lane in ("", *(name for name, _ in one.lanes)):
+                    self._match((sender, receiver, lane), (one, two), filled, heard)
         return filled, heard
+
+    def _match(
+        self, ends: tuple[int, int, str], threads: tuple[Thread, Thread], filled: dict[int, int], heard: dict[int, int]
+    ) -> None:
+        """Match what is on one lane of one thread to another."""
+        (sender, receiver, lane), (one, two) = ends, threads
+        sent = [i for i in self._of(sender, EventKind.PUT_WRITES, two.name, lane) if self._event(i).is_message]
+        posted = self._of(receiver, EventKind.POSTS_BUFFER, one.name, lane)
+        always = [cell for name, cell, on in two.posted if (name, on) == (one.name, lane)]
+        for k, message in enumerate(sent):
+            self._fills(message, [*always, *(self._event(i).buffer for i in posted)][k : k + 1])
+            if k >= len(always):
+                filled[message] = posted[k - len(always)]
+        for k, receives in enumerate(self._of(receiver, EventKind.RECEIVES, one.name, lane)):
+            if k >= len(sent):
+                reject(f"event {receives} of the trace, {self._event(receives)}, finds no message")
+            self._hears(receives, sent[k])
+            heard[receives] = sent[k]
 
     def _event(self, number: int) -> ThreadEvent:
         return self.claimed[number].event
 
-    def _of(self, thread: int, kind: EventKind, peer: str) -> list[int]:
-        return [i for i in self.order[thread] if self._event(i).kind is kind and self._event(i).peer == peer]
+    def _of(self, thread: int, kind: EventKind, peer: str, lane: str) -> list[int]:
+        events = ((i, self._event(i)) for i in self.order[thread])
+        return [i for i, event in events if event.kind is kind and (event.peer, event.lane) == (peer, lane)]
 
     def _fills(self, message: int, buffers: list[Cell | None]) -> None:
         event = self._event(message)

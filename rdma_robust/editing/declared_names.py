@@ -35,6 +35,7 @@ class DeclaredNames:
         self._outer: dict[str, Scope] = {"constant": {}, "node": {}, "thread": {}, "macro": {}}
         self._members: dict[str, Scope] = {}
         self._labels: dict[str, Scope] = {}
+        self._lanes: dict[str, Scope] = {}
         self._local: list[DeclaredSymbol] = []
         self._numbers: dict[int, DeclaredSymbol] = {}
         self._parts: list[_Part] = []
@@ -47,7 +48,7 @@ class DeclaredNames:
     @cached_property
     def symbols(self) -> list[DeclaredSymbol]:
         """Everything declared, in the order of the text."""
-        scopes = (*self._outer.values(), *self._members.values(), *self._labels.values())
+        scopes = (*self._outer.values(), *self._members.values(), *self._labels.values(), *self._lanes.values())
         found = {symbol for scope in scopes for symbol in scope.values()} | set(self._local)
         return sorted(found, key=lambda symbol: symbol.span.start)
 
@@ -65,7 +66,9 @@ class DeclaredNames:
         if not around:
             return [s for kind in ("constant", "node", "thread") for s in self._outer[kind].values()]
         inner = min(around, key=lambda part: part.span.end - part.span.start)
-        return [*inner.scope.values(), *self._outer["node"].values(), *self._outer["macro"].values()]
+        lanes = (lane for scope in self._lanes.values() for lane in scope.values())
+        own = [lane for lane in lanes if inner.span.start <= lane.span.start <= inner.span.end]
+        return [*inner.scope.values(), *own, *self._outer["node"].values(), *self._outer["macro"].values()]
 
     def members(self, owner: str) -> list[DeclaredSymbol]:
         """Return the variables of the node, or the registers of the thread, called `owner`."""
@@ -91,6 +94,7 @@ class DeclaredNames:
                 self._add_outer(DeclaredSymbol("thread", name.text, "", name.span, item.span))
                 self._add_number(family, name.text, item.span)
                 self._registers(body, name.text)
+                self._add_lanes(body, name.text)
                 self._add_labels(body, name.text, frozenset())
             case ast.Macro(name, parameters, body):
                 self._add_outer(DeclaredSymbol("macro", name.text, "", name.span, item.span))
@@ -117,6 +121,11 @@ class DeclaredNames:
         for statement in statements_in(body):
             for binding in statement.registers if isinstance(statement, ast.Registers) else ():
                 self._add_member(DeclaredSymbol("register", binding.name.text, owner, binding.name.span, binding.span))
+
+    def _add_lanes(self, body: ast.Block, owner: str) -> None:
+        for lane in (lane for s in body.statements if isinstance(s, ast.Lanes) for lane in s.lanes):
+            symbol = DeclaredSymbol("lane", lane.name.text, owner, lane.name.span, lane.span)
+            self._lanes.setdefault(owner, {}).setdefault(symbol.name, symbol)
 
     def _add_labels(self, body: ast.Block, owner: str, parameters: frozenset[str]) -> None:
         """Note the labels of a thread or macro; a parameter that stands for one is none."""
@@ -157,8 +166,12 @@ class DeclaredNames:
                 yield from self._reference(of, name, scope)
                 yield from self._uses(index, scope, owner)
             case _ if isinstance(item, ast.Request):
+                lanes = self._lanes.get(item.sender.text if isinstance(item, ast.Receiving) else owner, {})
                 for role, part in field_parts(item):
-                    if role in {"node", "thread"}:
+                    if role == "node" and part.text in lanes:
+                        yield Occurrence(alone(part), lanes[part.text])
+                        yield from self._uses(part.index, scope, owner)
+                    elif role in {"node", "thread"}:
                         yield from self._named(part, scope, role)
                     elif role in ("expression", "changed"):
                         yield from self._uses(part, scope, owner)

@@ -24,8 +24,9 @@ T = EventType
 MEANING: Final[dict[type, str]] = {
     ast.Registers: "Registers: private to the thread, 0 unless given.",
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
-    ast.Call: "An atomic operation, one step of the CPU. `cas` writes the new value if the word holds the expected one, "
-    "`faa` adds, `swap` writes in any case. The value of each is the old one.",
+    ast.Call: "An atomic operation: of a word of this node one step of the CPU, of another node's a request to its card, "
+    "whose old value goes nowhere. `cas` writes the new value if the word holds the expected one, `faa` adds, `swap` writes "
+    "in any case. A poll tells that a card has been asked and has read, not that the word is written.",
     ast.PutStatement: "Remote write. The thread goes on at once; later the NIC reads the source, then writes "
     "the target. With an "
     "immediate it is a message too.",
@@ -33,11 +34,17 @@ MEANING: Final[dict[type, str]] = {
     "buffer that the "
     "other thread has posted for it. A polled message has found a buffer.",
     ast.Flag: "`unsignaled`: no poll takes a completion of this request. `inline`: the CPU reads the data when it posts, so "
-    "its variable is free at once. `fenced`: a remote fence before this request.",
+    "its variable is free at once. `fenced`: a remote fence before this request. `on LANE`: its queue pair, else the one to "
+    "the node that has no name; of a receive, that of its sender.",
+    ast.Lanes: "Queue pairs of the thread to a node, beside the one without a name that it has to each: `on LANE` puts a "
+    "request on one. Completions and fences of one say nothing of any other.",
     ast.Immediate: "A number that the message carries: `r = rpoll THREAD` gives it to the other thread.",
     ast.PostedStatement: "Receive buffers that are posted before anything runs, in this order.",
     ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
     ast.RecvPollStatement: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
+    ast.BarrierStatement: "Waits until all of these threads stand at such a barrier, or all threads without any. Then they "
+    "go on; what a thread did before is before what the others do next. It orders nothing that cards still have to do: "
+    "a put that is under way may land behind it.",
     ast.GetStatement: "Remote read. The thread goes on at once; later the NIC reads the remote word, then "
     "writes the local one.",
     ast.PollStatement: "Waits for the completion of the earliest operation towards this node that was not "
@@ -79,6 +86,12 @@ MEANING: Final[dict[type, str]] = {
 }
 """What a statement or declaration means."""
 
+SAID_OF_WORDS: Final = {
+    "relaxed": "; in a relaxed region, where an access may pass earlier ones of its queue pair",
+    "sync": "; meant for synchronisation, which no behaviour depends on",
+}
+"""What stands before the name of a variable, and what it says."""
+
 WAITING: Final = {
     "await": "Waits until the condition is true. A thread that stands here for ever hangs.",
     "assume": "Goes on if the condition is true. Executions that stop here are set aside: neither complete nor hangs.",
@@ -100,6 +113,7 @@ EVENTS: Final[dict[EventType, str]] = {
     T.F: "the CPU waits until its store buffer is empty",
     T.V: "the CPU posts a receive buffer",
     T.RP: "the CPU takes a receive completion",
+    T.BAR: "the CPU meets the other threads of the barrier",
     T.FL: "the CPU waits until all that was posted to {remote} has taken effect",
     T.NO: "the NIC puts it between the writes and atomics towards {remote}",
 }
@@ -128,7 +142,8 @@ def _symbol(text: str, symbol: DeclaredSymbol) -> str:
     whole = text[symbol.whole.start : symbol.whole.end].partition("\n")[0].partition("{")[0].strip()
     of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
     owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")
-    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}"
+    said = text[symbol.whole.start : symbol.span.start].split() if symbol.kind in of else []
+    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{''.join(SAID_OF_WORDS.get(each, '') for each in said)}"
 
 
 def _meaning(part: Any) -> str:

@@ -40,6 +40,7 @@ KINDS: Final = {
     "array": lsp.SymbolKind.Array,
     "thread": lsp.SymbolKind.Function,
     "register": lsp.SymbolKind.Variable,
+    "lane": lsp.SymbolKind.Interface,
     "macro": lsp.SymbolKind.Method,
     "parameter": lsp.SymbolKind.TypeParameter,
     "counter": lsp.SymbolKind.Constant,
@@ -56,6 +57,7 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
     "register": lsp.CompletionItemKind.Field,
     "macro": lsp.CompletionItemKind.Method,
     "parameter": lsp.CompletionItemKind.TypeParameter,
+    "lane": lsp.CompletionItemKind.Interface,
     "counter": lsp.CompletionItemKind.Constant,
     "label": lsp.CompletionItemKind.Reference,
 }

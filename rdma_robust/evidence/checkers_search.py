@@ -73,7 +73,7 @@ class _Exploration:
         self.cells = tuple(cell for cell in program.cells if cell in written)
         self._index = {cell: i for i, cell in enumerate(self.cells)}
         polls = ((t, s.op) for t, thread in enumerate(program.threads) for _, _, s in steps(thread))
-        self.counted = tuple(sorted({(t, op.node) for t, op in polls if isinstance(op, Poll)}))
+        self.counted = tuple(sorted({(t, op.lane or op.node) for t, op in polls if isinstance(op, Poll)}))
         self.watched = frozenset() if self.platform.weaker else fences_matter(program)
         rules = rules_of(program, self.platform, frozenset(written), frozenset(self.counted), self.watched)
         self.steps = SearchSteps(program, self.readings, rules)
@@ -236,7 +236,7 @@ class ThreadFacts:
         self._polls: dict[str, set[int]] = {}
         for source, _, step in self._steps:
             if isinstance(step.op, Poll):
-                self._polls.setdefault(step.op.node, set()).add(source)
+                self._polls.setdefault(step.op.lane or step.op.node, set()).add(source)
         self.loops = any(point in reached for point, reached in self._reach.items())
         self._looked_at = frozenset(cell for _, _, step in self._steps for cell in _looked_at(step))
 

@@ -37,12 +37,18 @@ class MarkWords:
             "closed": marks.closed,
             "alpha_value": marks.alpha_value,
             **(later if any(later.values()) else {}),
+            **({"under_way": self._events(marks.under_way)} if marks.under_way else {}),
             **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
         """The sets of marks that are not empty."""
-        found = {**self._sets(marks), **self._later_sets(marks), "settled": self.pairs(marks.settled)}
+        found = {
+            **self._sets(marks),
+            **self._later_sets(marks),
+            "under_way": self._events(marks.under_way),
+            "settled": self.pairs(marks.settled),
+        }
         tainted = marks.tainted_threads or marks.tainted_reads or marks.tainted_writes
         return {name: what for name, what in found.items() if what and (name != "tainted" or tainted)}
 
@@ -68,17 +74,19 @@ class MarkWords:
     def _node(self, node: str) -> str:
         return self.nodes.get(node, node)
 
+    def _events(self, events: frozenset[tuple[QueuePair, EventKind]]) -> list[JsonObject]:
+        return [
+            {
+                "thread": self.threads[pair[0]],
+                "remote": self._node(pair[1]),
+                "events": [kind.value for kind in EventKind if (pair, kind) in events],
+            }
+            for pair in sorted({pair for pair, _ in events})
+        ]
+
     def _sets(self, marks: Marks) -> JsonObject:
-        queues = sorted({pair for pair, _ in marks.beta})
         return {
-            "beta": [
-                {
-                    "thread": self.threads[pair[0]],
-                    "remote": self._node(pair[1]),
-                    "events": [kind.value for kind in EventKind if (pair, kind) in marks.beta],
-                }
-                for pair in queues
-            ],
+            "beta": self._events(marks.beta),
             "cpu_in_beta": self._threads_of(marks.cpu),
             "forced_polls": self.pairs(marks.forced),
             "overtaken": self.pairs(marks.overtaken),

@@ -24,7 +24,7 @@ def needs_checkers_search(program: Program, model: Model) -> bool:
     about."""
     listed = [step.op for thread in program.threads for _, _, step in steps(thread)]
     new = any(not isinstance(op, _USUAL) or not getattr(op, "signaled", True) for op in listed)
-    return new or model.cpu != "sc" or model.order != "default" or bool(connections_of(program))
+    return new or model.cpu != "sc" or model.order != "default" or program.has_regions or bool(connections_of(program))
 
 
 def checkers_evidence(program: Program, model: Model, depth: int, limits: Limits) -> JsonObject:
@@ -49,8 +49,8 @@ class _Words:
         connected = bool(self._found.steps.connections)
         messages: JsonObject = {
             "connections": [
-                {"sender": self._names[sender], "receiver": self._names[receiver]}
-                for sender, receiver in self._found.steps.connections
+                {"sender": self._names[sender], "receiver": self._names[receiver], **({"lane": lane} if lane else {})}
+                for sender, receiver, lane in self._found.steps.connections
             ],
             "mail": [self._words.mail(mail) for mail in self._mail],
         }

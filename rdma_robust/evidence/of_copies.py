@@ -68,7 +68,10 @@ class _CrowdWords:
         connected = bool(crowd.steps.connections)
         name = {t: crowd.two.threads[t].name for t in crowd.named}
         messages: JsonObject = {
-            "connections": [{"sender": name[a], "receiver": name[b]} for a, b in crowd.steps.connections],
+            "connections": [
+                {"sender": name[a], "receiver": name[b], **({"lane": lane} if lane else {})}
+                for a, b, lane in crowd.steps.connections
+            ],
             "mail": [self._heroes.mail(mail) for mail in self._mail],
         }
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.thread_events import Completion
-from rdma_robust.certify.violations import INITIAL, JOINED, KIND, usual_completion
+from rdma_robust.certify.violations import INITIAL, JOINED, KIND, LANE, usual_completion
 from rdma_robust.language.flow.cfg import Program, Recv
 from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
 
@@ -49,12 +49,11 @@ def _later_members(event: Event) -> JsonObject:
     """What only some events have: the other thread of a connection, the buffer that is posted, another completion."""
     if event.joined:
         return {JOINED: True}
-    if event.peer is None and not event.unsignaled and not event.within:
+    completion = Completion.NONE
+    if event.completing:
+        completion = Completion.UNSIGNALED if event.unsignaled else Completion.SIGNALED
+    if event.peer is None and completion is usual_completion(EventKind(event.type.value)):
         return {}
-    completion = usual_completion(EventKind(event.type.value))
-    if event.within:
-        completion = Completion.NONE
-    elif event.unsignaled:
-        completion = Completion.UNSIGNALED
     posts = event.step.op.cell if event.step is not None and isinstance(event.step.op, Recv) else None
-    return {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}
+    found: JsonObject = {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}
+    return {**found, LANE: event.lane} if event.lane and event.peer is not None else found

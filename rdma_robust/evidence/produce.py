@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
-from rdma_robust.errors import ProgramError
+from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical_text, same_program
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import BarrierWait, Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
@@ -30,6 +30,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     is known, and InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
+    if any(isinstance(step.op, BarrierWait) for thread in program.threads for _, _, step in thread.edges):
+        raise SizeLimitError("the checker of certificates has no rules for barriers")
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None

@@ -12,7 +12,9 @@ from rdma_robust.frame.finding import Finding
 Report = Mapping[str, Any]
 """The JSON report of a command about one text."""
 
-SymbolKind = Literal["constant", "node", "variable", "array", "thread", "register", "macro", "parameter", "counter", "label"]
+SymbolKind = Literal[
+    "constant", "node", "variable", "array", "thread", "register", "lane", "macro", "parameter", "counter", "label"
+]
 OfferKind = Literal["keyword"] | SymbolKind
 
 
@@ -24,7 +26,8 @@ class RenameError(RdmaRobustError):
 class DeclaredSymbol:
     """What was declared at `span` (of the name) in the declaration `whole`.
 
-    `owner` is the node of a variable, the thread or macro of a register, parameter, counter or label, else empty.
+    `owner` is the node of a variable, the thread or macro of a register, lane, parameter, counter or label, else
+    empty.
     """
 
     kind: SymbolKind

@@ -43,7 +43,14 @@ from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.tree_limits import all_statements
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_REMOTE: Final = (ast.PutStatement, ast.GetStatement, ast.PollStatement, ast.RFenceStatement)
+_REMOTE: Final = (
+    ast.PutStatement,
+    ast.GetStatement,
+    ast.PollStatement,
+    ast.RFenceStatement,
+    ast.FlushStatement,
+    ast.OrderStatement,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelsAsking:
-    """How programs are decided on each hardware."""
+    """How programs are decided on each hardware, which has one of the `orders`."""
 
     options: CheckOptions
+    orders: tuple[str, ...]
     explain: bool = True
 
     @property
@@ -56,7 +57,7 @@ def _answer(
 
     text, options = read_source(source), asking.options
     program = spin_assumed(load_decidable(text, source.name, crowds=True), options.await_loops)
-    found = on_all_hardware(program, options, progress, limits)
+    found = on_all_hardware(program, options, progress, limits, asking.orders)
     messages = warning_texts(program.warnings, source.name, text)
     return Answer(replace(models_record(found), file=source.name), messages)
 

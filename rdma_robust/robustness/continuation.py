@@ -52,5 +52,5 @@ class Continuation:
 
     def keeps_pivot_out(self, edge: EventEdge) -> Sequence[PivotClass]:
         """Classes whose pivot could no longer be in alpha with this event in beta: a CPU event of the pivot's thread."""
-        mine = (c for c in self.classes.tried if c.thread == edge.thread)
+        mine = (c for c in self.classes.tried if c.thread in edge.threads)
         return [c for c in mine if keeps_pivot_out(edge, c, self.classes.frame.model)]

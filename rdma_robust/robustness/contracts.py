@@ -26,7 +26,7 @@ from rdma_robust.semantics.trace import FENCE_TYPES, NIC_WRITE_TYPES, EventType
 from rdma_robust.semantics.wellformed import check_well_formed
 
 _NIC_READS: Final = {EventType.NLR: EventType.NRW, EventType.NRR: EventType.NLW}
-_WITHOUT_CELL: Final = (EventType.P, EventType.F, EventType.V, EventType.RP, EventType.FL, *FENCE_TYPES)
+_WITHOUT_CELL: Final = (EventType.P, EventType.F, EventType.V, EventType.RP, EventType.FL, EventType.BAR, *FENCE_TYPES)
 
 
 def _program(program: Program) -> Iterator[str]:

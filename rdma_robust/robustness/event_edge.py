@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rdma_robust.expr import Expr, substitute
-from rdma_robust.language.flow.cfg import Cell, Fault, Recv, RecvPoll, Step
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, Recv, RecvPoll, Step, on_lane
+from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
-
-Connection = tuple[int, int]
-"""Two threads: messages go from the first to the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +27,10 @@ class EventEdge:
 
     `guard`, `assigns` and `written` are over the thread's registers (qualified `Thread.register`) and VALUE: the value in
     the cell before the event, or, for a write that reads nothing, what its operation has read and carries along, up to
-    the event that `carries` no more. `written` is None where just that is stored. `remote` is the other node of the queue
-    pair and `peer` the other thread of the connection; the operation completes with the event that is `completing`, and a
-    poll can take it if it `completes`. `unsplit` is the guard of all edges together into which :mod:`specialise` has split
-    one. `wraps` is what the case of the operation reports, beside the fault of the step.
+    the event that `carries` no more. `written` is None where just that is stored. `remote` is what the thread calls the
+    queue pair, a lane or the other node, and `peer` the other thread of the connection; the operation completes with the
+    event that is `completing`, and a poll can take it if it `completes`. `unsplit` is the guard of all edges together into
+    which :mod:`specialise` has split one. `wraps` is what the case of the operation reports, beside the fault of the step.
 
     `connection` is that of a message, V or RP (see :mod:`messages`). A message happens only if the receive that it takes
     has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE.
@@ -40,6 +38,8 @@ class EventEdge:
     The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the second.
     `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
     naR alone, behind which the thread does not go on (:mod:`remote_atomics`).
+
+    A BAR is one vertex with those of the other threads of the barrier, `members`.
 
     A locked section of several words is one edge too, of the type of a compare-and-swap and without a `cell`: `section` has
     all of its events.
@@ -66,6 +66,12 @@ class EventEdge:
     rmw: tuple[Expr, Expr] | None = None
     stops: bool = False
     section: tuple[EdgeTouch, ...] = ()
+    members: tuple[int, ...] = ()
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The threads that the event is one of: of a barrier all that meet there."""
+        return self.members or (self.thread,)
 
     @property
     def reads(self) -> bool:
@@ -97,9 +103,11 @@ class EventEdge:
     def __str__(self) -> str:
         if self.section:
             return f"section({', '.join(str(cell) for cell, _, _ in self.accesses)})"
-        place = self.remote if self.cell is None else self.cell
+        place: object = self.remote if self.cell is None else self.cell
+        if isinstance(self.step.op, BarrierWait):
+            place = ", ".join(self.step.op.threads)
         if isinstance(self.step.op, Recv | RecvPoll) and place is None:
-            place = self.step.op.sender
+            place = f"{self.step.op.sender}{on_lane(self.step.op.lane)}"
         return "silent" if self.type is None else f"{self.type.value}({place})"
 
 

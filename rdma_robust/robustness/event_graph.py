@@ -15,21 +15,20 @@ from itertools import count
 
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, conj, is_value, names, substitute
-from rdma_robust.language.flow.cfg import Cell, Op, Program, Recv, RemoteRmw, Section, steps
+from rdma_robust.language.flow.cfg import Op, Program, RemoteRmw, Section, named_lane, steps
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import RDMA, Model
-from rdma_robust.robustness.event_edge import Connection, EdgeTouch, EventEdge, section_stores
+from rdma_robust.robustness.event_edge import EdgeTouch, EventEdge, section_stores
 from rdma_robust.robustness.folding import edges_from, fold_silent
+from rdma_robust.semantics.connections import Connection, buffers_of
 from rdma_robust.semantics.event_table import Act, cases_of, placed, remote_of
 from rdma_robust.semantics.trace import EventType
 
 __all__ = [
-    "Connection",
     "EdgeTouch",
     "EventEdge",
     "EventGraph",
     "GraphDetail",
-    "buffers_of",
     "event_graph",
     "register_names",
 ]
@@ -133,7 +132,7 @@ def _split(
                 continue
             also = next((later for later in case.acts if later.type is EventType.NAW), None)
             wrote = also if act.type is EventType.NAR and also is not None else act
-            more = number < len(case.acts)
+            more = number < len(case.acts) and case.acts[number:] != (also,)
             target = next(fresh) if more else bare.target
             edge = EventEdge(
                 bare.thread,
@@ -144,16 +143,17 @@ def _split(
                 () if more else assigns,
                 step,
                 remote=remote,
-                carries=any(map(_takes_value, case.acts[number:])),
-                completes=act.completes,
-                completing=act.completing,
+                carries=any(_takes_value(later) for later in case.acts[number:] if later is not also),
+                completes=wrote.completes,
+                completing=wrote.completing,
                 peer=act.peer,
                 wraps=None if more else case.fault,
-                connection=_connection(program, bare.thread, act),
+                connection=_connection(program, bare.thread, act, named_lane(step.op)),
+                members=tuple(i for i, each in enumerate(program.threads) if each.name in act.members),
                 also=wrote.type if wrote is not act else None,
                 rmw=rmw if act.reads else None,
             )
-            for each in _placements(program, bare.thread, act):
+            for each in _placements(program, bare.thread, act, named_lane(step.op)):
                 written = _written(wrote if edge.also else each, rename)
                 yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target
@@ -203,26 +203,18 @@ def _takes_value(act: Act) -> bool:
     return not act.reads and any(VALUE.name in names(value) for value in stored)
 
 
-def _connection(program: Program, thread: int, act: Act) -> Connection | None:
+def _connection(program: Program, thread: int, act: Act, lane: str) -> Connection | None:
     if act.peer is None:
         return None
     peer = next(i for i, t in enumerate(program.threads) if t.name == act.peer)
-    return (thread, peer) if act.type is EventType.NRW else (peer, thread)
+    return (thread, peer, lane) if act.type is EventType.NRW else (peer, thread, lane)
 
 
-def _placements(program: Program, thread: int, act: Act) -> Iterable[Act]:
+def _placements(program: Program, thread: int, act: Act, lane: str) -> Iterable[Act]:
     """The act, or a message with each buffer that its receiver can post for it; as it is if that posts none."""
-    connection = None if act.message is None or act.message.data is None else _connection(program, thread, act)
+    connection = None if act.message is None or act.message.data is None else _connection(program, thread, act, lane)
     buffers = () if connection is None else buffers_of(program, connection)
     return [placed(act, buffer) for buffer in buffers] or [act]
-
-
-def buffers_of(program: Program, connection: Connection) -> tuple[Cell, ...]:
-    """Return the words that can be receive buffers of a connection, each once."""
-    sender, receiver = program.threads[connection[0]], program.threads[connection[1]]
-    posted = (cell for name, cell in receiver.posted if name == sender.name)
-    received = (s.op.cell for _, _, s in steps(receiver) if isinstance(s.op, Recv) and s.op.sender == sender.name)
-    return tuple(dict.fromkeys((*posted, *received)))
 
 
 def _live(edges: list[EventEdge], end: int, at_end: set[str], poll: Poll) -> dict[int, set[str]]:

@@ -9,14 +9,17 @@ from functools import cached_property
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, names, substitute, value_of
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, GraphDetail, event_graph
+from rdma_robust.robustness.barriers import Barriers
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetail, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.connections import Connection
+from rdma_robust.semantics.kinds import Kind, kind_of
+from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 QueuePair = tuple[int, str]
 
@@ -109,6 +112,11 @@ class InstrumentationFrame:
         """The connections of the program."""
         return Messages.of(self.program, self.graphs, self.value_range, self.recv_depth)
 
+    @cached_property
+    def barriers(self) -> Barriers:
+        """The barriers of the program."""
+        return Barriers(self.graphs)
+
     def specialised(self) -> InstrumentationFrame:
         """The same program with fewer registers, see :mod:`specialise`."""
         cells = {cell for g in self.graphs for e in g.edges for cell, _, _ in e.accesses}
@@ -140,6 +148,13 @@ class InstrumentationFrame:
         """The bits of the cells that an event reads or writes."""
         return sum(self.bit(cell) for cell, _, _ in edge.accesses)
 
+    def beside_cells(self, edge: EventEdge) -> tuple[int, int]:
+        """The bits, behind those of the cells, of barriers that wait for an event, and of the queues and the barrier that it
+        changes."""
+        queues, barriers = len(self.cells), len(self.cells) + 2 * len(self.messages.channels)
+        waiting, changed = self.barriers.footprint(edge)
+        return waiting << barriers, self.messages.touched(edge) << queues | changed << barriers
+
     def values_for(self, edge: EventEdge, copy: str = "") -> dict[str, Expr]:
         """What an event that takes its values from memory reads there, by the names that its expressions have for it."""
         if edge.section:
@@ -160,6 +175,15 @@ class InstrumentationFrame:
                 if e.remote is not None and e.type is not None:
                     found.setdefault((e.thread, e.remote), set()).update({e.type, e.also or e.type})
         return {qp: frozenset(types) for qp, types in found.items()}
+
+    @cached_property
+    def kinds(self) -> dict[QueuePair, frozenset[Kind]]:
+        """The kinds of NIC events that occur on each queue pair."""
+        found: dict[QueuePair, set[Kind]] = {qp: set() for qp in self.types}
+        for edge in (e for graph in self.graphs for e in graph.edges):
+            if edge.remote is not None and edge.type is not None and edge.type not in CPU_TYPES:
+                found[qp_of(edge)] |= {kind_of(edge.type, edge), kind_of(edge.also or edge.type, edge)}
+        return {qp: frozenset(kinds) for qp, kinds in found.items()}
 
     @cached_property
     def polled(self) -> tuple[QueuePair, ...]:
@@ -210,6 +234,25 @@ class InstrumentationFrame:
     def qp_name(self, qp: QueuePair) -> str:
         """How names of variables call a queue pair."""
         return f"{self.graphs[qp[0]].name}>{qp[1]}"
+
+
+LaneThing = tuple[str, int, str]
+"""`lane`, its thread by number, and its name."""
+
+QueuePairThing = tuple[str, str] | LaneThing
+
+
+def things_of(program: Program, connection: Connection) -> tuple[tuple[str, int] | QueuePairThing, ...]:
+    """What a connection is of: two threads, and a lane of the first if it has a name."""
+    sender, receiver, lane = connection
+    ends = ("thread", sender), ("thread", receiver)
+    return ends if lane == NAMELESS else (*ends, thing_of(program, (sender, lane)))
+
+
+def thing_of(program: Program, qp: QueuePair) -> QueuePairThing:
+    """What the name of a queue pair is, for who exchanges things: a node, or a lane, which is its thread's alone."""
+    thread, name = qp
+    return ("node", name) if name in program.nodes else ("lane", thread, name)
 
 
 def qp_of(edge: EventEdge) -> QueuePair:
@@ -271,8 +314,9 @@ def edge_effect(
             updates.append((frame.carried(edge.thread), Const(0)))
     if not credit:
         updates += frame.messages.updates(edge, marks)
+    updates += frame.barriers.updates(edge)
     enabled = frame.messages.waits(edge) if credit else frame.messages.enabled(edge)
-    guard = Require(conj(enabled, substitute(edge.guard, value)))
+    guard = Require(conj(frame.barriers.enabled(edge), enabled, substitute(edge.guard, value)))
     in_beta = Const(1) if credit else frame.messages.marked(edge, IN_BETA)
     looked = (Assign(((TAKEN, in_beta),)),) if takes_buffer(edge) else ()
     return (guard, *looked, Assign(tuple(updates))) if updates else (guard, *looked)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate, value_of
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.event_graph import EventEdge, register_names
@@ -17,7 +17,6 @@ from rdma_robust.robustness.rules import buffers_stores
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import (
-    COMPLETING_TYPES,
     CPU_TYPES,
     STORE_TYPES,
     WRITE_TYPES,
@@ -211,6 +210,10 @@ class _Replay:
         env = {**self._registers_before(number), VALUE.name: read}
         return evaluate(rmw[1], env) if evaluate(rmw[0], env) else None
 
+    def _writes_next(self, number: int, kind: EventType, read: int | None) -> bool:
+        """Whether the event is the naR of a remote read-modify-write that goes on with its naW."""
+        return kind is EventType.NAR and read is not None and self._new_value(number, read) is not None
+
     def _note(self, number: int, kind: EventType, read: int | None, written: int | None) -> None:
         """Let an event of edge `number` take effect now, with these values."""
         edge = self.edges[number]
@@ -230,8 +233,9 @@ class _Replay:
             written,
             edge.step,
             unsignaled=edge.completing and not edge.completes,
-            within=kind in COMPLETING_TYPES and not edge.completing,
+            completing=edge.completing and not self._writes_next(number, kind, read),
             peer=edge.peer,
+            members=edge.step.op.threads if isinstance(edge.step.op, BarrierWait) else (),
         )
 
     def _received(self, number: int) -> int | None:

@@ -66,6 +66,10 @@ class AccessMarks:
     def thread(self, thread: int) -> int:
         return 1 << self.of_cells + thread
 
+    def threads(self, edge: EventEdge) -> int:
+        """The marks of the threads that the event is one of."""
+        return sum(map(self.thread, edge.threads))
+
     def left_by(self, edge: EventEdge) -> int:
         """The marks that the access leaves on its cell."""
         return self.frame.read_by(edge) | self.frame.written_by(edge) << len(self.frame.cells)

@@ -19,9 +19,10 @@ from typing import Final
 from rdma_robust.digraph import components
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent
-from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph, buffers_of
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, on_lane
+from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.fifo import Fifo
+from rdma_robust.semantics.connections import Connection, buffers_of
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
 
@@ -126,11 +127,11 @@ class Messages:
         queues = ((c, queue) for c in self.channels.values() for queue in (c.posted, c.arrived))
         return tuple(place for c, queue in queues for place in queue.everywhere(c.marks(queue, TAINTED)))
 
-    def posted_by(self, thread: int) -> Iterator[tuple[int, Cell]]:
-        """Yield what a thread has posted at first: the number of the sender, and the buffer."""
-        for (sender, receiver), channel in self.channels.items():
-            if receiver == thread:
-                yield from ((sender, channel.buffers[number - 1]) for number in channel.first)
+    def posted_by(self, thread: int) -> Iterator[tuple[Connection, Cell]]:
+        """Yield what a thread has posted at first: for which connection, and the buffer."""
+        for connection, channel in self.channels.items():
+            if connection[1] == thread:
+                yield from ((connection, channel.buffers[number - 1]) for number in channel.first)
 
     def enabled(self, edge: EventEdge) -> Expr:
         """What the event, or the fault, of an edge waits for."""
@@ -270,9 +271,10 @@ def _channel(
     depth: int,
 ) -> ConnectionState:
     edges = [e for g in graphs for e in g.edges if e.connection == connection]
-    sender, receiver = (program.threads[t].name for t in connection)
+    sender, receiver, lane = program.threads[connection[0]].name, program.threads[connection[1]], connection[2]
     buffers = buffers_of(program, connection)
-    first = tuple(buffers.index(cell) + 1 for name, cell in program.threads[connection[1]].posted if name == sender)
+    posted = (cell for name, cell, on in receiver.posted if (name, on) == (sender, lane))
+    first = tuple(buffers.index(cell) + 1 for cell in posted)
     received = _most_received(graphs[connection[1]], connection)
     most = None if received is None else len(first) + received
     room = max(len(first), depth if most is None else min(depth, most))
@@ -280,7 +282,7 @@ def _channel(
     for imm in map(immediate, filter(takes_buffer, edges)):
         found |= {imm.value} if isinstance(imm, Const) else set(values)
     width = len(buffers).bit_length() + _MARKS, (max(found) - min(found) + 1).bit_length() + _MARKS
-    name = f"{sender}>{receiver}"
+    name = f"{sender}>{receiver.name}{on_lane(lane)}"
     return ConnectionState(
         connection,
         name,

@@ -41,7 +41,6 @@ from rdma_robust.robustness.frame import (
 )
 from rdma_robust.robustness.rules import ForcingRules, buffers_stores
 from rdma_robust.semantics.event_table import row_of
-from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.values import possible_values
 
 GUESSED, KNOWN = "guessed", "known"
@@ -62,7 +61,7 @@ def instrument_frame(frame: InstrumentationFrame) -> CounterProgram[EventLabel]:
     Raises UsageError for models that the paper does not have: with store buffers, or where writes of one queue pair overtake
     each other; and for operations that it does not have, see :func:`beyond_paper`.
     """
-    if buffers_stores(frame.model) or frame.model.order in WEAKER:
+    if buffers_stores(frame.model) or frame.model.order != RDMA.order:
         what = "store buffers (cpu tso)" if buffers_stores(frame.model) else f"order {frame.model.order}"
         raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
     if (more := beyond_paper(frame.program)) is not None:
@@ -76,7 +75,7 @@ def beyond_paper(program: Program) -> str | None:
     found = next((beyond for op in ops if (beyond := row_of(op).beyond)), None)
     if found is None and not all(getattr(op, "signaled", True) for op in ops):
         return "unsignaled requests"
-    return found
+    return "relaxed regions" if found is None and program.has_regions else found
 
 
 @dataclass(frozen=True, slots=True)

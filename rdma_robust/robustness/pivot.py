@@ -135,7 +135,7 @@ class PivotInstrumentation:
             *((str(c), c.init) for c in frame.cells),
             *frame.registers(),
             *((frame.carried(t), 0) for t in frame.carriers()),
-            *frame.messages.variables(),
+            *(*frame.messages.variables(), *frame.barriers.variables()),
             (CLASS, 0),
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
@@ -149,6 +149,7 @@ class PivotInstrumentation:
             **{POISON_CARRIED: len(frame.graphs), CLASS: len(self.classes.tried).bit_length()},
             **({CLOSED: 2} if self.receiving.by_message else {}),
             **dict(self.rules.sizes()),
+            **dict(frame.barriers.sizes()),
             **dict((*self.buffers.variables(), *self.atomics.variables())),
         }
         return CounterProgram(
@@ -177,18 +178,17 @@ class PivotInstrumentation:
         return Command(edge.source, edge.target, self._body(edge), self._footprint(edge))
 
     def _footprint(self, edge: EventEdge) -> Footprint:
-        """The cells that the event reads or writes, and the queues that it changes.
+        """The cells that the event reads or writes, and the queues and barriers that it changes.
 
         Events of different threads that do not conflict are unordered in the trace, so in a run to a target they can
         change places: the two parts, taint and the cycle are properties of the trace. If the earlier one is the first of
         beta, or the later one, the other is untainted, in alpha, and the same in phase 1. What a target needs of others,
         a tainted alpha event or the value of its cell, comes from accesses that conflict with the pivot's own.
         """
-        queues = self.frame.messages.touched(edge) << len(self.frame.cells)
-        changed = self.frame.written_by(edge)
-        if edge.type is EventType.NAR:  # ordered by rao
-            changed |= self.frame.touched_by(edge)
-        return Footprint(self.frame.read_by(edge), changed | queues)
+        waiting, queues = self.frame.beside_cells(edge)
+        ordered_by_rao = edge.type is EventType.NAR
+        changed = self.frame.touched_by(edge) if ordered_by_rao else self.frame.written_by(edge)
+        return Footprint(self.frame.read_by(edge) | waiting, changed | queues)
 
     def _body(self, edge: EventEdge) -> Body[EventLabel]:
         """What a step of the edge can do. Nothing where every alternative is cut, but its footprint still counts."""
@@ -232,7 +232,7 @@ class PivotInstrumentation:
         if credit := self.classes.on_credit(edge):
             found += self._started(edge, credit, self._into_beta(edge, Const(1), credit=True), self.rules.second_part(edge))
         if torn:
-            found += self._started(edge, torn, self._tearing(edge, Const(1)), ((self.atomics.torn_part(edge),),), torn=True)
+            found += self._started(edge, torn, self._tearing(edge, Const(1)), self.atomics.torn_part(edge), torn=True)
         return found
 
     def _started(
@@ -260,7 +260,7 @@ class PivotInstrumentation:
 
     def _taint(self, edge: EventEdge) -> Expr:
         """Non-zero if the event is reached from the pivot by sc through its thread, its cell, or what it has waited for."""
-        by_access = self.seen.tainted.meets(self.seen.marks.thread(edge.thread) | self.seen.marks.conflicting(edge))
+        by_access = self.seen.tainted.meets(self.seen.marks.threads(edge) | self.seen.marks.conflicting(edge))
         return disj(by_access, self.frame.messages.marked(edge, TAINTED))
 
     def _meets_pivot(self, edge: EventEdge) -> Expr:
@@ -317,7 +317,7 @@ class PivotInstrumentation:
         if edge.also is None:
             return []
         allowed = conj(self.atomics.torn_allowed(edge, self._forced(edge)), negate(self._cuts(edge)))
-        return [self.atomics.torn(edge, allowed, self._taint(edge), self._tearing(edge, Name("taint'")))]
+        return [*self.atomics.torn(edge, allowed, self._taint(edge), self._tearing(edge, Name("taint'")))]
 
     def _tearing(self, edge: EventEdge, taint: Expr) -> tuple[Statement, ...]:
         """The effect of an RMW that is torn on everything but the types of its queue pair."""
@@ -391,6 +391,7 @@ class PivotInstrumentation:
                 equals(Name(CLASS), Const(self.classes.number(c))),
                 self.receiving.closed_by(edge),
                 frame.messages.enabled(edge),
+                frame.barriers.enabled(edge),
                 allowed,
                 substitute(edge.possible, {VALUE.name: value}),
             )

@@ -161,7 +161,7 @@ class PivotClasses:
 
     def own(self, edge: EventEdge) -> Expr:
         """The event belongs to the pivot's thread."""
-        return self.current_in([c for c in self.tried if c.thread == edge.thread], edge)
+        return self.current_in([c for c in self.tried if c.thread in edge.threads], edge)
 
     def number(self, c: PivotClass) -> int:
         return self._numbers[id(c)]

@@ -43,7 +43,7 @@ def sequential(frame: InstrumentationFrame, targets: tuple[PlainTarget, ...]) ->
         *frame.registers(),
         *((frame.carried(t), 0) for t in frame.carriers()),
     )
-    queues = frame.messages.variables()
+    queues = (*frame.messages.variables(), *frame.barriers.variables())
     processes = tuple(
         ProcessGraph(
             g.name,

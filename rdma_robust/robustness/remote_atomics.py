@@ -28,10 +28,10 @@ from rdma_robust.counters.program import Assign, Body, Require, Statement, leaf,
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, names, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
-from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, edge_effect, has_bit, qp_of, set_bit
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, edge_effect, has_bit, set_bit
 from rdma_robust.robustness.marks import AccessMemory, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, opens
-from rdma_robust.robustness.rules import NIC_BITS, ForcingRules
+from rdma_robust.robustness.rules import ForcingRules
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
@@ -50,7 +50,7 @@ def _with_prefixes(graph: EventGraph) -> EventGraph:
     found: list[EventEdge] = []
     for number, edge in enumerate((e for e in graph.edges if e.also), fresh):
         bare = replace(edge, also=None, assigns=(), target=number)
-        found.append(replace(bare, written=None, stops=True))
+        found.append(replace(bare, written=None, stops=True, completes=False, completing=False))
         found.append(replace(bare, type=edge.also, source=number, guard=TRUE, unsplit=None, carries=False, rmw=None))
     points = graph.points | {e.target for e in found}
     return replace(graph, edges=(*graph.edges, *found), points=points)
@@ -166,20 +166,22 @@ class RemoteAtomics:
         """Whether with a pivot of the class the naR of the first event of beta, if it is an RMW, may be in beta."""
         return edge.also is None or c.writes or c.atomic
 
-    def torn(self, edge: EventEdge, allowed: Expr, taint: Expr, does: Iterable[Statement]) -> Body[EventLabel]:
-        """The step by which an RMW is torn where that is `allowed`, tainted if `taint` is non-zero or by the pivot."""
+    def torn(self, edge: EventEdge, allowed: Expr, taint: Expr, does: Iterable[Statement]) -> Iterator[Body[EventLabel]]:
+        """The steps by which an RMW is torn where that is `allowed`, tainted if `taint` is non-zero or by the pivot."""
         meets = self.classes.current_in([c for c in self.classes.touching(edge) if not c.atomic], edge)
         enabled = Require(conj(allowed, self.enabled(edge)))
         tainted = Assign((("taint'", disj(taint, meets)),))
-        return leaf(EventLabel(edge, 1, None, True), enabled, tainted, *does, self.torn_part(edge))
+        for counted in self.torn_part(edge):
+            yield leaf(EventLabel(edge, 1, None, True), enabled, tainted, *does, *counted)
 
     def meets_torn(self, edge: EventEdge) -> Expr:
         """M5: the pivot conflicts with the naR of an RMW that is torn."""
         return self.classes.current_in([c for c in self.classes.touching(edge) if c.writes], edge)
 
-    def torn_part(self, edge: EventEdge) -> Statement:
-        """What a naW of the second part does to the set of types."""
-        return Assign((set_bit(self.rules.beta(qp_of(edge)), NIC_BITS[EventType.NAW]),))
+    def torn_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What a naW of the second part does to the set of types, and to completions where the operation completes with it,
+        as alternatives."""
+        return self.rules.second_part(replace(edge, type=edge.also, also=None))
 
     def after_alpha(self, edge: EventEdge, closed: Expr) -> tuple[tuple[str, Expr], ...]:
         """The marks behind an event of alpha: of a read that stops."""

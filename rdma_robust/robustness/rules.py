@@ -28,8 +28,11 @@ Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
+from typing import Final
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement, Zero
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
@@ -37,27 +40,51 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
+from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
     REMOTE_WRITES,
-    WEAKER,
-    forced_behind_poll,
+    apart,
+    gains_behind_poll,
     ippo_scope,
-    nfo_pairs_of,
+    nfo_between,
     oppo_scope,
+    receives_of_own,
+    told_besides,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
 
 NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
-"""One bit per NIC event type, for the set of types a queue pair has in the second part."""
+"""One bit per NIC event type, for the set of types a queue pair has in the second part. What behaves as the events of a type
+do before others has its bit; see :meth:`ForcingRules.bits`."""
+
+OWN_READ: Final = 1 << len(NIC_KINDS)
+OWN_DATA: Final = OWN_READ << 1
+"""Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
+thread is making, the read, or the data of a write with immediate, is in the second part."""
 
 CPU_BETA = "cpu_beta"
 """The set of threads with a CPU event in the second part, other than one in a store buffer."""
 
 STORE_BETA = "store_beta"
 """The set of threads with a store in the second part, and no other CPU event, where there are store buffers."""
+
+
+def kind_of_edge(edge: EventEdge) -> Kind:
+    """Return the kind of the event of an edge, of two that of the first."""
+    assert edge.type is not None
+    return kind_of(edge.type, edge)
+
+
+def bits_of(members: Iterable[int]) -> int:
+    """Return the set of all these bits."""
+    return reduce(or_, members, 0)
+
+
+def thread_bits(threads: Iterable[int]) -> int:
+    """Return a set of threads as bits."""
+    return bits_of(1 << thread for thread in threads)
 
 
 def buffers_stores(model: Model) -> bool:
@@ -74,18 +101,18 @@ class ForcingRules:
     def oppo_forces(self, edge: EventEdge) -> Expr:
         """R1, and for an nlR also R3."""
         assert edge.type is not None
-        by_cpu = disj(has_bit(CPU_BETA, 1 << edge.thread), self.store_forces(edge))
+        by_cpu = disj(has_bit(CPU_BETA, thread_bits(edge.threads)), self.store_forces(edge))
         return disj(by_cpu, self.taken_forces(edge) if edge.remote is None else self.nic_forces(edge))
 
     def store_forces(self, edge: EventEdge) -> Expr:
         """R1 as far as a store of the thread in the second part, but no other CPU event, forces the event (T1)."""
-        return has_bit(STORE_BETA, self.forced_by_store(edge) << edge.thread)
+        return has_bit(STORE_BETA, self.forced_by_stores_of(edge))
 
-    def forced_by_store(self, edge: EventEdge) -> bool:
-        """Whether stores are buffered, and one is oppo-before the event of `edge`."""
-        if edge.type is None or edge.thread not in self.buffering:
-            return False
-        return oppo_scope(EventType.LW, edge.type, self.frame.model) == "all"
+    def forced_by_stores_of(self, edge: EventEdge) -> int:
+        """The threads, as bits, that buffer stores of which one can be oppo-before the event of `edge`."""
+        if edge.type is None or oppo_scope(EventType.LW, edge.type, self.frame.model) != "all":
+            return 0
+        return thread_bits(self.buffering.intersection(edge.threads))
 
     @cached_property
     def buffering(self) -> frozenset[int]:
@@ -96,39 +123,65 @@ class ForcingRules:
     def nic_forces(self, edge: EventEdge) -> Expr:
         """R1 and R3 as far as NIC events of the queue pair in the second part force the event of `edge`, and S1 and S5."""
         qp = qp_of(edge)
-        overtaken = Name(self.fenced(qp)) if edge.type is EventType.NLR and qp in self.fence_flagged else FALSE
+        flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
+        overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
         behind = Name(self.settled(qp)) if self.forced_when_settled(edge) else FALSE
-        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge))
+        forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
         return disj(forcing, overtaken, received, behind, self.taken_forces(edge))
 
     def forced_when_settled(self, edge: EventEdge) -> bool:
         """R1': whether the NIC event of `edge` is forced where its queue pair is :meth:`settled`."""
-        return edge.type in forced_behind_poll(self.frame.model) and qp_of(edge) in self.acknowledged
+        return qp_of(edge) in self.acknowledged and gains_behind_poll(kind_of_edge(edge), self.frame.model)
 
     def taken_forces(self, edge: EventEdge) -> Expr:
         """S1: what the message or the RP takes is in the second part."""
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The NIC event types of the queue pair, as bits, that are oppo-before the event of `edge`."""
-        present, model = self.frame.types[qp_of(edge)], self.frame.model
-        return sum(
-            bit for t, bit in NIC_BITS.items() if t in present and edge.type and oppo_scope(t, edge.type, model) == "qp"
-        )
+        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
+        later, model = kind_of_edge(edge), self.frame.model
+        return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
+
+    def _own_read(self, edge: EventEdge) -> int:
+        """The bit of the read of the request of `edge`, a write, where the table does not say that it comes first."""
+        present = self.frame.types[qp_of(edge)]
+        return OWN_READ if any(read in present and write is edge.type for read, write in self.apart) else 0
+
+    @cached_property
+    def apart(self) -> frozenset[tuple[EventType, EventType]]:
+        """The types of two events that are ordered if they are of one request only."""
+        return apart(self.frame.model)
+
+    def _own(self, edge: EventEdge) -> int:
+        """The bits of an event in the second part for later ones of its request."""
+        if edge.completing or not self.own_bits:
+            return 0
+        return OWN_READ if edge.reads else OWN_DATA if edge.type is EventType.NRW else 0
+
+    @cached_property
+    def own_bits(self) -> int:
+        """The bits that are about the request under way only, 0 where the table needs none."""
+        return (OWN_READ if self.apart else 0) | (OWN_DATA if receives_of_own(self.frame.model) else 0)
+
+    def _ends(self, edge: EventEdge) -> tuple[Statement, ...]:
+        """Forget the parts of the request that ends with the event."""
+        name = self.beta(qp_of(edge))
+        return (Assign(((name, Binary("&~", Name(name), Const(self.own_bits))),)),) if self.own_bits else ()
 
     def forces_poll(self, edge: EventEdge) -> Expr:
-        """R2: the completion of the NIC write of `edge`, put into the second part, forces.
+        """R2: the completion of the NIC event of `edge`, put into the second part, forces.
 
-        It does if an instantaneous event of the second part is ippo-before it, or a store that waits in the buffer before
-        it. Of a store that need not be asked where a put has an nlR, which it forces; of an nF it never need: what forces
-        an nF into the second part forces the completion as well.
+        It does if an instantaneous event of the second part is ippo-before it, as the read of an atomic is, or is it, or a
+        store that waits in the buffer before it. Of a store that need not be asked where a put has an nlR, which it
+        forces; of an nF it never need: what forces an nF into the second part forces the completion as well.
         """
         qp = qp_of(edge)
-        if edge.type is EventType.NLW or edge.type is None:
+        if edge.type is None or edge.type not in NIC_WRITE_TYPES - {EventType.NLW}:
             return TRUE
-        model, asked = self.frame.model, (self.frame.types[qp] & NIC_BITS.keys()) - NIC_WRITE_TYPES - {EventType.NF}
-        before = sum(NIC_BITS[t] for t in asked if ippo_scope(t, edge.type, model) == "qp")
+        model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
+        asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
+        before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp") | self._own_read(edge)
         stored = self.store_forces(edge) if qp in self.inline else FALSE
         return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
 
@@ -154,47 +207,52 @@ class ForcingRules:
         if edge.type is EventType.P:
             taken = Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)
             return tuple((*taken, *tells) for tells in self._told(qp))
+        ends = self._ends(edge) if edge.completing else ()
         if edge.completes and self.frame.counted(edge):
             forced = Name(self.forced(qp))
-            early = ((Require(negate(forced)), *counts) for counts in self._completion(edge, True))
-            late = ((Require(forced), *counts) for counts in self._completion(edge, False))
+            early = ((Require(negate(forced)), *counts, *ends) for counts in self._completion(edge, True))
+            late = ((Require(forced), *counts, *ends) for counts in self._completion(edge, False))
             return (*early, *late)
         if edge.type is EventType.NF and qp in self.fence_flagged:
-            overtakes = has_bit(self.beta(qp), NIC_BITS[EventType.NLW])
+            overtakes = has_bit(self.beta(qp), self._pushed(qp, EventType.NLR))
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
-        return ((),)
+        return (ends,)
 
     def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
-        """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
+        """What an event of the second part does to the sets of types, polls and completions, as alternatives; of a remote
+        read-modify-write of which only the write is there, an edge of its type."""
         if edge.type in CPU_TYPES:
             taken = (Add(self.frame.unpolled(qp_of(edge)), -1),) if edge.type is EventType.P else ()
-            if edge.thread in self.buffering:
+            if not self.buffering.isdisjoint(edge.threads):
                 return ((*taken, *self._buffered(edge)),)
-            return ((*taken, Assign((set_bit(CPU_BETA, 1 << edge.thread),)), *self._all_polls(edge)),)
+            return ((*taken, Assign((set_bit(CPU_BETA, thread_bits(edge.threads)),)), *self._all_polls(edge)),)
         assert edge.type is not None
         qp = qp_of(edge)
-        bits = NIC_BITS[edge.type] | NIC_BITS[edge.also or edge.type]
+        mine = self.bits[qp]
+        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)] | self._own(edge)
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
+        ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
-            return ((added,),)
+            return ((added, *ends),)
         forces = self.forces_poll(edge)
         marked = Require(forces), Assign(((self.forced(qp), Const(1)),)), added
-        late = tuple((*marked, *counts) for counts in self._completion(edge, False, in_second=True))
-        early = ((Require(negate(forces)), added, *counts) for counts in self._completion(edge, True, in_second=True))
+        late = tuple((*marked, *counts, *ends) for counts in self._completion(edge, False, in_second=True))
+        early = ((Require(negate(forces)), added, *counts, *ends) for counts in self._completion(edge, True, in_second=True))
         return late if forces == TRUE else (*late, *early)
 
     def _buffered(self, edge: EventEdge) -> tuple[Statement, ...]:
-        """Mark the thread of a CPU event in the second part, where stores are buffered (T1)."""
-        me = Const(1 << edge.thread)
+        """Mark the threads of a CPU event in the second part, where stores are buffered (T1)."""
+        mine = thread_bits(edge.threads)
+        me = Const(mine)
         if edge.type in STORE_TYPES:
-            left = has_bit(CPU_BETA, 1 << edge.thread)
+            left = has_bit(CPU_BETA, mine)
             return (Assign(((STORE_BETA, Ite(left, Name(STORE_BETA), Binary("|", Name(STORE_BETA), me))),)),)
         forgotten = (STORE_BETA, Binary("&~", Name(STORE_BETA), me))
-        return (Assign((set_bit(CPU_BETA, 1 << edge.thread), forgotten)), *self._all_polls(edge))
+        return (Assign((set_bit(CPU_BETA, mine), forgotten)), *self._all_polls(edge))
 
     def _all_polls(self, edge: EventEdge) -> tuple[Statement, ...]:
-        """All later polls of the thread are of the second part as well."""
-        mine = [qp for qp in self.frame.polled if qp[0] == edge.thread]
+        """All later polls of the threads are of the second part as well."""
+        mine = [qp for qp in self.frame.polled if qp[0] in edge.threads]
         ahead = (Forget(self.ahead(qp)) for qp in mine if qp in self.acknowledged)
         return (*(Forget(self.early(qp)) for qp in mine), *ahead)
 
@@ -211,8 +269,10 @@ class ForcingRules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        if not part and takes_buffer(edge) and self.frame.model.order in WEAKER:
-            earlier = sum(bit for t, bit in NIC_BITS.items() if t in BEFORE_RECEIVE_COMPLETIONS)
+        told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
+        if told:
+            covered = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
+            earlier = OWN_DATA if receives_of_own(self.frame.model) else covered
             second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
         if taint == FALSE:
             return second
@@ -226,7 +286,7 @@ class ForcingRules:
             return ((),)
         qp = qp_of(edge)
         added: tuple[Statement, ...] = (Add(self.frame.unpolled(qp), 1), *((Add(self.early(qp), 1),) if early else ()))
-        if qp not in self.acknowledged or (in_second and edge.type in REMOTE_WRITES):
+        if qp not in self.acknowledged or (in_second and {edge.type, edge.also} & REMOTE_WRITES):
             return (added,)
         written = self._remote_write(qp)
         return ((Require(negate(written)), *added, Add(self.ahead(qp), 1)), (Require(written), *added))
@@ -256,16 +316,43 @@ class ForcingRules:
     @cached_property
     def acknowledged(self) -> frozenset[QueuePair]:
         """Queue pairs on which R1' can matter."""
-        forced, types = forced_behind_poll(self.frame.model), self.frame.types
-        return frozenset(qp for qp in self.frame.polled if types[qp] & REMOTE_WRITES and types[qp] & forced)
+        written = (qp for qp in self.frame.polled if self.frame.types[qp] & REMOTE_WRITES)
+        return frozenset(
+            qp for qp in written if any(gains_behind_poll(kind, self.frame.model) for kind in self.frame.kinds[qp])
+        )
 
     @cached_property
     def fence_flagged(self) -> frozenset[QueuePair]:
         """Queue pairs on which R3 can matter."""
-        needed = {EventType.NLW, EventType.NF, EventType.NLR}
-        if frozenset({EventType.NLW, EventType.NLR}) not in nfo_pairs_of(self.frame.model):
-            return frozenset()
-        return frozenset(qp for qp, types in self.frame.types.items() if needed <= types)
+        return frozenset(
+            qp
+            for qp, types in self.frame.types.items()
+            if EventType.NF in types
+            and any(type_of(k) is EventType.NLR and self._pushed(qp, k) for k in self.frame.kinds[qp])
+        )
+
+    def _pushed(self, qp: QueuePair, read: Kind) -> int:
+        """The nlW of the queue pair, as bits, that nfo orders with the nlR of a put."""
+        kinds = (kind for kind in self.bits[qp] if type_of(kind) is EventType.NLW)
+        return bits_of(self.bits[qp][kind] for kind in kinds if nfo_between(kind, read, self.frame.model))
+
+    @cached_property
+    def bits(self) -> dict[QueuePair, dict[Kind, int]]:
+        """For each queue pair the bits of the kinds of its NIC events. Kinds of one type have one bit, unless nfo tells them
+        apart: the order table looks at the later of two events only."""
+        return {qp: self._bits(kinds) for qp, kinds in self.frame.kinds.items()}
+
+    def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
+        found = {}
+        for kind in (kind for kind in NIC_KINDS if kind in present):
+            of_type = type_of(kind)
+            found[kind] = NIC_BITS[of_type]
+            if of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
+                found[kind] = 1 << len(NIC_BITS)
+        return found
+
+    def _is_pushed(self, kind: Kind) -> bool:
+        return nfo_between(kind, EventType.NLR, self.frame.model)
 
     @cached_property
     def receive_flagged(self) -> frozenset[QueuePair]:
@@ -318,7 +405,10 @@ class ForcingRules:
         """The bits of those :meth:`variables` that are sets."""
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
-        return ((CPU_BETA, threads), *stores, *((self.beta(qp), len(NIC_BITS)) for qp in self.queue_pairs))
+        return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
+
+    def _size(self, qp: QueuePair) -> int:
+        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in self.bits[qp].values()))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""

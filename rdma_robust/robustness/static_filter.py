@@ -47,6 +47,8 @@ def pivots_to_try(
     """
     if prod(len(graph.points) for graph in frame.graphs) < large:
         reductions -= {"values", "dead", "permute"}
+    if frame.barriers.first:  # leaving is in the order of the threads, which exchanges of threads change
+        reductions -= {"permute", "symmetry"}
     if "values" in reductions:
         frame = frame.specialised()
     found = _left(with_prefixes(frame), reductions, only)

@@ -52,7 +52,7 @@ class Taint:
 
     def _spread(self, edge: EventEdge, part: int, taint: Expr, spent: Expr) -> dict[str, Expr]:
         """The marks of taint after the event, where they can change; without that of its thread if `spent` is non-zero."""
-        thread, cell = self.seen.marks.thread(edge.thread), self.seen.marks.left_by(edge)
+        thread, cell = self.seen.marks.threads(edge), self.seen.marks.left_by(edge)
         through_thread = self.classes.current_in(self.onward.thread_mark(edge, part), edge)
         through_cell = self.classes.current_in(self.onward.cell_marks(edge, part), edge)
         marks, gone = dict(self.seen.tainted.parts(thread | cell)), dict(self.seen.tainted.parts(thread))

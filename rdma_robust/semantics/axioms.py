@@ -6,25 +6,26 @@ handed to these functions is assumed well-formed (:func:`rdma_robust.semantics.w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.kinds import Kind, kinds_of, type_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
-    WEAKER,
     Scope,
     behind_poll,
     delayed_types,
     ippo_scope,
     oppo_scope,
+    receives_of_own,
+    told_besides,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes
-from rdma_robust.semantics.trace import Cycle, CycleEdge, EventType, Trace
+from rdma_robust.semantics.same_operation import TOGETHER, data_and_messages, read_and_writes
+from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
 from rdma_robust.semantics.vertices import as_steps, at_once, edge_inside, of_threads, sections, steps_of, within_step
 from rdma_robust.semantics.wellformed import check_well_formed
 
@@ -82,20 +83,29 @@ def same_qp(trace: Trace) -> Relation:
     return Relation(tuple(0 if e.remote is None else members[e.thread, e.remote] for e in trace.events))
 
 
-def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scope], model: Model) -> Relation:
-    """Row by row: of what is po-after an event, the events of the types that the table keeps everywhere, or on its queue
+def _preserved(trace: Trace, scope: Callable[[Kind, Kind, Model], Scope], model: Model) -> Relation:
+    """Row by row: of what is po-after an event, the events of the kinds that the table keeps everywhere, or on its queue
     pair."""
-    members = {t: events_of(trace, (t,)) for t in dict.fromkeys(e.type for e in trace.events) if t is not EventType.INIT}
-    everywhere = {EventType.INIT: 0}
-    nearby = {EventType.INIT: 0}
-    for t in members:
-        scopes = {later: scope(t, later, model) for later in members}
-        everywhere[t] = sum(members[later] for later, kept in scopes.items() if kept == "all")
-        nearby[t] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
+    kinds = kinds_of(trace.events)
+    members: dict[Kind, int] = {}
+    for e, kind in zip(trace.events, kinds, strict=True):
+        if e.type is not EventType.INIT:
+            members[kind] = members.get(kind, 0) | 1 << e.index
+    everywhere: dict[Kind, int] = {}
+    nearby: dict[Kind, int] = {}
+    apart = False
+    for earlier in members:
+        scopes = {later: scope(earlier, later, model) for later in members}
+        everywhere[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "all")
+        nearby[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
+        apart |= any((type_of(earlier), type_of(k)) in TOGETHER for k, kept in scopes.items() if kept == "-")
     qp = same_qp(trace).rows
     po = trace.po.rows
-    rows = [(everywhere[e.type] | nearby[e.type] & qp[e.index]) & po[e.index] for e in trace.events]
-    if any(r in members and w in members and scope(r, w, model) == "-" for r, w in TOGETHER):
+    rows = [
+        (everywhere.get(kind, 0) | nearby.get(kind, 0) & qp[e.index]) & po[e.index]
+        for e, kind in zip(trace.events, kinds, strict=True)
+    ]
+    if apart:
         for a, b in same_operation(trace):
             rows[a] |= 1 << b
     return Relation(tuple(rows))
@@ -103,7 +113,12 @@ def _preserved(trace: Trace, scope: Callable[[EventType, EventType, Model], Scop
 
 def same_operation(trace: Trace) -> Relation:
     """Return the pairs of a card's read and a write of the same operation, which no table takes apart."""
-    found = [(mine[r].index, mine[w].index) for mine in of_threads(trace) for r, w in read_and_writes(mine)]
+    return _of_threads(trace, read_and_writes)
+
+
+def _of_threads(trace: Trace, pairs: Callable[[Sequence[Event]], Iterator[tuple[int, int]]]) -> Relation:
+    """Return the relation of the pairs of places that are found in the events of each thread."""
+    found = [(mine[a].index, mine[b].index) for mine in of_threads(trace) for a, b in pairs(mine)]
     return Relation.of(len(trace.events), found)
 
 
@@ -157,13 +172,19 @@ def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
 
 
 def receive_order(trace: Trace, model: Model = RDMA) -> Relation | None:
-    """Return rpf as ib and ob have it, None if there is none: under weaker orders a receive completion stays behind all
-    earlier remote writes and atomics of the sender's queue pair."""
-    if trace.rpf is None or model.order not in WEAKER:
+    """Return rpf as ib and ob have it, None if there is none: a receive completion stays behind all earlier remote writes
+    and atomics of the sender's queue pair, or of the same request, also those that may be overtaken by its message."""
+    if trace.rpf is None:
+        return None
+    kinds = kinds_of(trace.events)
+    told = {message: told_besides(kinds[message], model) for message, _ in trace.rpf}
+    if not any(told.values()):
         return trace.rpf
-    earlier = events_of(trace, BEFORE_RECEIVE_COMPLETIONS)
-    before = trace.po.restrict(earlier) & same_qp(trace)
-    return trace.rpf | before.then(trace.rpf)
+    if receives_of_own(model):
+        return trace.rpf | _of_threads(trace, data_and_messages).then(trace.rpf)
+    before = trace.po & same_qp(trace)
+    besides = ((a, b) for a, b in before if trace.events[a].type in told.get(b, ()))
+    return trace.rpf | Relation.of(len(trace.events), besides).then(trace.rpf)
 
 
 def _deployed(trace: Trace, model: Model) -> dict[str, Relation]:

@@ -1,21 +1,32 @@
 """Which message takes which receive, and which receive completion is polled by which poll: all by counting.
 
-The k-th message from a thread to another matches the k-th receive of the other from the first, of which the posted ones
+A connection is that of one thread to another on one lane of the first, or on its queue pair without a name. On each, the
+k-th message from a thread to another matches the k-th receive of the other from the first, of which the posted ones
 come first, and the k-th RP of the other polls it. Source: docs/deployed.md, "Events".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, Step
+from rdma_robust.kept import Kept
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, Step, Thread, named_lane, steps
+from rdma_robust.semantics.event_table import Agent, cases_of
 from rdma_robust.semantics.trace import EventType
 
 Place = tuple[int, int]
 """A thread's number and a position in its program order."""
+
+
+Connection = tuple[int, int, str]
+"""The sender and the receiver, by number, and the lane of the sender."""
+
+
+ConnectionEnd = tuple[str, str]
+"""The thread at the other end of a connection, and the lane of the sender."""
 
 
 class ConnectionEvent(Protocol):
@@ -68,23 +79,23 @@ def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> C
     Raises InternalError for a V without a step: nothing else says which buffer it posts.
     """
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
-    receives: dict[tuple[int, int], list[tuple[Place | None, Cell]]] = {}
-    messages: dict[tuple[int, int], list[Place]] = {}
-    polls: dict[tuple[int, int], list[Place]] = {}
+    receives: dict[Connection, list[tuple[Place | None, Cell]]] = {}
+    messages: dict[Connection, list[Place]] = {}
+    polls: dict[Connection, list[Place]] = {}
     for u, thread in enumerate(program.threads):
-        for sender, cell in thread.posted:
-            receives.setdefault((numbers[sender], u), []).append((None, cell))
+        for sender, cell, lane in thread.posted:
+            receives.setdefault((numbers[sender], u, lane), []).append((None, cell))
     for t, events in enumerate(threads):
         for position, event in enumerate(events):
             if event.peer is None:
                 continue
-            other = numbers[event.peer]
+            other, lane = numbers[event.peer], NAMELESS if event.step is None else named_lane(event.step.op)
             if event.type is EventType.V:
-                receives.setdefault((other, t), []).append(((t, position), _buffer(event)))
+                receives.setdefault((other, t, lane), []).append(((t, position), _buffer(event)))
             elif event.type is EventType.RP:
-                polls.setdefault((other, t), []).append((t, position))
+                polls.setdefault((other, t, lane), []).append((t, position))
             else:
-                messages.setdefault((t, other), []).append((t, position))
+                messages.setdefault((t, other, lane), []).append((t, position))
     found, idle = [], []
     for connection in dict.fromkeys((*messages, *polls)):
         sent, asked = messages.get(connection, []), polls.get(connection, [])
@@ -96,7 +107,46 @@ def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> C
     return Connections(tuple(found), tuple(idle))
 
 
+def connections(program: Program) -> tuple[Connection, ...]:
+    """Return every connection over which messages or receives may go, in order."""
+    return tuple(connection_numbers(program))
+
+
+_NUMBERS: Final = Kept[None, Mapping[Connection, int]]()
+
+
+def connection_numbers(program: Program) -> Mapping[Connection, int]:
+    """Return the :func:`connections` with their numbers, found once for each program."""
+    return _NUMBERS.of(program, None, lambda: {each: i for i, each in enumerate(sorted(_used(program)))})
+
+
+def _used(program: Program) -> set[Connection]:
+    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
+    found: set[Connection] = set()
+    for t, thread in enumerate(program.threads):
+        found |= {(numbers[sender], t, lane) for sender, _, lane in thread.posted}
+        for _, _, step in steps(thread):
+            for act in (act for case in cases_of(step.op) for act in case.acts if act.peer is not None):
+                ends = (t, numbers[act.peer or ""])
+                found.add((*(ends if act.agent is Agent.NIC else ends[::-1]), named_lane(step.op)))
+    return found
+
+
+def buffers_for(receiver: Thread, sender: str, lane: str) -> tuple[Cell, ...]:
+    """Return the words that can be receive buffers of a connection, each once."""
+    posted = (cell for name, cell, on in receiver.posted if (name, on) == (sender, lane))
+    ops = (step.op for _, _, step in steps(receiver))
+    received = (op.cell for op in ops if isinstance(op, Recv) and (op.sender, op.lane) == (sender, lane))
+    return tuple(dict.fromkeys((*posted, *received)))
+
+
 def _buffer(event: ConnectionEvent) -> Cell:
     if event.step is None or not isinstance(event.step.op, Recv):
         raise InternalError("a V without the step that makes it")
     return event.step.op.cell
+
+
+def buffers_of(program: Program, connection: Connection) -> tuple[Cell, ...]:
+    """Return the words that can be receive buffers of a connection, each once."""
+    sender, receiver, lane = connection
+    return buffers_for(program.threads[receiver], program.threads[sender].name, lane)

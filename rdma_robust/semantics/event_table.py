@@ -13,8 +13,9 @@ from enum import Enum
 from typing import Any, Final
 
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
 from rdma_robust.language.flow.cfg import (
+    BarrierWait,
     Cas,
     Cell,
     Fault,
@@ -37,6 +38,7 @@ from rdma_robust.language.flow.cfg import (
     Send,
     Silent,
     Write,
+    peer_of,
 )
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -69,7 +71,8 @@ class Act:
     An event that is `joined` happens at the same moment as the one before it, for everybody: see :class:`Section`.
 
     `peer` is the other thread of the connection, of messages (the receiver), V and RP (the sender). `message` is what a
-    message carries; which word it writes is only known where it is matched with a receive: see :func:`placed`.
+    message carries; which word it writes is only known where it is matched with a receive: see :func:`placed`. `members` are
+    the threads of a barrier.
     """
 
     type: EventType
@@ -80,6 +83,7 @@ class Act:
     peer: str | None = None
     message: MessageContent | None = None
     joined: bool = False
+    members: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.completes and not self.completing:
@@ -141,7 +145,7 @@ def everywhere(_op: object, _model: Model) -> None:
 @dataclass(frozen=True, slots=True)
 class OperationRow:
     """What the table says of one kind of operation: its name, what of it the paper's programs do not have (empty: they have
-    it), its cases, and the other node of its queue pair, if any; and its cases under hardware where these are others, None
+    it), its cases, and its queue pair, if any; and its cases under hardware where these are others, None
     under such where they are not."""
 
     name: str
@@ -224,17 +228,23 @@ def _imm_put(op: ImmPut) -> tuple[Case, ...]:
 
 
 def _remote_rmw(op: RemoteRmw, written: tuple[Act, ...]) -> tuple[Case, ...]:
-    """The answer carries the old value; where the operation writes, its own events are `written`."""
-    answer = Act(T.NLW, (), ((op.target, VALUE),), op.signaled, completing=True)
-    cases = [Case((*written, answer), op.when)]
+    """The answer, if there is one, carries the old value; where the operation writes, its own events are `written`. It
+    completes with the last of them."""
+    answer = [] if op.target is None else [Act(T.NLW, (), ((op.target, VALUE),))]
+
+    def answered(acts: tuple[Act, ...], when: Expr, fault: Fault | None = None) -> Case:
+        *first, last = (*acts, *answer)
+        return Case((*first, replace(last, completes=op.signaled, completing=True)), when, fault)
+
+    cases = [] if op.when == FALSE else [answered(written, op.when)]
     if op.wraps is not None:
         wraps, fault = op.wraps
         cases = [
-            Case((*written, answer), conj(op.when, negate(wraps))),
-            Case((*written, answer), conj(op.when, wraps), fault),
+            answered(written, conj(op.when, negate(wraps))),
+            answered(written, conj(op.when, wraps), fault),
         ]
     if op.when != TRUE:
-        cases.append(Case((Act(T.NAR, (op.source,)), answer), negate(op.when)))
+        cases.append(answered((Act(T.NAR, (op.source,)),), negate(op.when)))
     return tuple(cases)
 
 
@@ -256,21 +266,22 @@ TABLE: Final[dict[type, OperationRow]] = {
     Read: OperationRow("read", "", lambda op: (Case((Act(T.LR, (op.cell,)),)),)),
     Write: OperationRow("write", "", lambda op: (Case((Act(T.LW, (), ((op.cell, op.value),)),)),)),
     Cas: OperationRow("cas", "", _cas, under=_locked(_cas)),
-    Put: OperationRow("put", "", lambda op: _copy(op, T.NLR, T.NRW), lambda op: op.target.node),
-    Get: OperationRow("get", "", lambda op: _copy(op, T.NRR, T.NLW), lambda op: op.source.node),
-    Poll: OperationRow("poll", "", lambda _: (Case((Act(T.P),)),), lambda op: op.node),
+    Put: OperationRow("put", "", lambda op: _copy(op, T.NLR, T.NRW), peer_of),
+    Get: OperationRow("get", "", lambda op: _copy(op, T.NRR, T.NLW), peer_of),
+    Poll: OperationRow("poll", "", lambda _: (Case((Act(T.P),)),), peer_of),
     Rmw: OperationRow("rmw", "", _rmw, under=_locked(_rmw)),
     Section: OperationRow("section", "", _section, under=_fenced_section),
     MFence: OperationRow("mfence", "", lambda _: (Case(),), under=_mfence),
-    RFence: OperationRow("rfence", "", lambda _: (Case((Act(T.NF),)),), lambda op: op.node),
-    Flush: OperationRow("flush", "", lambda _: (Case((Act(T.FL),)),), lambda op: op.node),
-    OrderFence: OperationRow("order", "", lambda _: (Case((Act(T.NO),)),), lambda op: op.node),
-    InlinePut: OperationRow("inline put", "inline requests", _inline_put, lambda op: op.target.node),
-    RemoteRmw: OperationRow("remote rmw", "remote atomics", _by_cards, lambda op: op.source.node, _by_all),
-    Send: OperationRow("send", "messages", _send, lambda op: op.node),
-    ImmPut: OperationRow("put with immediate", "messages", _imm_put, lambda op: op.target.node),
+    RFence: OperationRow("rfence", "", lambda _: (Case((Act(T.NF),)),), peer_of),
+    Flush: OperationRow("flush", "", lambda _: (Case((Act(T.FL),)),), peer_of),
+    OrderFence: OperationRow("order", "", lambda _: (Case((Act(T.NO),)),), peer_of),
+    InlinePut: OperationRow("inline put", "inline requests", _inline_put, peer_of),
+    RemoteRmw: OperationRow("remote rmw", "remote atomics", _by_cards, peer_of, _by_all),
+    Send: OperationRow("send", "messages", _send, peer_of),
+    ImmPut: OperationRow("put with immediate", "messages", _imm_put, peer_of),
     Recv: OperationRow("recv", "messages", lambda op: (Case((Act(T.V, peer=op.sender),)),)),
     RecvPoll: OperationRow("rpoll", "messages", lambda op: (Case((Act(T.RP, peer=op.sender),)),)),
+    BarrierWait: OperationRow("barrier", "barriers", lambda op: (Case((Act(T.BAR, members=op.threads),)),)),
 }
 """The rows, by the class of the operation."""
 
@@ -297,7 +308,8 @@ def placed(act: Act, buffer: Cell | None) -> Act:
 
 
 def remote_of(op: object) -> str | None:
-    """Return the other node of the queue pair that an operation is about, None for what the CPU does alone."""
+    """Return the queue pair that an operation is about, as its thread names it: by a lane, or by the node at the other end;
+    None for what the CPU does alone."""
     return row_of(op).remote(op)
 
 
@@ -339,19 +351,19 @@ def takes_completion(op: object) -> bool:
 
 
 def polls_of(op: object) -> str | None:
-    """Return the other node of the queue pair of which an operation takes a completion, None if it is no poll."""
+    """Return the queue pair of which an operation takes a completion, None if it is no poll."""
     return remote_of(op) if takes_completion(op) else None
 
 
 def completes_on(op: object) -> str | None:
-    """Return the other node of the queue pair on which an operation completes, None if no poll can take it.
+    """Return the queue pair on which an operation completes, None if no poll can take it.
 
     That is no question about order: an unsignaled request is one of its queue pair too (:func:`requests_to`)."""
     return remote_of(op) if any(act.completes for act in acts_of(op)) else None
 
 
 def requests_to(op: object) -> str | None:
-    """Return the other node of the queue pair on which an operation posts a request, signaled or not; None for polls and
+    """Return the queue pair on which an operation posts a request, signaled or not; None for polls and
     fences, and for what the CPU does alone."""
     return remote_of(op) if any(act.completing for act in acts_of(op)) else None
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
-from rdma_robust.semantics.order_table import nfo_pairs_of
+from rdma_robust.semantics.kinds import kinds_of
+from rdma_robust.semantics.order_table import nfo_between, nfo_pairs_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.same_operation import read_modify_writes
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
@@ -61,10 +62,12 @@ def pf_of_positions(events: Sequence[Event]) -> Relation:
 
 def nfo_pairs(events: Sequence[Event], model: Model = RDMA) -> Iterable[tuple[int, int]]:
     """Yield every ordered pair (both ways) of NIC events of one queue pair that nfo must order."""
-    pairs = nfo_pairs_of(model)
-    for a in events if pairs else ():
-        for b in events:
-            if a.thread == b.thread >= 0 and a.remote == b.remote and frozenset({a.type, b.type}) in pairs:
+    if not nfo_pairs_of(model):
+        return
+    kinded = list(zip(events, kinds_of(events), strict=True))
+    for a, one in kinded:
+        for b, two in kinded:
+            if a.thread == b.thread >= 0 and a.remote == b.remote and nfo_between(one, two, model):
                 yield a.index, b.index
 
 

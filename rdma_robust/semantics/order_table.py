@@ -6,11 +6,13 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
+from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
 Scope = Literal["all", "qp", "-"]
@@ -32,7 +34,7 @@ nO  | -   | -   | qp  | -   | -   | -   | qp  | qp  | qp  | qp
 
 `(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the
 column of naR, FL the row of CPU. A read and the write of its operation that carries its value, and the naR
-and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows types only: see
+and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows kinds only: see
 `axioms.same_operation`).
 """
 
@@ -50,38 +52,25 @@ it leaves. So a later store is issued without waiting for the V, and observed af
 _LATER_RELAXED: Final = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
 
 RELAXED: Final = frozenset((earlier, later) for earlier, row in _LATER_RELAXED.items() for later in row.split())
-"""The cells that are `-` under `order relaxed`, (earlier, later)."""
+"""The cells that are `-` under `order relaxed`, (earlier, later), and under any order where the later event accesses a word
+of a relaxed region: see :func:`gives_up`."""
+
+_BY_REQUEST: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
+"""Behind these an answer (nlW) is as late as what its request reads at the other side, behind other answers as its own
+word."""
 
 MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
 """The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
 
-_NFO: Final = {
-    "default": (
-        frozenset({EventType.NLR, EventType.NLW}),
-        *(
-            frozenset({read, write})
-            for read in (EventType.NRR, EventType.NAR, EventType.NA)
-            for write in (EventType.NRW, EventType.NAW)
-        ),
+NFO_PAIRS: Final = (
+    frozenset({EventType.NLR, EventType.NLW}),
+    *(
+        frozenset({read, write})
+        for read in (EventType.NRR, EventType.NAR, EventType.NA)
+        for write in (EventType.NRW, EventType.NAW)
     ),
-}
-
-
-def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
-    """Return the types of the NIC events of one queue pair that nfo orders: none under weaker orders."""
-    return () if model.order in WEAKER else _NFO["default"]
-
-
-COMPLETIONS_ORDER: Final = frozenset({"multipath"})
-"""The orders under which a polled completion puts its operation before what is posted later: see :func:`behind_poll`.
-
-An acknowledged write has left the network, and the card of the other side writes in the order of arrival."""
-
-WEAKER: Final = ("multipath", "relaxed")
-"""The orders in which writes of one queue pair may overtake each other."""
-
-NFO_PAIRS: Final = _NFO["default"]
-"""What :func:`nfo_pairs_of` says of the default order."""
+)
+"""The types of the NIC events of one queue pair that nfo orders by default: reads push writes out of their buffers."""
 
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
@@ -99,7 +88,8 @@ def delayed_types(model: Model) -> frozenset[EventType]:
 
 
 BEFORE_RECEIVE_COMPLETIONS: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
-"""What a receive completion stays behind, if it is earlier on the sender's queue pair, also under weaker orders."""
+"""What a receive completion stays behind, if it is earlier on the sender's queue pair, or of the message's own request
+only: as the table says (:attr:`OrderTable.receives`)."""
 
 
 def _parse(table: str) -> dict[tuple[str, str], str]:
@@ -120,12 +110,79 @@ def _column(event_type: EventType) -> str:
     return event_type.value if event_type is EventType.FL else _row(event_type)
 
 
-ORDERS: Final[dict[str, Mapping[tuple[str, str], str]]] = {
-    "default": CELLS,
-    "multipath": {**CELLS, **dict.fromkeys(MULTIPATH, "-")},
-    "relaxed": {**CELLS, **dict.fromkeys(RELAXED, "-")},
+BETWEEN_REQUESTS: Final = frozenset(
+    (earlier, later) for earlier, later in CELLS if not {earlier, later} & {"CPU", "nF", "nO", "FL"}
+)
+"""The cells of two requests, or of two events of one: what orders others is no request."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTable:
+    """A table that says what is kept of the order of a queue pair.
+
+    Attributes:
+        cells: what is kept of program order, by the kinds of the earlier and the later event.
+        pushes: the types of two events that nfo orders.
+        receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
+            sender's queue pair, or those of the message's `own` request.
+        behind_polls: the order whose table holds for what is posted behind a poll and the operations that the poll tells of,
+            if it is another one: an acknowledged write has left the network, and the card of the other side writes in the
+            order of arrival.
+        says: why two requests of one queue pair are not kept in order, if that is the same for all.
+    """
+
+    cells: Mapping[tuple[str, str], str]
+    pushes: tuple[frozenset[EventType], ...] = ()
+    receives: Literal["earlier", "own"] = "earlier"
+    behind_polls: str = ""
+    says: str = ""
+
+
+ORDERS: Final[dict[str, OrderTable]] = {
+    "default": OrderTable(CELLS, NFO_PAIRS),
+    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}, behind_polls="default"),
+    "relaxed": OrderTable({**CELLS, **dict.fromkeys(RELAXED, "-")}),
+    "none": OrderTable(
+        {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
+        receives="own",
+        says="nothing is promised of the order of two requests (order none)",
+    ),
 }
-"""The tables by the names that :attr:`Model.order` has for them."""
+"""The tables by the names that :attr:`Model.order` has for them. `none` keeps nothing between two requests: what
+:func:`same_operation.read_and_writes` says of one, no table takes away."""
+
+
+def order_table(order: str) -> OrderTable:
+    """Return the table of that name. Raises UsageError for an order that has none."""
+    found = ORDERS.get(order)
+    if found is None:
+        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
+    return found
+
+
+def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
+    """Return the types of the NIC events of one queue pair that nfo orders."""
+    return order_table(model.order).pushes
+
+
+def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
+    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
+    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
+        return False
+    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
+
+
+def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
+    """Return the types of a read and a write of one operation that the table does not keep in order in general: of such a
+    pair it has to be known that both are of one operation. The naR and naW of one are looked at together in any case."""
+    found = frozenset((read, write) for read, write in TOGETHER if oppo_scope(read, write, model) == "-")
+    return found - {(EventType.NAR, EventType.NAW)}
+
+
+def receives_of_own(model: Model) -> bool:
+    """Whether a receive completion tells of the message's own request only."""
+    return order_table(model.order).receives == "own"
+
 
 STORES: Final = _parse(STORE_BUFFER)
 
@@ -135,10 +192,7 @@ def table_cell(earlier: EventType, later: EventType, order: str = "default") -> 
 
     Raises UsageError for an order that has no table.
     """
-    cells = ORDERS.get(order)
-    if cells is None:
-        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
-    return cells[_row(earlier), _column(later)]
+    return order_table(order).cells[_row(earlier), _column(later)]
 
 
 def _of_cpus(earlier: EventType, later: EventType, model: Model) -> str | None:
@@ -170,41 +224,57 @@ def _program_order(model: Model) -> bool:
     return model.network == "none"
 
 
-def ippo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
-    """Return how far issue order preserves a program-order edge between events of these types."""
+def gives_up(earlier: Kind, later: Kind) -> bool:
+    """Return whether the order of two events of a queue pair is lost as the later one accesses a word of a relaxed region.
+
+    It may pass what `order relaxed` lets it pass. The answer of a request is looked up by the word that this reads at the
+    other side, and only behind other answers by its own."""
+    if not isinstance(later, RegionKind):
+        return False
+    by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
+    return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in RELAXED
+
+
+def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
+    """Return the types of earlier events of the queue pair of which a receive completion tells besides its message: those
+    that the table does not keep before that anyway."""
+    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if oppo_scope(t, message, model) == "-")
+
+
+def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
+    """Return how far issue order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, True, model)
 
 
-def oppo_scope(earlier: EventType, later: EventType, model: Model = RDMA) -> Scope:
-    """Return how far observation order preserves a program-order edge between events of these types."""
+def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
+    """Return how far observation order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, False, model)
 
 
 def behind_poll(model: Model) -> Model | None:
     """Return the hardware whose table keeps a before b on one queue pair where a poll between them has taken the completion
     of a's operation, or of a later one; None if that is the model's own, as a completion gives no order."""
-    return replace(model, order="default") if model.order in COMPLETIONS_ORDER else None
+    order = order_table(model.order).behind_polls
+    return replace(model, order=order) if order else None
 
 
-def forced_behind_poll(model: Model) -> frozenset[EventType]:
-    """Return the types of events that a remote write in the second part of a run forces into it only where a poll of the
-    first part has taken its completion (docs/theory.md, "Completions under multipath").
+def gains_behind_poll(later: Kind, model: Model) -> bool:
+    """Return whether a remote write in the second part of a run forces an event of a card of this kind into it only where a
+    poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
 
-    An answer need not be among them: the read of its operation is, or is forced by any remote write.
+    Of an answer that need not be asked: the read of its operation is, or is forced by any remote write.
     """
     ordered = behind_poll(model)
-    if ordered is None:
-        return frozenset()
-
-    def kept(later: EventType, hardware: Model) -> bool:
-        return any(oppo_scope(earlier, later, hardware) == "qp" for earlier in REMOTE_WRITES)
-
-    types = (t for t in EventType if t not in CPU_TYPES and t not in (EventType.INIT, *VISIBLE_WHEN_POLLED))
-    return frozenset(t for t in types if kept(t, ordered) and not kept(t, model))
+    if ordered is None or type_of(later) in CPU_TYPES | VISIBLE_WHEN_POLLED:
+        return False
+    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in REMOTE_WRITES)
 
 
-def _preserved(earlier: EventType, later: EventType, issue: bool, model: Model) -> Scope:
+def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
     kept = _program_order(model)
-    if (buffered := _of_cpus(earlier, later, model)) is not None:
+    one, two = type_of(earlier), type_of(later)
+    if (buffered := _of_cpus(one, two, model)) is not None:
         return "all" if buffered in ("all", "i" if issue else "o") else "-"
-    return "all" if kept else _scope(table_cell(earlier, later, model.order), issue, model)
+    if kept:
+        return "all"
+    return "-" if gives_up(earlier, later) else _scope(table_cell(one, two, model.order), issue, model)

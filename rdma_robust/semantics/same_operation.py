@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, Protocol
 
 from rdma_robust.language.flow.cfg import Step
@@ -33,6 +34,12 @@ class OperationEvent(Protocol):
     @property
     def step(self) -> Step | None: ...
 
+    @property
+    def peer(self) -> str | None: ...
+
+    @property
+    def completing(self) -> bool | None: ...
+
 
 def read_and_writes(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:
     """Yield (read, write) for what the card reads and then writes in one operation, as places in `events`.
@@ -48,6 +55,14 @@ def read_and_writes(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int
             yield read, place
         else:
             read = -1
+
+
+def data_and_messages(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:
+    """Yield (write, message) for each write with immediate of a thread's events, as places in `events`."""
+    for place, (write, message) in enumerate(pairwise(events)):
+        both = write.type is message.type is EventType.NRW and write.remote == message.remote
+        if both and message.peer is not None and write.peer is None and not write.completing:
+            yield place, place + 1
 
 
 def read_modify_writes(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
-from rdma_robust.language.flow.cfg import Cell, Step
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Step, named_lane, on_lane
 from rdma_robust.semantics.relation import Relation
 
 
@@ -30,11 +30,12 @@ class EventType(Enum):
     NA = "nA"
     V = "V"
     RP = "RP"
+    BAR = "BAR"
     FL = "FL"
     NO = "nO"
 
 
-CPU_TYPES = frozenset({EventType(name) for name in ("lR", "lW", "CAS", "P", "F", "V", "RP", "FL")})
+CPU_TYPES = frozenset({EventType(name) for name in ("lR", "lW", "CAS", "P", "F", "V", "RP", "FL", "BAR")})
 STORE_TYPES = frozenset({EventType.LW, EventType.V})
 """The CPU events that pass through a store buffer where there is one."""
 
@@ -57,14 +58,17 @@ class Event:
     """One event. `index` is its place in the trace's `events`.
 
     `thread` is the thread's index in the program (-1 for initial writes), `position` its place in the thread's program
-    order. `remote` is the other node of the queue pair (None for CPU accesses), so (thread, remote) is the queue pair.
+    order. `remote` is what the thread calls the queue pair, a lane or the node at the other end (None for CPU accesses), so
+    (thread, remote) is the queue pair.
     `read` and `written` are the values read and written, None where the event does not read or write; an RP reads the
     immediate that its message, a write without a word, has written (None for that of a send, which is 0).
 
-    A NIC write of an `unsignaled` operation is no completion, and neither is one `within` an operation that a later event
-    completes: the put of a write with immediate. `peer` is the other thread of the connection, for messages (its receiver),
-    V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both are of a
-    locked section, which happens at one moment.
+    An operation completes with the event that is `completing`, and no poll can take that if it is `unsignaled`. Where it is
+    not said, nrW and nlW are completing; the put of a write with immediate is not, as a later event completes that, and
+    the last event of an atomic without an answer is. `peer` is the other thread of the connection, for messages (its
+    receiver), V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both
+    are of a locked section, which happens at one moment. A BAR is one of the threads `members`: the k-th ones of all are one
+    vertex.
     """
 
     index: int
@@ -77,19 +81,24 @@ class Event:
     written: int | None = None
     step: Step | None = None
     unsignaled: bool = False
-    within: bool = False
+    completing: bool | None = None
     peer: str | None = None
     joined: bool = False
+    members: tuple[str, ...] = ()
 
     @property
-    def completing(self) -> bool:
-        """Whether its operation completes with the event, signaled or not."""
-        return self.type in COMPLETING_TYPES and not self.within
+    def lane(self) -> str:
+        """The lane of the connection, of messages, V and RP; NAMELESS for the one without a name."""
+        return NAMELESS if self.step is None else named_lane(self.step.op)
+
+    def __post_init__(self) -> None:
+        if self.completing is None:
+            object.__setattr__(self, "completing", self.type in COMPLETING_TYPES)
 
     @property
     def completes(self) -> bool:
         """Whether a poll of the queue pair can take the event."""
-        return self.completing and not self.unsignaled
+        return bool(self.completing) and not self.unsignaled
 
     def __str__(self) -> str:
         values = [str(v) for v in (self.read, self.written) if v is not None]
@@ -99,10 +108,12 @@ class Event:
                 return f"{name}({self.remote})"
             case EventType.F:
                 return name
+            case EventType.BAR:
+                return f"{name}({', '.join(self.members)})"
             case EventType.V | EventType.RP:
-                return f"{name}({', '.join([str(self.peer), *values])})"
+                return f"{name}({', '.join([f'{self.peer}{on_lane(self.lane)}', *values])})"
             case _ if self.cell is None:
-                return f"{name}({', '.join([f'to {self.peer}', *values])})"
+                return f"{name}({', '.join([f'to {self.peer}{on_lane(self.lane)}', *values])})"
             case _:
                 return f"{name}({', '.join([str(self.cell), *values])})"
 

@@ -12,7 +12,8 @@ from rdma_robust.digraph import Following, components
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, Expr, constants, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, RecvPoll, Section, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Program, RecvPoll, Section, Step, Thread, named_lane, steps
+from rdma_robust.semantics.connections import buffers_for
 from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
@@ -23,8 +24,8 @@ MAX_DOMAIN = 1 << 20
 
 Values = frozenset[int]
 
-Connection = tuple[str, str]
-"""The names of a sending and a receiving thread."""
+Connection = tuple[str, str, str]
+"""The names of a sending and a receiving thread, and the lane of the first."""
 
 
 def is_loop_free(program: Program) -> bool:
@@ -122,18 +123,14 @@ class _StepTerms:
     receives: Connection | None
 
 
-def _targets(program: Program, thread: Thread, act: Act) -> Sequence[tuple[Cell | Connection, Expr]]:
+def _targets(program: Program, thread: Thread, act: Act, lane: str) -> Sequence[tuple[Cell | Connection, Expr]]:
     """What an event may write: for a message every buffer that its receiver may post for this thread."""
     if act.message is None:
         return act.writes
     receiver = next(each for each in program.threads if each.name == act.peer)
     if act.message.data is None:
-        return [((thread.name, receiver.name), act.message.imm)]
-    buffers = {cell: None for sender, cell in receiver.posted if sender == thread.name}
-    for _, _, step in steps(receiver):
-        if isinstance(step.op, Recv) and step.op.sender == thread.name:
-            buffers[step.op.cell] = None
-    return [(buffer, act.message.data) for buffer in buffers]
+        return [((thread.name, receiver.name, lane), act.message.imm)]
+    return [(buffer, act.message.data) for buffer in buffers_for(receiver, thread.name, lane)]
 
 
 def _compile(program: Program, thread: Thread, step: Step) -> _StepTerms:
@@ -146,7 +143,7 @@ def _compile(program: Program, thread: Thread, step: Step) -> _StepTerms:
 
     cases = cases_of(step.op)
     for case in cases:
-        for target, value in (write for act in case.acts for write in _targets(program, thread, act)):
+        for target, value in (write for act in case.acts for write in _targets(program, thread, act, named_lane(step.op))):
             expected = expected_value(case.when)
             at = None if expected is None else place(expected)
             stores.append(_Store(target, None if value == VALUE else place(value), at))
@@ -155,7 +152,7 @@ def _compile(program: Program, thread: Thread, step: Step) -> _StepTerms:
     guard = term_of(step.guard, env)
     wanted = () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs)
     reads = tuple({cell: None for case in cases for act in case.acts for cell in act.reads})
-    receives = (step.op.sender, thread.name) if isinstance(step.op, RecvPoll) else None
+    receives = (step.op.sender, thread.name, step.op.lane) if isinstance(step.op, RecvPoll) else None
     return _StepTerms(used, guard.of, wanted, reads, tuple(stores), receives)
 
 

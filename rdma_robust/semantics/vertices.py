@@ -1,7 +1,8 @@
-"""Events that are one vertex of a trace: the naR and the naW of a remote read-modify-write, those of a locked section.
+"""Events that are one vertex of a trace: the naR and the naW of a remote read-modify-write, those of a locked section, those
+of a round of a barrier.
 
-For sequential consistency both are one step. What happens between `lock` and `unlock` is one for everybody: in ib and ob as
-well, whatever comes before or after one of its events does so for all.
+For sequential consistency all are one step. What happens between `lock` and `unlock` is one for everybody, and so is a round
+of a barrier: in ib and ob as well, whatever comes before or after one of its events does so for all.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.rounds import rounds_of
 from rdma_robust.semantics.same_operation import read_modify_writes
 from rdma_robust.semantics.trace import Event, EventType, Trace
 
@@ -24,19 +26,25 @@ def of_threads(trace: Trace) -> list[list[Event]]:
 
 
 def sections(trace: Trace) -> dict[int, int]:
-    """Return the first event of the locked section of each event that is joined to one before it."""
-    if not any(e.joined for e in trace.events):
+    """Return the first event of the locked section of each event that is joined to one before it, and of the round of each
+    event of a barrier."""
+    if not any(e.joined or e.members for e in trace.events):
         return {}
     found: dict[int, int] = {}
-    for mine in of_threads(trace):
+    threads = of_threads(trace)
+    for mine in threads:
         for before, e in pairwise(mine):
             if e.joined:
                 found[e.index] = found.get(before.index, before.index)
+    for each in rounds_of(threads):
+        first, *others = (threads[t][position].index for t, position in each.places)
+        found |= dict.fromkeys(others, first)
     return found
 
 
 def at_once(relation: Relation, trace: Trace) -> Relation:
-    """The relation with every locked section as one vertex: what is before or after one event of it is so for all."""
+    """The relation with every locked section, and every round of a barrier, as one vertex: what is before or after one event
+    of it is so for all."""
     first = sections(trace)
     if not first:
         return relation
@@ -72,7 +80,7 @@ def within_step(trace: Trace, steps: Mapping[int, int], a: int, b: int) -> bool:
 def edge_inside(trace: Trace, before: int) -> str:
     """What the edge between two events of one step is called."""
     kind = trace.events[before].type
-    return "rmw" if kind is EventType.NAW else "po" if kind is EventType.NAR else "section"
+    return {EventType.NAW: "rmw", EventType.NAR: "po", EventType.BAR: "barrier"}.get(kind, "section")
 
 
 def as_steps(trace: Trace, relation: Relation, steps: Mapping[int, int]) -> Relation:

@@ -21,6 +21,7 @@ from rdma_robust.semantics.linearise import (
     relations_of_messages,
 )
 from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.rounds import rounds_of
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
 
 Local = tuple[int, tuple[int, ...]]
@@ -32,7 +33,8 @@ def check_well_formed(program: Program, trace: Trace, model: Model = RDMA) -> No
 
     The events of every thread are a prefix of a path of its graph with these values (replayed non-deterministically),
     there is one initial write per cell, and po, pf, rf, mo, nfo, rao, sm, rpf have the required form. Every message has a
-    receive, posted or by an event of the trace, whose buffer it fills, and every RP a message.
+    receive, posted or by an event of the trace, whose buffer it fills, and every RP a message. In every round of a barrier
+    are all of its threads.
     Raises InternalError naming the first thing that is wrong.
     """
     for i, e in enumerate(trace.events):
@@ -46,6 +48,7 @@ def check_well_formed(program: Program, trace: Trace, model: Model = RDMA) -> No
     _check_nfo(trace, model)
     threads = in_threads(program, trace.events)
     _check_messages(program, trace, threads)
+    _check_rounds(threads)
     overtaken = _check_rao(trace, threads, model)
     for thread, events in zip(program.threads, threads, strict=True):
         _Replay(thread, model, overtaken).check(events)
@@ -156,6 +159,13 @@ def _check_messages(program: Program, trace: Trace, threads: Threads) -> None:
                 _wrong(f"{poll} does not have the immediate of {message}")
     for name, wanted in relations_of_messages(program, trace.events, threads).items():
         _difference(trace, name, _of(trace, getattr(trace, name)), _of(trace, wanted))
+
+
+def _check_rounds(threads: Threads) -> None:
+    for each in rounds_of(threads):
+        if not each.complete:
+            t, position = each.places[0]
+            _wrong(f"{threads[t][position]} of thread {t} comes without those of the other threads of its round")
 
 
 def _of(trace: Trace, relation: Relation | None) -> Relation:
@@ -297,7 +307,8 @@ def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Eve
 def _fits(act: Act, e: Event, remote: str | None, env: Mapping[str, int]) -> bool:
     """Whether the event is what the act says; what a message takes and what an RP reads is checked where they meet."""
     inline = act.type is EventType.LR and e.remote is None
-    if (e.type, e.peer, e.joined) != (act.type, act.peer, act.joined) or (e.remote != remote and not inline):
+    same = (e.type, e.peer, e.joined, e.members) == (act.type, act.peer, act.joined, act.members)
+    if not same or (e.remote != remote and not inline):
         return False
     if (e.completes, e.completing) != (act.completes, act.completing):
         return False

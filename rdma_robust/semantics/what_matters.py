@@ -22,6 +22,7 @@ from typing import Final
 
 from rdma_robust.expr import is_value, names
 from rdma_robust.language.flow.cfg import Cell, Message, Program, Recv, RecvPoll, Silent, Step, Thread, steps
+from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.event_table import Act, acts_of, cases_of, expressions_of, remote_of
 from rdma_robust.semantics.machines.effects import events_of_section
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
@@ -168,9 +169,9 @@ class MachineRun:
         self._stores: dict[int, list[tuple[Cell, int]]] = {}
         self._operations: dict[tuple[int, str | None], list[_Operation]] = {}
         self._numbers = {thread.name: number for number, thread in enumerate(program.threads)}
-        self._sent: dict[tuple[int, int], list[_Operation]] = {}
-        self._posted: dict[tuple[str, int], list[int]] = {}
-        self._polled: dict[tuple[int, int], int] = {}
+        self._sent: dict[Connection, list[_Operation]] = {}
+        self._posted: dict[Connection, list[int]] = {}
+        self._polled: dict[Connection, int] = {}
         for number, action in enumerate(actions):
             if action.step is not None:
                 self._add(number, action, action.step)
@@ -199,9 +200,10 @@ class MachineRun:
                 taken.polled = True
                 sources.update(taken.moves)
         if isinstance(step.op, Recv):
-            self._posted.setdefault((step.op.sender, action.thread), []).append(number)
+            connection = self._numbers[step.op.sender], action.thread, step.op.lane
+            self._posted.setdefault(connection, []).append(number)
         if isinstance(step.op, RecvPoll):
-            sources.update(self._told(action.thread, step.op.sender))
+            sources.update(self._told((self._numbers[step.op.sender], action.thread, step.op.lane)))
         if action.words:
             sources.update(self.written[e.cell] for e in events_of_section(action) if e.cell in self.written)
         elif act is not None and action.read is not None:
@@ -222,15 +224,16 @@ class MachineRun:
         """The move that has posted the buffer of a message, if one has."""
         if not isinstance(operation.step.op, Message):
             return ()
-        sender, receiver = self.program.threads[action.thread].name, self._numbers[operation.step.op.to]
-        before = sum(name == sender for name, _ in self.program.threads[receiver].posted)
-        number = next(i for i, o in enumerate(self._sent[action.thread, receiver]) if o is operation) - before
-        posted = self._posted.get((sender, receiver), [])
+        receiver, lane = self._numbers[operation.step.op.to], operation.step.op.lane
+        connection = action.thread, receiver, lane
+        here = self.program.threads[action.thread].name, lane
+        before = sum((name, on) == here for name, _, on in self.program.threads[receiver].posted)
+        number = next(i for i, o in enumerate(self._sent[connection]) if o is operation) - before
+        posted = self._posted.get(connection, [])
         return posted[number : number + 1] if number >= 0 else ()
 
-    def _told(self, receiver: int, sender: str) -> Sequence[int]:
+    def _told(self, connection: Connection) -> Sequence[int]:
         """The moves of the message that the next RP takes."""
-        connection = self._numbers[sender], receiver
         number = self._polled[connection] = self._polled.get(connection, -1) + 1
         sent = self._sent.get(connection, [])
         return sent[number].moves if number < len(sent) else ()
@@ -251,5 +254,5 @@ class MachineRun:
             found = _Operation(step, [], set())
             mine.append(found)
             if isinstance(step.op, Message):
-                self._sent.setdefault((action.thread, self._numbers[step.op.to]), []).append(found)
+                self._sent.setdefault((action.thread, self._numbers[step.op.to], step.op.lane), []).append(found)
         return found

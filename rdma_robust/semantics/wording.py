@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.model import RDMA
+from rdma_robust.semantics.kinds import kind_of
+from rdma_robust.semantics.order_table import gives_up, order_table
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -34,6 +37,7 @@ LABEL: Final[Mapping[EventType, str]] = {
     T.F: "waits for its stores",
     T.V: "posts a buffer for {peer}",
     T.RP: "takes a message of {peer}",
+    T.BAR: "meets the others at the barrier",
     T.FL: "flushes {remote}",
     T.NO: "passes order {remote}",
 }
@@ -93,6 +97,8 @@ OTHER_QUEUE_PAIR: Final = "queue pairs are not ordered with one another"
 NOT_KEPT: Final = "RDMA does not keep this order"
 WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order multipath)"
 ATOMICS_TOO: Final = "the network may let it be overtaken on its way, also by atomics (order relaxed)"
+IN_RELAXED_REGION: Final = "the later one is in a relaxed region, and may pass it on the way"
+ANSWER_FROM_REGION: Final = "the later one answers a read of a relaxed region, which may have passed it on the way"
 ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
 ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
 READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
@@ -147,6 +153,7 @@ EDGE: Final[Mapping[str, str]] = {
     "rb": "{source} reads {cell} = {seen}, later overwritten by {target} with {after} (rb)",
     "po": "{thread}: {first} is before {second} in program order (po)",
     "section": "{source}: between `lock` and `unlock` all is one step (section)",
+    "barrier": "{source} is one step with {target}: both are at the same barrier (barrier)",
     "rmw": "{source}: the read and the write of {cell} are one step (rmw)",
     "sm": "{source} posts the buffer that {target} fills (sm)",
     "rpf": "{target} takes the receive completion of {source} (rpf)",
@@ -155,9 +162,10 @@ EDGE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The phrases for events of one program."""
+    """The phrases for events of one program, which runs under the `order` of that name."""
 
     program: Program
+    order: str = RDMA.order
 
     def statement(self, event: Event) -> str:
         """Return the source text of the event's statement, on one line and printable."""
@@ -217,7 +225,7 @@ class Words:
         """Return which reordering of two events of a thread happened, and why RDMA allows it."""
         may = self._fill(MAY, earlier, "{statement} may happen")
         after = self._fill(AFTER, later, "after {statement}")
-        return f"{may} {after}: {why_reordered(earlier, later)}"
+        return f"{may} {after}: {why_reordered(earlier, later, self.order)}"
 
     def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
         cell = event.cell
@@ -274,7 +282,7 @@ def torn(atomic: str) -> str:
     return f"the NIC's atomic {atomic} excludes other atomics of NICs, and nothing else: atomics hca"
 
 
-def why_reordered(earlier: Event, later: Event) -> str:
+def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
     """Return what lets RDMA hardware reorder two events of a thread, as a clause."""
     if earlier.type in STORE_TYPES:
         return STORE_WAITS
@@ -291,4 +299,6 @@ def why_reordered(earlier: Event, later: Event) -> str:
     if T.NO in (earlier.type, later.type):
         return ONLY_WRITES
     pair = earlier.type, later.type
-    return WHY.get(pair) or ON_THE_WAY.get(pair, NOT_KEPT)
+    if pair not in WHY and gives_up(kind_of(earlier.type, earlier), kind_of(later.type, later)):
+        return ANSWER_FROM_REGION if later.cell is not None and not later.cell.relaxed else IN_RELAXED_REGION
+    return WHY.get(pair) or order_table(order).says or ON_THE_WAY.get(pair, NOT_KEPT)

@@ -56,6 +56,9 @@ NOTICED_BY = {
     "unsignaled operations force no poll": "deployed/unsignaled-operations-force-nothing",
     "completions give no order": "deployed/completions-give-no-order",
     "every poll tells of remote writes": "deployed/every-poll-tells-of-remote-writes",
+    "a fetch is no atomic": "checker/deployed/a-fetch-is-an-atomic",
+    "a polled atomic has read nothing": "checker/deployed/a-polled-atomic-has-read",
+    "a polled atomic has written before it read": "checker/deployed/a-polled-atomic-writes-behind-its-read",
     "receive completions stay behind nothing": "messages/s1-poll",
 }
 """For a mutant the program that is decided wrongly by it."""

@@ -6,6 +6,7 @@ Also where the rule makes the difference, so that it is known to be asked for.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -14,8 +15,7 @@ from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.program_question import program_question_of
 from rdma_robust.model import Model
 from rdma_robust.outcome import Verdict
-from rdma_robust.semantics import order_table
-from rdma_robust.semantics.order_table import REMOTE_WRITES, behind_poll, forced_behind_poll, oppo_scope
+from rdma_robust.semantics.order_table import ORDERS, REMOTE_WRITES, behind_poll, gains_behind_poll, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.agreement.test_deployed import TURNS, decided, truth
 from tests.support.checker_search import Search, platform_of
@@ -39,7 +39,7 @@ def compared(seeds: range) -> Counter[str]:
         if by_checker in ("robust", "not-robust"):
             assert (by_checker == "robust") is (wanted is Verdict.ROBUST), f"{program.file}\n{program.source}"
             seen["checked"] += 1
-        with patch.object(order_table, "COMPLETIONS_ORDER", frozenset()):
+        with patch.dict(ORDERS, multipath=replace(ORDERS["multipath"], behind_polls="")):
             seen["differs"] += truth(program, model) is not wanted
     return seen
 
@@ -64,8 +64,9 @@ def test_one_flag_of_a_queue_pair_suffices() -> None:
     types = [t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT]
     for write in REMOTE_WRITES:
         lost = {t for t in types if oppo_scope(write, t, ordered) == "qp" and oppo_scope(write, t, MULTIPATH) == "-"}
-        assert lost - {EventType.NLW} == forced_behind_poll(MULTIPATH)
-    assert not forced_behind_poll(Model()) and not forced_behind_poll(Model(order="relaxed"))
+        assert lost - {EventType.NLW} == {t for t in types if gains_behind_poll(t, MULTIPATH)}
+    for order in set(ORDERS) - {"multipath"}:
+        assert not any(gains_behind_poll(t, Model(order=order)) for t in types)
 
 
 def test_the_proofs_do_not_cover_polls_where_completions_give_order() -> None:

@@ -70,11 +70,16 @@ def test_mutated_programs() -> None:
     compare(mutants(range(200), NAMES), 15)
 
 
+@pytest.mark.ci
+def test_atomics_without_an_answer_and_fetches() -> None:
+    compare(random_deployed("answers", range(20_000, 20_400)), 300)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("family", ["atomics", "mixed", "weaker"])
+@pytest.mark.parametrize("family", ["atomics", "mixed", "weaker", "answers"])
 @pytest.mark.parametrize("chunk", range(10))
 def test_long_random_programs(family: str, chunk: int) -> None:
-    """200 programs a chunk, 6,000 in all."""
+    """200 programs a chunk, 8,000 in all."""
     compare(random_deployed(family, range(10_000 * (chunk + 1), 10_000 * (chunk + 2))), 200)
 
 

@@ -128,3 +128,26 @@ def test_any_number_of_copies_on_all_hardware(cli: Cli) -> None:
     assert answer.returncode == 1
     assert "2 settings: 1 robust, 1 NOT ROBUST" in answer.stdout
     assert "Not robust first under order multipath" in answer.stdout
+
+
+def test_a_row_without_relaxed_regions(cli: Cli, tmp_path: Path) -> None:
+    for name in ("bulk-strict-flag-relaxed", "bulk-relaxed-flag-strict"):
+        (tmp_path / f"{name}.rdma").write_text((ROOT / f"litmus/regions/{name}.rdma").read_text())
+    (tmp_path / "calm.rdma").write_text(CALM)
+    rows = cli("models", "bulk-strict-flag-relaxed.rdma").stdout.splitlines()
+    assert rows[0].endswith("2 settings: 2 NOT ROBUST")
+    assert rows[4].split()[4] == "robust" and rows[4].endswith("that of the program without relaxed regions")
+    cli(
+        "models",
+        "bulk-relaxed-flag-strict.rdma",
+        "bulk-strict-flag-relaxed.rdma",
+        "calm.rdma",
+        "--format",
+        "json",
+        "-o",
+        "o.json",
+    )
+    report = json.loads((tmp_path / "o.json").read_text())
+    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/models.schema.json").read_text())).validate(report)
+    strict = [each.get("without_regions") for each in report["results"]]
+    assert [None if each is None else each["verdict"] for each in strict] == ["robust", "robust", None]

@@ -64,7 +64,7 @@ ONE_RUN = {
     *("--cache", "--no-cache", "--executor", "--repair", "--all-minimal", "--remove-needless", "--markings", "--model"),
     *("--goal", "--sites", "--from-full"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
-    *("--between", "--size", "--statements", "--threads", "--models"),
+    *("--between", "--size", "--statements", "--threads", "--models", "--orders"),
 }
 """Options of the commands that decide which are about one run, one program, or where answers are kept and found."""
 

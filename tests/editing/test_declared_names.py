@@ -170,7 +170,7 @@ def test_names_in_conditions_on_copies_are_those_of_the_copy() -> None:
 
 
 def test_what_is_for_proofs_has_words_too() -> None:
-    for word, said in (("flush B", "complete"), ("mfence", "store buffers"), ("invariant", "every reachable state")):
+    for word, said in (("flush B", "taken effect"), ("mfence", "store buffers"), ("invariant", "every reachable state")):
         shown = hover(LABELLED, LABELLED.index(word))
         assert shown is not None and said in shown.text
     shown = hover(LABELLED, LABELLED.index("= swap"))

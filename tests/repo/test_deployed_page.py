@@ -46,11 +46,13 @@ def test_the_cells_of_flushes_and_of_order_are_those_that_are_used() -> None:
 
 
 def test_every_cell_that_weaker_orders_change_has_programs() -> None:
-    changed = {cell for order in ("multipath", "relaxed") for cell, kept in ORDERS[order].items() if kept != CELLS[cell]}
+    changed = {
+        cell for order in ("multipath", "relaxed") for cell, kept in ORDERS[order].cells.items() if kept != CELLS[cell]
+    }
     assert {(earlier, later) for earlier, later, *_ in WEAKER} == changed
     for earlier, later, *columns in WEAKER:
         for order, kept, programs in zip(("multipath", "relaxed"), columns[::2], columns[1::2], strict=True):
-            assert ORDERS[order][earlier, later] == kept
+            assert ORDERS[order].cells[earlier, later] == kept
             (program,) = PROGRAM.findall(programs)
             assert program.startswith(f"{order}-{earlier}-{later}".lower())
             assert is_robust(program) == (kept == "qp")

@@ -68,7 +68,7 @@ def program_of(account: Account) -> Program:
             (),
             0,
             0,
-            posted=tuple((f"T{t}", cells[x]) for v, t, buffers in account.posted if v == u for x in buffers),
+            posted=tuple((f"T{t}", cells[x], "") for v, t, buffers in account.posted if v == u for x in buffers),
         )
         for u in range(len(account.threads))
     )
@@ -129,7 +129,7 @@ def _event(program: Program, place: Place, deed: EventAccount, index: int, step:
         program.cells[deed.cell] if deed.cell >= 0 and not posts else None,
         step=Step(Recv(program.cells[deed.cell], peer)) if posts and peer is not None else step,
         unsignaled=deed.completion is Completion.UNSIGNALED,
-        within=deed.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and deed.completion is Completion.NONE,
+        completing=deed.kind in (EventKind.PUT_WRITES, EventKind.GET_WRITES) and deed.completion is not Completion.NONE,
         peer=peer,
         joined=deed.joined,
     )

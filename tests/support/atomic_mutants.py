@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,6 +29,7 @@ from rdma_robust.robustness.lift import _Replay
 from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.pivot_classes import PivotClasses
 from rdma_robust.robustness.remote_atomics import RemoteAtomics
+from rdma_robust.robustness.rules import ForcingRules
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.trace import EventType
 from tests.support.random_deployed import loaded, mutant_text, named_texts, random_text
@@ -108,6 +110,17 @@ def _whole(_self: RemoteAtomics, _edge: EventEdge, forced_write: Any) -> Any:
     return forced_write
 
 
+_FORCES_POLL, _TORN_PART = ForcingRules.forces_poll, RemoteAtomics.torn_part
+
+
+def _as_a_write(self: ForcingRules, edge: EventEdge) -> Any:
+    return _FORCES_POLL(self, replace(edge, type=EventType.NAW) if edge.type in (EventType.NAR, EventType.NA) else edge)
+
+
+def _completing_nothing(self: RemoteAtomics, edge: EventEdge) -> Any:
+    return _TORN_PART(self, replace(edge, completes=False, completing=False))
+
+
 MUTANTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "m1-poisoned-cas-cuts": ((PivotInstrumentation, "_poisons", _cut_where_poisoned),),
     "m1-word-is-clean-when-written": ((PivotInstrumentation, "_poisoning", _cleared_where_written),),
@@ -144,6 +157,8 @@ MUTANTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
         (RemoteAtomics, "after_alpha", _not_opened),
     ),
     "m6-choice": ((RemoteAtomics, "chooses", _always(FALSE)),),
+    "r2-a-polled-atomic-has-read": ((ForcingRules, "forces_poll", _as_a_write),),
+    "r2-a-torn-atomic-completes": ((RemoteAtomics, "torn_part", _completing_nothing),),
     "torn": (
         (RemoteAtomics, "torn_allowed", _always(FALSE)),
         (RemoteAtomics, "may_be_torn", _always(False)),

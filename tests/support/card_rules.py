@@ -68,7 +68,10 @@ def may_happen(machine: DeployedMachine, t: int, queue: Queue) -> set[tuple[int,
     order = machine.model.order
     requests = [_request(machine, t, posted) for posted in queue]
     ordered = machine.model.ordered_reads
-    rules = _InOrder(requests, ordered) if order == "default" else _Weaker(requests, order == "relaxed", ordered)
+    if order == "none":
+        rules: _InOrder = _Unordered(requests, False, ordered)
+    else:
+        rules = _InOrder(requests, ordered) if order == "default" else _Weaker(requests, order == "relaxed", ordered)
     return set(rules.events())
 
 
@@ -202,3 +205,15 @@ class _Weaker(_InOrder):
         if kind is T.NO:
             return all(r.stage(T.NRW, T.NAW, T.NO) == OVER for r in self.earlier(place))
         return kind is T.NLW or self.orders_over(place)
+
+
+class _Unordered(_Weaker):
+    """Order none: a request waits for fences and orders, its writes for its own read."""
+
+    def goes(self, place: int, number: int, kind: T, _message: bool) -> bool:
+        if kind is T.NF:
+            return all(r.left for r in self.earlier(place))
+        before = self.requests[place].events[:number]
+        own_read = all(stage == OVER for k, stage, _ in before if k in (T.NLR, T.NRR, T.NAR, T.NA))
+        gets_read = not any(r.is_get and r.reads_remote for r in self.earlier(place))
+        return own_read and (gets_read or kind is not T.NRR or not self.ordered_reads)

@@ -13,8 +13,8 @@ from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import UNTAGGED, Mail, Marks, Tag, TraceParts
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
-from rdma_robust.certify.thread_events import Completion, OperationStage, ThreadEvent, ThreadMove
-from rdma_robust.certify.thread_reading import Ahead
+from rdma_robust.certify.thread_events import CellAccess, Completion, OperationStage, ThreadEvent, ThreadMove
+from rdma_robust.certify.thread_reading import Ahead, CardRequest, ThreadReading
 
 Replaced = dict[tuple[type, str], Callable[..., Any]]
 
@@ -27,6 +27,7 @@ _PLACED, _IN_ALPHA, _IN_BETA, _POISON = (
 )
 _TOLD = NormalFormRules._told
 _FORCES, _BY_QUEUE, _BEGUN = NormalFormRules._forces, NormalFormRules._forced_by_queue, NormalFormRules.begun
+_ACCESSES_OF = ThreadReading._accesses_of
 _TAKEN, _VIOLATES = SearchSteps.taken, SearchSteps.violates
 
 
@@ -53,6 +54,20 @@ def _writing_cleans(self: NormalFormRules, marks: Marks, event: ThreadEvent) -> 
     if event.kind in (EventKind.ATOMIC_WRITES, EventKind.ATOMIC) and event.cell is not None:
         return replace(after, poisoned=after.poisoned - {event.cell})
     return after
+
+
+def _as_a_write(self: NormalFormRules, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
+    atomic = event.kind in (EventKind.ATOMIC_READS, EventKind.ATOMIC)
+    return _FORCES(self, marks, replace(event, kind=EventKind.ATOMIC_WRITES) if atomic else event, tag)
+
+
+def _of_writers(self: ThreadReading, request: CardRequest | None) -> Iterator[CellAccess]:
+    for access in _ACCESSES_OF(self, request):
+        yield replace(access, atomic=access.atomic and request is not None and request.swaps)
+
+
+def _by_itself(self: NormalFormRules, marks: Marks, event: ThreadEvent, value: Value) -> TraceParts | None:
+    return _IN_BETA(self, marks, event, value, UNTAGGED)
 
 
 def _only_half(self: NormalFormRules, marks: Marks, event: ThreadEvent) -> bool:
@@ -158,6 +173,9 @@ MUTANTS: dict[str, Replaced] = {
     "unsignaled operations force no poll": {(NormalFormRules, "_forces"): _unsignaled_forces_nothing},
     "completions give no order": {(NormalFormRules, "_settled_forces"): _constantly(False)},
     "every poll tells of remote writes": {(NormalFormRules, "_told"): _telling_always},
+    "a fetch is no atomic": {(ThreadReading, "_accesses_of"): _of_writers},
+    "a polled atomic has read nothing": {(NormalFormRules, "_forces"): _as_a_write},
+    "a polled atomic has written before it read": {(NormalFormRules, "written_behind"): _by_itself},
     "receive completions stay behind nothing": {(NormalFormRules, "_behind_beta"): _constantly(False)},
 }
 """What is wrong with a mutant, to the methods and what replaces them. M2 is none of the checker's rules."""

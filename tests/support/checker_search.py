@@ -40,7 +40,7 @@ class Search:
         readings = readings_of(program, platform)
         written = {access.cell for reading in readings for access in reading.accesses() if access.writes}
         polls = ((t, step.op) for t, thread in enumerate(program.threads) for _, _, step in steps(thread))
-        polled = dict.fromkeys((t, op.node) for t, op in polls if isinstance(op, Poll))
+        polled = dict.fromkeys((t, op.lane or op.node) for t, op in polls if isinstance(op, Poll))
         rules = rules_of(program, platform, frozenset(written), frozenset(polled), fences_matter(program))
         cells = tuple(c for c in program.cells if c in written)
         return Search(program, readings, cells, tuple(polled), SearchSteps(program, readings, rules))

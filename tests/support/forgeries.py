@@ -19,7 +19,7 @@ Forgery = tuple[str, Document]
 
 LISTED = (
     *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
-    *("stores_in_beta", "forwarding", "atomics_in_beta", "awaited"),
+    *("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "under_way"),
 )
 """Members of marks that are lists."""
 

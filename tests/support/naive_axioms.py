@@ -126,13 +126,15 @@ class Naive:
         """Fill in the buffers of messages; None if one has no receive, or an RP no message or another value."""
         sm: list[Link] = []
         rpf: list[Link] = []
-        for t, u in product(range(len(threads)), repeat=2):
+        lanes = {"", *(lane for thread in self.program.threads for lane, _ in thread.lanes)}
+        for t, u, lane in product(range(len(threads)), range(len(threads)), sorted(lanes)):
             receives: list[tuple[tuple[int, int] | None, Cell]] = [
-                (None, cell) for sender, cell in self.program.threads[u].posted if sender == self.names[t]
+                (None, cell) for sender, cell, on in self.program.threads[u].posted if (sender, on) == (self.names[t], lane)
             ]
-            receives += [((u, e.position), e.cell) for e in threads[u] if e.kind == "V" and e.peer == t and e.cell]
-            sent = [e for e in threads[t] if e.kind == "nrW" and e.peer == u]
-            polls = [e for e in threads[u] if e.kind == "RP" and e.peer == t]
+            there = [e for e in threads[u] if e.peer == t and e.lane == lane]
+            receives += [((u, e.position), e.cell) for e in there if e.kind == "V" and e.cell]
+            sent = [e for e in threads[t] if e.kind == "nrW" and e.peer == u and e.lane == lane]
+            polls = [e for e in there if e.kind == "RP"]
             if len(sent) > len(receives) or len(polls) > len(sent):
                 return None
             for message, (place, buffer) in zip(sent, receives, strict=False):
@@ -178,7 +180,8 @@ class Naive:
         arrived = set(rpf)
         for m, p in rpf if self.model.order != "default" else ():
             mine = (e for e, later in po if later == m and events[e].remote == events[m].remote)
-            arrived |= {(e, p) for e in mine if events[e].kind in REMOTE_WRITES}
+            told = (e for e in mine if self.model.order != "none" or events[e].op == events[m].op)
+            arrived |= {(e, p) for e in told if events[e].kind in REMOTE_WRITES}
         return issued | sm | arrived, observed | sm | arrived
 
     def polled_between(self, events: Sequence[Ev], pf: Pairs, a: int, b: int) -> bool:
@@ -227,6 +230,8 @@ class Naive:
         if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
             return True, True
         row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
+        if self.model.order == "none" and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):
+            return False, False
         if row == column == "nrR":
             return self.model.ordered_reads, self.model.ordered_reads
         weak = column in RELAXED.get(row, "").split() and order != "default"

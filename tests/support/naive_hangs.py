@@ -12,7 +12,21 @@ from typing import Any
 import networkx as nx
 
 from rdma_robust.expr import VALUE, evaluate
-from rdma_robust.language.flow.cfg import Cas, Get, Poll, Program, Put, Read, RFence, Silent, Step, Thread, Write
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Get,
+    MFence,
+    Poll,
+    Program,
+    Put,
+    Read,
+    RFence,
+    Rmw,
+    Silent,
+    Step,
+    Thread,
+    Write,
+)
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine
@@ -84,7 +98,7 @@ def _sc_moves(program: Program, state: Any) -> Iterator[tuple[int, bool, Any]]:
             if source != point:
                 continue
             env = {name: value for (name, _), value in zip(thread.registers, registers, strict=True)}
-            if isinstance(step.op, Read | Cas):
+            if isinstance(step.op, Read | Cas | Rmw):
                 env[VALUE.name] = memory[cells[step.op.cell]]
             if not evaluate(step.guard, env):
                 continue
@@ -109,7 +123,11 @@ def _sc_moves(program: Program, state: Any) -> Iterator[tuple[int, bool, Any]]:
                     where = cells[cell]
                     now = (*memory[:where], evaluate(new, env), *memory[where + 1 :]) if swaps else memory
                     yield t, swaps, at((to, after, None, _still_counted(program, thread, to, completions)), now)
-                case Silent() | Read() | RFence():
+                case Rmw(cell, new):
+                    where = cells[cell]
+                    now = (*memory[:where], evaluate(new, env), *memory[where + 1 :])
+                    yield t, True, at((to, after, None, _still_counted(program, thread, to, completions)), now)
+                case Silent() | Read() | RFence() | MFence():
                     yield t, False, at((to, after, None, _still_counted(program, thread, to, completions)), memory)
 
 
@@ -140,7 +158,8 @@ def _rest(thread: Thread, inside: Any, t: int, place: Any) -> str:
     if not any(mover == t for *_, mover in inside.edges(data="thread")):
         (point,) = points
         here = [step for source, _, step in thread.edges if source == point]
-        if point == thread.exit:
+        waits = [step.op.cell.name for step in here if isinstance(step.op, Read) and step.op.cell.moment]
+        if point == thread.exit or f"start of {thread.name}" in waits:
             return "ended"
         if not here:
             return "over" if any(to == point and _ends(step) for _, to, step in thread.edges) else "blocked"

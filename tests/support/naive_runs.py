@@ -49,6 +49,11 @@ class Ev:
     peer: int = -1
     data: bool = False
     torn: bool = False
+    lane: str = ""
+
+    def on(self, lane: str) -> Ev:
+        """The same event of a request, poll or fence on a lane."""
+        return replace(self, remote=self.remote and (lane or self.remote), lane=lane)
 
 
 @dataclass(frozen=True)
@@ -117,23 +122,23 @@ class Runs:
                 for v in list(self.values[cell]):
                     env = {**registers, VALUE.name: v}
                     yield self.local(cell, v, evaluate(new, env) if evaluate(when, env) else None, tso), v
-            case Poll(node):
-                yield [Ev("P", remote=node)], None
-            case RFence(node):
-                yield [Ev("nF", remote=node)], None
-            case Flush(node):
-                yield [Ev("FL", remote=node)], None
-            case OrderFence(node):
-                yield [Ev("nO", remote=node)], None
+            case Poll(node, lane):
+                yield [Ev("P", remote=node).on(lane)], None
+            case RFence(node, lane):
+                yield [Ev("nF", remote=node).on(lane)], None
+            case Flush(node, lane):
+                yield [Ev("FL", remote=node).on(lane)], None
+            case OrderFence(node, lane):
+                yield [Ev("nO", remote=node).on(lane)], None
             case Put() | Get() | RemoteRmw() | InlinePut() | Send() | ImmPut():
                 for made in self.requested(t, op, registers):
-                    yield made, None
-            case Recv(cell, sender):
-                yield [Ev("V", cell=cell, peer=self.names.index(sender))], None
-            case RecvPoll(sender):
+                    yield [event.on(op.lane) for event in made], None
+            case Recv(cell, sender, lane):
+                yield [Ev("V", cell=cell, peer=self.names.index(sender), lane=lane)], None
+            case RecvPoll(sender, lane):
                 s = self.names.index(sender)
                 for v in [None, *self.values.get((s, t), ())]:
-                    yield [Ev("RP", peer=s, read=v)], v or 0
+                    yield [Ev("RP", peer=s, read=v, lane=lane)], v or 0
             case _:
                 raise AssertionError(op)
 
@@ -153,16 +158,15 @@ class Runs:
             case RemoteRmw(target, source, new, when, signaled):
                 for v in list(self.values[source]):
                     env = {**registers, VALUE.name: v}
-                    back = self.far("nlW", target, v, source.node, signaled)
+                    back = [] if target is None else [self.far("nlW", target, v, source.node, signaled)]
                     read = Ev("naR", cell=source, remote=source.node, read=v)
-                    if not evaluate(when, env):
-                        yield [read, back]
-                        continue
-                    w = self.write(source, evaluate(new, env))
-                    if self.model.atomics == "glob":
-                        yield [replace(read, kind="nA", written=w), back]
-                    else:
-                        yield [read, Ev("naW", cell=source, remote=source.node, written=w), back]
+                    made = [read]
+                    if evaluate(when, env):
+                        w = self.write(source, evaluate(new, env))
+                        naw = Ev("naW", cell=source, remote=source.node, written=w)
+                        made = [replace(read, kind="nA", written=w)] if self.model.atomics == "glob" else [read, naw]
+                    *first, last = [*made, *back]
+                    yield [*first, replace(last, completing=True, signaled=signaled)]
             case InlinePut(target, data, signaled):
                 for first, w in self.payload(data, target.node, registers):
                     yield [*first, self.far("nrW", target, w, target.node, signaled)]
@@ -208,6 +212,6 @@ class Runs:
 
     def buffers(self, t: int, u: int) -> list[Cell]:
         receiver = self.program.threads[u]
-        found = [cell for sender, cell in receiver.posted if sender == self.names[t]]
+        found = [cell for sender, cell, _ in receiver.posted if sender == self.names[t]]
         ops = [step.op for _, _, step in receiver.edges]
         return found + [op.cell for op in ops if isinstance(op, Recv) and op.sender == self.names[t]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rdma_robust.certify.hardware import Platform
-from rdma_robust.semantics import order_table
+from rdma_robust.semantics.order_table import ORDERS
 
 
 def without_completions_order(patched: pytest.MonkeyPatch) -> None:
     """Take the order that completions give out of the tool and of the checker: `order multipath` is its table."""
-    patched.setattr(order_table, "COMPLETIONS_ORDER", frozenset())
+    patched.setitem(ORDERS, "multipath", replace(ORDERS["multipath"], behind_polls=""))
     patched.setattr(Platform, "completions_order", False)

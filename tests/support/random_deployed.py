@@ -8,6 +8,8 @@ Each program says its hardware in its text, and `model` is the same as a value. 
 to 3 threads and at most EVENTS events, and hold a few words that are fought for. Mutations find mistakes that random
 programs do not: a named program with one to three statements dropped, inserted, copied or exchanged, flags, values, words
 or nodes changed, or under other hardware.
+
+More than 400 lines: random programs, and the mutations of named ones, are over the same statements.
 """
 
 from __future__ import annotations
@@ -32,10 +34,12 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "acknowledged")
+FAMILIES: Final = (
+    *("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged"),
+)
 
-UNPROVEN: Final = ("flushes", "acknowledged")
-"""The families with operations, or an order behind completions, that the Coq development does not have."""
+UNPROVEN: Final = ("flushes", "answers", "unordered", "acknowledged")
+"""The families with operations, hardware, or an order behind completions, that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -50,6 +54,10 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "put": 26, "get": 12, "inline": 4, "rcas": 10, "faa": 6, "send": 12, "imm": 5, "recv": 4, "rpoll": 9, "write": 10,
         "read": 20, "fence": 4, "assume": 4,
     },
+    "answers": {
+        "quiet": 26, "fetch": 10, "rcas": 6, "faa": 4, "put": 10, "get": 6, "inline": 5, "write": 12, "read": 14, "cas": 4,
+        "assume": 5, "fence": 3, "send": 2, "rpoll": 2, "mfence": 2,
+    },
     "flushes": {
         "put": 26, "get": 10, "inline": 5, "rcas": 8, "faa": 4, "send": 7, "imm": 3, "recv": 3, "rpoll": 6, "write": 9,
         "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
@@ -59,8 +67,20 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "read": 20, "fence": 2, "assume": 4,
     },
 }  # fmt: skip
+_KINDS["unordered"] = _KINDS["weaker"] | {"flush": 4, "order": 5, "quiet": 4, "fetch": 3}
 
-_COST: Final = {"put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
+_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "answers": 0.3, "unordered": 0.3} | dict.fromkeys(
+    ("weaker", "flushes", "acknowledged"), 0.15
+)
+"""How many programs of a family have store buffers."""
+
+_WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
+"""How many programs of a family run on a weaker network."""
+
+_ORDER: Final = {"unordered": "none", "acknowledged": "multipath"}
+"""The network of all programs of a family."""
+
+_COST: Final = {"quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
 
 def random_deployed(family: str, seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
@@ -149,18 +169,17 @@ def most_events(program: Program, model: Model) -> int:
 
 def _hardware(rng: Random, family: str) -> dict[str, str]:
     said: dict[str, str] = {}
-    if (
-        family == "stores"
-        or (family == "mixed" and rng.random() < 0.6)
-        or (family in ("weaker", "flushes", "acknowledged") and rng.random() < 0.15)
-    ):
+    buffered = _BUFFERED.get(family, 0.0)
+    if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker", "flushes", "acknowledged") and rng.random() < 0.25:
+    many = ("atomics", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged")
+    if family in many and rng.random() < 0.25:
         said["atomics"] = "glob"
-    if family == "weaker" or (family == "flushes" and rng.random() < 0.8):
+    weaker = _WEAKER.get(family, 0.0)
+    if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
-    if family == "acknowledged":
-        said["order"] = "multipath"
+    if family in _ORDER:
+        said["order"] = _ORDER[family]
     if rng.random() < 0.25:
         said["reads"] = "ordered"
     return said
@@ -276,10 +295,21 @@ class _Writer:
                 return f"put {far} = {rng.choice([mine, mine, str(value), register])} inline{flags}"
             case "get":
                 return f"get {mine} = {far}{flags}"
+            case "quiet":
+                return f"{self.quiet(far)}{flags}"
+            case "fetch":
+                return f"get {mine} = fetch({far}){flags}"
             case "rcas":
                 return f"get {mine} = cas({far}, {rng.choice([0, 0, 1])}, {rng.choice([1, 2, 2])}){flags}"
             case _:
                 return f"get {mine} = faa({far}, 1){flags}"
+
+    def quiet(self, far: str) -> str:
+        """An atomic operation without an answer."""
+        rng = self.rng
+        cas = f"cas({far}, {rng.choice([0, 0, 1])}, {rng.choice([1, 2, 2])})"
+        swap = f"swap({far}, {rng.choice([1, 2])})"
+        return rng.choice([cas, cas, swap, *([f"faa({far}, 1)"] * 3 if self.domain else [])])
 
     def flags(self, thread: _Thread, node: str) -> str:
         if self.rng.random() < (0.35 if "inline" in self.kinds else 0.15):
@@ -399,7 +429,8 @@ def _inserted(lines: list[str], rng: Random) -> str:
         f"{register} = {word}", f"{word} = {value}",
         f"put {far} = {word}", f"put {far} = {value}", f"put {far} = {word} inline", f"put {far} = {word} unsignaled",
         f"get {word} = {far}", f"get {word} = {far} unsignaled", f"get {word} = cas({far}, {value}, {rng.randint(1, 2)})",
-        f"get {word} = faa({far}, 1)", f"{register} = cas({word}, {value}, 1)", f"assume {word} == {value}",
+        f"get {word} = faa({far}, 1)", f"swap({far}, {value})", f"cas({far}, {value}, 1)", f"get {word} = fetch({far})",
+        f"{register} = cas({word}, {value}, 1)", f"assume {word} == {value}",
         f"send {word} to {other}", f"put {far} = {word} imm {value} to {other}", f"recv {word} from {other}",
         f"posted {word} from {other}", f"rpoll {other}", f"{register} = rpoll {other}",
     ])  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdma_robust.build import Array, AutomatonBuilder, ProgramBuilder, ThreadBuilder
+from rdma_robust.build import Array, AutomatonBuilder, Initial, ProgramBuilder, Relaxed, Sync, ThreadBuilder
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import parse_program
 from rdma_robust.language.syntax import ast
@@ -22,7 +22,9 @@ def rebuilt(text: str, automata: bool = False) -> Program:
                 variables = {}
                 for cell in cells:
                     initial = 0 if cell.init is None else expression(cell.init)
-                    variables[cell.name.text] = initial if cell.size is None else Array(expression(cell.size), initial)
+                    given: Initial = initial if cell.size is None else Array(expression(cell.size), initial)
+                    regional = Relaxed(given) if cell.relaxed else given
+                    variables[cell.name.text] = Sync(regional) if cell.sync else regional
                 builder.node(name.text, variables)
             case ast.ThreadDeclaration(name, node, body):
                 registers = {

@@ -27,6 +27,7 @@ from rdma_robust.analyses.explain.story import headline, paragraphs
 from rdma_robust.analyses.explain.timeline import timeline
 from rdma_robust.guard import found_within
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.send_queues import needed_slots, slots_text
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
@@ -66,6 +67,7 @@ def explanation(
     run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
     told = [copies_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
+    told.append(slots_text(needed_slots(program.threads)))
     told += [f"Left out: {each}." for each in left]
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges

@@ -19,6 +19,7 @@ EDGES = {
     "rb": "{source} comes before {target}, because it reads {cell} = {seen} from before that write",
     "section": "{source} is one step, from `lock` to `unlock`",
     "rmw": "{source} and {target} are one step",
+    "barrier": "{source} and {target} are one step, at which the threads meet",
     "sm": "{source} comes before {target}, which fills the buffer that it posts",
     "rpf": "{source} comes before {target}, which takes its receive completion",
 }
@@ -85,7 +86,10 @@ def paragraphs(
 ) -> tuple[str, ...]:
     """Return the paragraphs of the explanation, without markup; code is in backquotes. `complete` if `pairs` are all."""
     if outcome.witness is not None and run is not None:
-        found = [reordering(outcome.program, outcome.witness, run), circle(outcome.program, outcome.witness)]
+        found = [
+            reordering(outcome.program, outcome.witness, run, outcome.model.order),
+            circle(outcome.program, outcome.witness),
+        ]
     else:
         found = [_decided(outcome), orders(pairs, complete), messages(outcome)]
     found.append(finals_text(finals))
@@ -94,7 +98,7 @@ def paragraphs(
     return tuple(text for text in found if text)
 
 
-def reordering(program: Program, witness: Witness, run: Timeline) -> str:
+def reordering(program: Program, witness: Witness, run: Timeline, order: str) -> str:
     """Return what happens: how far each overtaken operation is when it is overtaken, and what lets the hardware do so."""
     words = Words(program)
     rounds = _rounds(witness)
@@ -107,7 +111,7 @@ def reordering(program: Program, witness: Witness, run: Timeline) -> str:
             sentences += [
                 f"{name} executes {words.noun(earlier)}{rounds.get(earlier.index, '').rstrip(',')}.",
                 f"It is still in the store buffer when {_action(words, name, later)}{again}.",
-                f"The CPU allows this: {why_reordered(earlier, later)}.",
+                f"The CPU allows this: {why_reordered(earlier, later, order)}.",
             ]
             continue
         line = operation.line if earlier.step is None else earlier.step.span.where
@@ -115,7 +119,7 @@ def reordering(program: Program, witness: Witness, run: Timeline) -> str:
         sentences += [
             f"{name} posts `{operation.statement}` (line {line}){rounds.get(earlier.index, '').rstrip(',')}.",
             f"{where} when {_action(words, name, later)}{rounds.get(later.index, '').rstrip(',')}.",
-            f"RDMA allows this: {why_reordered(earlier, later)}.",
+            f"RDMA allows this: {why_reordered(earlier, later, order)}.",
         ]
     for edge in witness.cycle.edges:
         if edge.relation == "rmw" and edge.source.step is not None:

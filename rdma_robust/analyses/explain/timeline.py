@@ -8,12 +8,12 @@ from typing import Final
 
 from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationKind, StepKind, Timeline, TimelineStep
 from rdma_robust.analyses.explain.schedule import MachineRun, RemoteOperation, RunStep
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, queue_pairs_of
 from rdma_robust.outcome import Witness
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.what_matters import of_counterexample
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import one_line
@@ -129,6 +129,8 @@ def _phrases(words: Words, row: RunStep, kind: StepKind, operation: RemoteOperat
         return f"posts {statement}", f"{name}'s CPU hands `{statement}` to the NIC and goes on"
     write = row.write
     assert write is not None and first.step is not None
+    if write.type in FENCE_TYPES:
+        return f"issues {statement}", f"{name}'s NIC issues `{statement}`: later writes wait in the buffer behind it"
     what = words.label(write).removeprefix("writes ").removeprefix("delivers ")
     if write.type not in VISIBLE_WHEN_POLLED:
         return f"sends {what}", f"{name}'s NIC sends {what}: the put is complete for a poll, but not yet in memory"
@@ -184,8 +186,8 @@ def _lanes(program: Program, steps: Sequence[TimelineStep]) -> tuple[Lane, ...]:
     used = {s.lane for s in steps}
     lanes = []
     for t, thread in enumerate(program.threads):
-        nics = [node for node in program.nodes if nic_lane(program, t, node) in used]
+        nics = [pair for pair in queue_pairs_of(program, thread) if nic_lane(program, t, pair) in used]
         if nics or cpu_lane(program, t) in used:
             lanes.append(Lane(cpu_lane(program, t), "cpu", thread.name, thread.node, None))
-            lanes += [Lane(nic_lane(program, t, node), "nic", thread.name, thread.node, node) for node in nics]
+            lanes += [Lane(nic_lane(program, t, pair), "nic", thread.name, thread.node, pair) for pair in nics]
     return tuple(lanes)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from rdma_robust.language.flow.cfg import Get, Program, Recv, RemoteRmw, Write, steps
 from rdma_robust.limits import Limits
-from rdma_robust.model import RDMA, Model
+from rdma_robust.model import CARDS, RDMA, Model, Order
 from rdma_robust.semantics.event_table import is_remote
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport
@@ -19,7 +19,7 @@ from rdma_robust.semantics.values import is_loop_free
 WORDS: Final[dict[str, tuple[Any, ...]]] = {
     "cpu": ("sc", "tso"),
     "atomics": ("glob", "hca"),
-    "order": ("default", "multipath", "relaxed"),
+    "order": get_args(Order),
     "ordered_reads": (True, False),
 }
 """What the hardware can be, word by word, from that which keeps most to that which keeps least."""
@@ -46,16 +46,19 @@ def weakness(model: Model) -> int:
     return sum(values.index(getattr(model, word)) for word, values in WORDS.items())
 
 
-def settings_of(program: Program) -> HardwareSettings:
+def settings_of(program: Program, orders: Sequence[str] = CARDS) -> HardwareSettings:
     """Return the settings under which the events of `program`, or the order that is kept of them, are not the same.
+
+    The orders are those of `orders`, and what the program says itself: only if asked, what standards promise.
 
     A word that makes no difference has its usual value: only stores and receives wait in store buffers, only remote
     read-modify-writes are atomic against something, `multipath` and `relaxed` differ only in these, and the order of reads
     is about two gets of one queue pair.
     """
+    asked = {*orders, program.hardware.model.order}
     used = {type(step.op) for thread in program.threads for _, _, step in thread.edges}
     remote = any(is_remote(step.op) for thread in program.threads for _, _, step in thread.edges)
-    values, left_out = dict(WORDS), []
+    values, left_out = {**WORDS, "order": tuple(order for order in WORDS["order"] if order in asked)}, []
     if not used & {Write, Recv}:
         values["cpu"] = (RDMA.cpu,)
         left_out.append("cpu: no thread stores to a variable, or posts a receive")
@@ -65,8 +68,8 @@ def settings_of(program: Program) -> HardwareSettings:
     if not remote:
         values["order"] = (RDMA.order,)
         left_out.append("order: nothing is handed to a network card")
-    elif RemoteRmw not in used:
-        values["order"] = ("default", "multipath")
+    elif RemoteRmw not in used and {"multipath", "relaxed"} <= asked:
+        values["order"] = tuple(order for order in values["order"] if order != "relaxed")
         left_out.append("order relaxed: without remote atomics it is as multipath")
     if not _reads_twice(program):
         values["ordered_reads"] = (RDMA.ordered_reads,)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.hardware.hardware_settings import settings_of, weakness
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.regions import without_regions
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.model import Model
+from rdma_robust.model import CARDS, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
@@ -21,7 +22,8 @@ class OnAllHardware:
     """The outcomes of a program, the strongest hardware first; `left_out` are settings that make no difference.
 
     `own` is the setting of the program itself, or one that makes no difference to it. `firsts` are the numbers of those
-    that are not robust with the fewest steps away from the strongest, each with what makes it so.
+    that are not robust with the fewest steps away from the strongest, each with what makes it so. `without_regions` is the
+    outcome under `own` if all words were strict; None if they are.
     """
 
     program: Program
@@ -30,27 +32,37 @@ class OnAllHardware:
     own: Model
     firsts: Mapping[int, tuple[str, ...]]
     time_s: float
+    without_regions: Outcome | None = None
 
 
 def on_all_hardware(
-    program: Program, options: CheckOptions, progress: Progress = ignore, limits: Limits | None = None
+    program: Program,
+    options: CheckOptions,
+    progress: Progress = ignore,
+    limits: Limits | None = None,
+    orders: Sequence[str] = CARDS,
 ) -> OnAllHardware:
-    """Decide `program` under every setting that can make a difference, whatever is said about its hardware.
+    """Decide `program` under every setting that can make a difference, whatever is said about its hardware; `orders` are the
+    orders to look at.
 
     The time of `limits`, else of `options`, is that of all together: each has an equal share of what is left, and those that
     were cut by theirs what the others leave. Raises what `decide` raises.
     """
     limits = Limits.of(options.timeout, options.max_states, options.memory) if limits is None else limits
     started = time.monotonic()
-    settings = settings_of(program)
+    settings = settings_of(program, orders)
     options = replace(options, cpu=None, atomics=None, order=None, ordered_reads=False)
 
-    def on(model: Model, part: Limits) -> Outcome:
-        return decide(program, replace(options, hardware=model), progress, limits=part)
+    def on(case: tuple[Program, Model], part: Limits) -> Outcome:
+        return decide(case[0], replace(options, hardware=case[1]), progress, limits=part)
 
-    outcomes = limits.in_shares(settings.models, on, lambda outcome: outcome.verdict is Verdict.UNKNOWN)
     own = settings.like(program.hardware.model)
-    return OnAllHardware(program, tuple(outcomes), settings.left_out, own, _firsts(outcomes), time.monotonic() - started)
+    strict = [(without_regions(program), own)] if program.has_regions else []
+    cases = [*((program, model) for model in settings.models), *strict]
+    found = limits.in_shares(cases, on, lambda outcome: outcome.verdict is Verdict.UNKNOWN)
+    outcomes, others = tuple(found[: len(settings.models)]), found[len(settings.models) :]
+    firsts, time_s = _firsts(outcomes), time.monotonic() - started
+    return OnAllHardware(program, outcomes, settings.left_out, own, firsts, time_s, *others)
 
 
 def _firsts(outcomes: Sequence[Outcome]) -> dict[int, tuple[str, ...]]:
@@ -64,7 +76,7 @@ def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:
     witness = outcome.witness
     if witness is None:
         return ()
-    words = Words(program)
+    words = Words(program, outcome.model.order)
     told = [words.reordering(earlier, later) for earlier, later in witness.relaxed]
     return tuple(dict.fromkeys(told)) or _torn(witness, outcome.model)
 

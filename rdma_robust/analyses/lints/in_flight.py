@@ -166,7 +166,7 @@ def _surely_written(op: Op) -> tuple[Cell, ...]:
             return (cell,) if when == TRUE else ()
         case Section(cells, writes):
             return tuple(cells[k] for k, _ in writes)
-        case Get(target) | RemoteRmw(target):
+        case Get(target) | RemoteRmw(target) if target is not None:
             return (target,)
         case _:
             return ()

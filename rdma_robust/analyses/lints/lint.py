@@ -11,7 +11,7 @@ from rdma_robust.analyses.lints.ordering import fences_without_effect, polls_tha
 from rdma_robust.analyses.lints.queue_flow import Others, ThreadFlow, flows
 from rdma_robust.analyses.lints.trails import trails
 from rdma_robust.analyses.lints.unused_words import impossible_outcomes, never_reached, never_read, points_come_to
-from rdma_robust.analyses.lints.waiting_polls import polls_that_find_nothing
+from rdma_robust.analyses.lints.waiting_polls import polls_that_find_nothing, windows_of_messages
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.language.flow.cfg import Cas, Cell, Program, RemoteRmw, Rmw, Step, steps
@@ -112,6 +112,7 @@ def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Ite
 def _of_thread(flow: ThreadFlow, others: Others, cut: list[str]) -> Iterator[Diagnostic]:
     """Yield what the paths of a thread show, values ignored."""
     yield from polls_that_find_nothing(flow, others)
+    yield from windows_of_messages(flow)
     found, complete = trails(flow, others)
     if not complete:
         cut.append(f"thread {flow.thread.name} has too many paths to follow all of its operations")

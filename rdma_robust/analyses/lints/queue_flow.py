@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rdma_robust.digraph import components
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import goes_on
 
@@ -20,7 +21,7 @@ class Others:
 
     writers: dict[Cell, frozenset[int | None]]
     readers: dict[Cell, frozenset[int | None]]
-    posted: dict[tuple[str, str], int]
+    posted: dict[tuple[str, str, str], int]
     """How many receives are sure to be posted whatever the others do, by (sending thread, receiving thread), where that
     polls them."""
 
@@ -37,12 +38,14 @@ class Others:
                         readers.setdefault(cell, set()).add(by)
                     for cell, _ in act.writes:
                         writers.setdefault(cell, set()).add(by)
-        posted: dict[tuple[str, str], int] = {}
+        posted: dict[tuple[str, str, str], int] = {}
         for receiver in program.threads:
-            polled = {step.op.sender for _, _, step in receiver.edges if isinstance(step.op, RecvPoll)}
-            for sender in (*(name for name, _ in receiver.posted), *_posted_at_once(receiver)):
-                if sender in polled:
-                    posted[sender, receiver.name] = posted.get((sender, receiver.name), 0) + 1
+            polls = (step.op for _, _, step in receiver.edges if isinstance(step.op, RecvPoll))
+            polled = {(op.sender, op.lane) for op in polls}
+            for sender, lane in (*((name, on) for name, _, on in receiver.posted), *_posted_at_once(receiver)):
+                if (sender, lane) in polled:
+                    connection = sender, receiver.name, lane
+                    posted[connection] = posted.get(connection, 0) + 1
         return Others({c: frozenset(w) for c, w in writers.items()}, {c: frozenset(r) for c, r in readers.items()}, posted)
 
     def hears(self, flow: ThreadFlow, step: Step) -> bool:
@@ -90,7 +93,7 @@ class ThreadFlow:
     def messaged(self) -> frozenset[str]:
         """The nodes to which the thread sends messages, on queue pairs whose completions may be those of messages."""
         ops = [step.op for _, _, step in self.thread.edges]
-        return frozenset(op.node if isinstance(op, Send) else op.target.node for op in ops if isinstance(op, Send | ImmPut))
+        return frozenset(pair for op in ops if isinstance(op, Send | ImmPut) if (pair := requests_to(op)) is not None)
 
     @cached_property
     def requests(self) -> dict[tuple[Span, str], list[Edge]]:
@@ -145,9 +148,21 @@ class ThreadFlow:
                     seen.add(edge[1])
                     todo.append(edge[1])
 
+    def windows(self) -> Iterator[tuple[Edge, Edge]]:
+        """Yield for each loop and queue pair a request that is posted there and a message of its other node that is waited
+        for, if no completion of the queue pair is taken in the loop."""
+        following = {point: [target for _, target, _ in self.going_on(point)] for point in self.out}
+        for loop in components(following):
+            inside = [e for point in loop for e in self.going_on(point) if e[1] in loop]
+            waits = [e for e in inside if isinstance(e[2].op, RecvPoll)]
+            for node in dict.fromkeys(requests_to(e[2].op) for e in inside if waits):
+                if node is not None and not any(polls_of(e[2].op) == node for e in inside):
+                    yield next(e for e in inside if requests_to(e[2].op) == node), waits[0]
 
-def _posted_at_once(thread: Thread) -> Iterator[str]:
-    """Yield the senders for whom a thread posts receives before it waits for anything or decides anything."""
+
+def _posted_at_once(thread: Thread) -> Iterator[tuple[str, str]]:
+    """Yield the senders, each with its lane, for whom a thread posts receives before it waits for anything or decides
+    anything."""
     out: dict[int, list[Step]] = {}
     targets: dict[int, int] = {}
     for source, target, step in thread.edges:
@@ -158,7 +173,7 @@ def _posted_at_once(thread: Thread) -> Iterator[str]:
         seen.add(point)
         (step,), point = steps, targets[point]
         if isinstance(step.op, Recv):
-            yield step.op.sender
+            yield step.op.sender, step.op.lane
         elif not goes_on([step]):
             return
 
@@ -166,8 +181,6 @@ def _posted_at_once(thread: Thread) -> Iterator[str]:
 def outstanding_after(have: int, step: Step, node: str, many: int) -> tuple[int, ...]:
     """Return what `have` completions outstanding towards `node` can be after a step, none if a poll has nothing to take;
     `many` stands for more, too."""
-    if isinstance(step.op, Flush) and step.op.node == node:
-        return (0,)
     if polls_of(step.op) == node:
         return () if have == 0 else (many - 1, many) if have == many else (have - 1,)
     return (min(have + (completes_on(step.op) == node), many),)

@@ -56,6 +56,19 @@ def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagno
                 yield Diagnostic("warning", "RR702", message, step.span, hint=_hint(flow, node))
 
 
+def windows_of_messages(flow: ThreadFlow) -> Iterator[Diagnostic]:
+    """Yield the requests of a loop that goes on by messages of the other side, while none of its polls takes a completion of
+    their queue pair (RR732): nothing bounds what the send queue holds."""
+    for (_, _, request), (_, _, wait) in flow.windows():
+        node = requests_to(request.op)
+        message = (
+            f"{quote(request.text)} waits for {quote(wait.text)} (line {wait.span.line}) only, and no poll of {node} in "
+            "this loop takes its completion: the send queue fills up"
+        )
+        hint = f"a `poll {node}` in the loop for each signaled request"
+        yield Diagnostic("warning", "RR732", message, request.span, hint=hint)
+
+
 def _alone(flow: ThreadFlow, edges: list[Edge]) -> bool:
     """Whether the thread can do nothing else where a poll is next, as it can in a `loop`, a `choose` or a `trypoll`, and
     where another queue pair shares the completion queue."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
 from rdma_robust.analyses.prove.state_join import Bounds, StateJoin, read_facts, region_bounds, shown_condition
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, points_of
 from rdma_robust.errors import LimitReached
 from rdma_robust.expr import TRUE, VALUE, Binary, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Get, Program, Read, RemoteRmw, Step, Thread, steps
@@ -248,7 +248,7 @@ class _Telling:
                     yield _Place(f"{here.text}, {where}", (*here.at, (other.thread, before)))
 
     def points_of(self, atom: PointAt | EndedAtom) -> frozenset[int]:
-        return frozenset((point_of(self.threads[atom.thread], atom),))
+        return frozenset(points_of(self.threads[atom.thread], atom))
 
     def before(self, atom: PointAt | EndedAtom) -> frozenset[int]:
         """Return the program points from which one step leads to those of an atom."""

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from rdma_robust.analyses.prove.compiled_steps import Code, CompiledStep, words_of
 from rdma_robust.analyses.prove.placing import PlacedVariable, Placing
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, points_of
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import (
     Cell,
@@ -141,7 +141,7 @@ def quiet_points(
     found = []
     for t, thread in enumerate(program.threads):
         asked = [atom for claim in seen for _, atom in claim.atoms if atom.thread == thread.name]
-        marks = {point_of(thread, atom) for atom in asked}
+        marks = {point for atom in asked for point in points_of(thread, atom)}
         quiet = frozenset(
             point
             for point, commands in code[t].items()

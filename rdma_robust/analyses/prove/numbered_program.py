@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.analyses.prove.compiled_steps import live_registers, verb_of, written_of
 from rdma_robust.analyses.prove.reduced_system import DRAWN
 from rdma_robust.analyses.prove.store_bounds import BufferVariables, queues_of
-from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition, point_of
+from rdma_robust.analyses.prove.transition_system import Cause, Draw, Drop, SafetyClaim, Transition, points_of
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.counters.program import (
     Assign,
@@ -31,7 +31,7 @@ from rdma_robust.counters.program import (
     leaf,
     pc,
 )
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, equals, names, negate, substitute
+from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, names, negate, substitute
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
@@ -170,7 +170,7 @@ class _Translation:
     def _marked(self, thread: Thread) -> set[int]:
         """Return the program points that claims ask for."""
         atoms = [atom for claim in self.asked for _, atom in claim.atoms if atom.thread == thread.name]
-        found = {point_of(thread, atom) for atom in atoms}
+        found = {point for atom in atoms for point in points_of(thread, atom)}
         return found | ({thread.exit} if any(claim.final for claim in self.asked) else set())
 
     def _watched_registers(self, thread: Thread) -> set[str]:
@@ -203,7 +203,7 @@ class _Translation:
         reads = 0
         for name, atom in claim.atoms:
             t = numbers[atom.thread]
-            by[name] = self._at(t, point_of(self.program.threads[t], atom))
+            by[name] = disj(*(self._at(t, point) for point in points_of(self.program.threads[t], atom)))
             reads |= self.seen_bits[t]
         cells = {str(cell): bit for cell, bit in self.bits.items()}
         owners = {

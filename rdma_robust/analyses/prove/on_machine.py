@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, points_of
 from rdma_robust.expr import Const, constants, names, substitute
 from rdma_robust.language.flow.cfg import Program, operands, steps
 from rdma_robust.language.flow.claims import EndedAtom, PointAt
@@ -85,8 +85,8 @@ class _Reader:
 
     def atom(self, atom: PointAt | EndedAtom) -> Callable[[StepState], int]:
         t = self.threads[atom.thread]
-        point = point_of(self.program.threads[t], atom)
-        return lambda state: int(state.threads[t].point == point)
+        points = points_of(self.program.threads[t], atom)
+        return lambda state: int(state.threads[t].point in points)
 
 
 def constants_of(program: Program, claims: Iterable[SafetyClaim] = ()) -> Iterator[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rdma_robust.analyses.prove.transition_system import SafetyClaim, point_of
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, points_of
 from rdma_robust.analyses.prove.value_sets import VariableDomains
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Ite, Name, Unary, divide, evaluate, modulo, names, substitute
 from rdma_robust.language.flow.cfg import Cell, Program
@@ -178,8 +178,8 @@ class Placing:
     def atom(self, atom: PointAt | EndedAtom) -> str:
         """Return the code, over a control state `s`, of an atom of a claim."""
         number = next(i for i, t in enumerate(self.program.threads) if t.name == atom.thread)
-        at = point_of(self.program.threads[number], atom)
-        return f"(1 if s[{number}] == {at} else 0)"
+        at = points_of(self.program.threads[number], atom)
+        return f"(1 if s[{number}] in {at} else 0)"
 
     def claim(self, claim: SafetyClaim) -> CompiledClaim:
         """Return a claim about states, compiled."""

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from rdma_robust.language.flow.cfg import Cas, Cell, Get, Put, Read, RemoteOp, RemoteRmw, Rmw, Step, Write, peer_of
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
+from rdma_robust.semantics.machines.stepcode import delivered_to
 from rdma_robust.semantics.order_table import oppo_scope
 from rdma_robust.semantics.trace import EventType
 
@@ -125,11 +126,11 @@ def _new(found: list[MemoryAccess], action: Action, step: Step, moment: int, buf
             yield MemoryAccess(thread, step, "load" if action.written is None else "atomic", cell, moment, 0, moment)
         case ((Put() | Get() | RemoteRmw()), Verb.ISSUE):
             yield MemoryAccess(thread, step, _read_kind(op), op.source, moment, 0, moment if op.source.hidden else NEVER)
-            yield MemoryAccess(thread, step, "card write", op.target, moment, 1, NEVER)
+            yield MemoryAccess(thread, step, "card write", delivered_to(op), moment, 1, NEVER)
         case ((Put() | Get() | RemoteRmw()), Verb.NIC_READ):
             if not _take(found, action, 0, moment):
                 yield MemoryAccess(thread, step, _read_kind(op), op.source, moment, 0, moment)
-                yield MemoryAccess(thread, step, "card write", op.target, moment, 1, NEVER)
+                yield MemoryAccess(thread, step, "card write", delivered_to(op), moment, 1, NEVER)
         case ((Put() | Get() | RemoteRmw()), Verb.NIC_WRITE):
             _take(found, action, 1, moment)
 

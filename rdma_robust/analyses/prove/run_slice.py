@@ -16,7 +16,6 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import conj, names
 from rdma_robust.language.flow.cfg import (
     Cell,
-    Flush,
     Get,
     Nondet,
     Program,
@@ -30,6 +29,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.machines.stepcode import delivered_to
 from rdma_robust.semantics.what_matters import RunDependence, matter
 
 
@@ -125,7 +125,7 @@ class _Slicing:
         if verb is Verb.NIC_READ and action.written is not None:
             self.written[op.source] = number
         if verb is self.landing:
-            self.written[op.target] = number
+            self.written[delivered_to(op)] = number
             mine.remove(found)
 
 
@@ -137,7 +137,5 @@ def _known(step: Step) -> Step:
             return replace(step, op=Silent(), guard=conj(step.guard, *ends))
         case RemoteRmw(_, source, new, when):
             return replace(step, op=Rmw(source, new, when))
-        case Flush():
-            return replace(step, op=Silent())
         case _:
             return step

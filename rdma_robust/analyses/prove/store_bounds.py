@@ -40,7 +40,7 @@ def _written(step: Step) -> tuple[Cell, ...]:
         case Section(cells, writes):
             return tuple(cells[k] for k, _ in writes)
         case op if isinstance(op, RemoteOp):
-            return op.target, op.source
+            return (op.source,) if op.target is None else (op.target, op.source)
         case _:
             return ()
 

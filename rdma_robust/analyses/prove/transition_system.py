@@ -118,9 +118,9 @@ class SafetyClaim:
     allowed: bool = False
 
 
-def point_of(thread: Thread, atom: PointAt | EndedAtom) -> int:
-    """Return the program point of `thread` at which an atom of a claim is true."""
-    return thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
+def points_of(thread: Thread, atom: PointAt | EndedAtom) -> tuple[int, ...]:
+    """Return the program points of `thread` at which an atom of a claim is true."""
+    return (thread.exit,) if isinstance(atom, EndedAtom) else thread.points_at(atom.label)
 
 
 class Bad(NamedTuple):

@@ -55,6 +55,8 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
             continue
         for copy in range(min(MOST_COPIES, most[number] + 2)):
             yield InsertionChoice(number, Barrier.POLL, node, copy)
+        if sites.weaker and number in behind:
+            yield InsertionChoice(number, Barrier.FLUSH, node)
         if number in behind and number in ahead_here:
             yield InsertionChoice(number, Barrier.RFENCE, node)
 
@@ -64,7 +66,10 @@ def _can_stand_before(place: Gap, node: str) -> bool:
     match place.before:
         case ast.Assign() | ast.Call() | ast.RFenceStatement() | ast.Assume() | ast.Assert():
             return True
-        case ast.PutStatement(ast.Ref(ast.Ident(owner))) | ast.GetStatement(_, ast.Ref(ast.Ident(owner))):
-            return owner != node.partition("[")[0]
+        case ast.PutStatement(ast.Ref(ast.Ident(owner)), flags=flags) | ast.GetStatement(
+            _, ast.Ref(ast.Ident(owner)), flags=flags
+        ):
+            lane = next((flag.lane.text for flag in flags if flag.lane is not None), None)
+            return (lane or owner) != node.partition("[")[0]
         case _:
             return False

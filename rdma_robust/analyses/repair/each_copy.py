@@ -22,7 +22,7 @@ from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.flow.cfg import Program, Thread
 from rdma_robust.language.load import is_trencher, load_decidable, parse_program
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.language.syntax.tree_limits import statements_in
+from rdma_robust.language.syntax.tree_limits import places_named, statements_in
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,10 @@ class EachCopy:
         source, program = SourceText.of(text, file), load_decidable(text, file)
         if not any(thread.family for thread in source.threads):
             return None
+        families = {thread.name.text for thread in source.threads if thread.family}
+        named = (place for thread in source.threads for s in statements_in(thread.body) for place in places_named(s))
+        if any(place.text in families for place in named):
+            raise SizeLimitError("statements name single threads of a family, which is not repaired")
         edits: list[SourceEdit] = []
         owners: list[tuple[int, ...]] = []
         taken, number = source.identifiers(), 0
@@ -92,7 +96,9 @@ class EachCopy:
                 nodes.append(list(values))
             each = zip(named, zip(*nodes, strict=True), strict=True) if nodes else ()
             here = {term: tuple(map(str, node)) for term, node in each if None not in node}
-            found.append({node: (node,) * len(numbers) for node in self.program.nodes if "[" not in node} | here)
+            lanes = [lane for lane, _ in self.program.threads[numbers[0]].lanes] if numbers else []
+            everywhere = (*(node for node in self.program.nodes if "[" not in node), *lanes)
+            found.append({name: (name,) * len(numbers) for name in everywhere} | here)
         return tuple(found)
 
     def ties(self, sites: Sites, universe: tuple[InsertionChoice, ...]) -> Ties:
@@ -163,9 +169,11 @@ def as_written(copies: EachCopy, sites: Sites) -> Sites:
     threads = []
     for item, members in zip(copies.source.threads, copies.threads, strict=True):
         first = sites.program.threads[members[0]] if members else sites.program.threads[0]
-        threads.append(replace(first, name=as_declared(item)))
+        written = {lane.name.text: printer.place_text(lane.node) for lane in _lanes(item)}
+        lanes = tuple((lane, written.get(lane.partition("[")[0], node)) for lane, node in first.lanes)
+        threads.append(replace(first, name=as_declared(item), lanes=lanes))
     program = replace(copies.program, threads=tuple(threads))
-    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso)
+    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso, sites.weaker)
 
 
 def as_declared(thread: ast.ThreadDeclaration) -> str:
@@ -199,7 +207,11 @@ def _body(source: SourceText, item: ast.ThreadDeclaration, family: ast.FamilyRan
 
 def _is_thread(source: SourceText, name: ast.Ident) -> bool:
     nodes = {item.name.text for item in source.tree.items if isinstance(item, ast.NodeDeclaration)}
-    return name.text not in nodes
+    return name.text not in nodes | {lane.name.text for thread in source.threads for lane in _lanes(thread)}
+
+
+def _lanes(thread: ast.ThreadDeclaration) -> list[ast.LaneDeclaration]:
+    return [lane for part in thread.body.statements if isinstance(part, ast.Lanes) for lane in part.lanes]
 
 
 def _named(block: ast.Block) -> Iterator[ast.Ident]:

@@ -289,7 +289,7 @@ def gaps(source: SourceText, *, await_loops: bool = False) -> list[Gap]:
 
 
 def _places_in(block: ast.Block, thread: int, depth: int, await_loops: bool) -> Iterator[Gap]:
-    idle = ast.Registers | ast.Skip
+    idle = ast.Registers | ast.Lanes | ast.Skip
     statements = block.statements
     first = next((k for k, s in enumerate(statements) if not isinstance(s, idle)), len(statements))
     yield Gap(thread, block, first, depth)

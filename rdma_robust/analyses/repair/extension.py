@@ -34,7 +34,8 @@ from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import events_of, ib_parts, inst, observed_parts, oppo, same_qp, united
-from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, behind_poll, nfo_pairs_of
+from rdma_robust.semantics.kinds import kind_of
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, behind_poll, nfo_between, nfo_pairs_of
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.vertices import at_once
@@ -43,14 +44,15 @@ from rdma_robust.semantics.vertices import at_once
 @dataclass(frozen=True, slots=True)
 class _Slot:
     """One thing on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
-    its poll and of its fence (-1 for what is no candidate); else the poll or the completion `event` of the program. An
-    `mfence` is the fence of a slot of no queue pair.
+    its poll, of its flush and of its fence (-1 for what is no candidate); else a poll or completion `event` of the program.
+    An `mfence` is the fence of a slot of no queue pair.
     """
 
     place: int = -1
     get: int = -1
     poll: int = -1
     fence: int = -1
+    flush: int = -1
     event: Event | None = None
 
 
@@ -99,7 +101,7 @@ class Extension:
         """Put in what can stand at a place, in the order of the text."""
         found = {}
         for node, kinds in at.items():
-            get = poll = -1
+            get = poll = flush = -1
             if Barrier.MFENCE in kinds:
                 fence = self._add(thread, Event(-1, EventType.F)).index
                 self._slots.setdefault((thread, ""), []).append(_Slot(place, fence=fence))
@@ -111,11 +113,13 @@ class Extension:
                 get = self._add(thread, Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)).index
             if Barrier.POLL in kinds:
                 poll = self._add(thread, Event(-1, EventType.P, remote=node)).index
-            found[node] = get, poll
-        for node, (get, poll) in found.items():
+            if Barrier.FLUSH in kinds:
+                flush = self._add(thread, Event(-1, EventType.FL, remote=node)).index
+            found[node] = get, poll, flush
+        for node, (get, poll, flush) in found.items():
             fenced = Barrier.RFENCE in at[node]
             fence = self._add(thread, Event(-1, EventType.NF, remote=node)).index if fenced else -1
-            self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence))
+            self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence, flush))
 
     def survives(self, most: Choices, least: Choices, limit: Limit | None = None) -> bool:
         """Whether every set that stands, has `least`, lies within `most`, and keeps `limit` leaves the violation (the
@@ -151,6 +155,7 @@ class Extension:
                 if slot.event is None:
                     here |= 3 << slot.get - 1 if counts[slot.place, node, Barrier.GET] else 0
                     here |= 1 << slot.poll if counts[slot.place, node, Barrier.POLL] else 0
+                    here |= 1 << slot.flush if counts[slot.place, node, Barrier.FLUSH] else 0
                     here |= 1 << slot.fence if counts[slot.place, node, Barrier.RFENCE if node else Barrier.MFENCE] else 0
         return here | self._inits
 
@@ -356,13 +361,13 @@ def _program_order(events: Sequence[Event]) -> Relation:
 
 def _new_nfo(events: Sequence[Event], own: int, po: Relation, model: Model, early: bool) -> Iterator[tuple[int, int]]:
     """Order the NIC events of gets as the program does; if `early`, the card reads for puts before it writes for them."""
-    pairs = nfo_pairs_of(model)
+    pushed = bool(nfo_pairs_of(model))
     members: dict[tuple[int, str | None], list[Event]] = {}
-    for e in events if pairs else ():
+    for e in events if pushed else ():
         members.setdefault((e.thread, e.remote), []).append(e)
-    for e in events[own:] if pairs else ():
+    for e in events[own:] if pushed else ():
         for other in members[e.thread, e.remote]:
-            if frozenset({e.type, other.type}) in pairs:
+            if nfo_between(kind_of(e.type, e), kind_of(other.type, other), model):
                 after = (e.index, other.index) in po and not (early and e.type is EventType.NLW)
                 yield (e.index, other.index) if after else (other.index, e.index)
 

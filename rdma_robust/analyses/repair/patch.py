@@ -15,7 +15,7 @@ from rdma_robust.analyses.repair.sites import Sites, fresh_word
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import names
 from rdma_robust.language.defines import undefined
-from rdma_robust.language.flow.cfg import Cell, Op, Program, steps
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Op, Program, on_lane, steps
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.semantics.event_table import cells_read, cells_written
@@ -118,10 +118,12 @@ class Patcher:
         )
 
     def _statement(self, choice: InsertionChoice, words: _Words) -> str:
-        node = choice.node
-        if choice.kind is Barrier.GET:
-            return f"get {words.scrap(self.sites.places[choice.place].thread, node)} = {node}.{words.probe(node)}"
-        return f"{choice.kind.value} {node}".strip()
+        pair, thread = choice.node, self.sites.places[choice.place].thread
+        if choice.kind is not Barrier.GET:
+            return f"{choice.kind.value} {pair}".strip()
+        lanes = dict(self.sites.program.threads[thread].lanes)
+        node = lanes.get(pair, pair)
+        return f"get {words.scrap(thread, pair)} = {node}.{words.probe(node)}{on_lane(pair if pair in lanes else NAMELESS)}"
 
     def _declaration(self, word: str) -> str:
         domain = self.sites.program.domain
@@ -129,13 +131,13 @@ class Patcher:
 
 
 def _grouped(chosen: Choices) -> Iterator[tuple[str, tuple[InsertionChoice, ...]]]:
-    """Yield choices as rows, in their order: fences and polls each for itself, gets of a place with its polls."""
-    for (_, fence, _), group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
+    """Yield choices as rows, in their order: fences, flushes and polls each for itself, gets of a place with its polls."""
+    for _, group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
         choices = tuple(group)
-        if fence or choices[0].kind in (Barrier.POLL, Barrier.MFENCE):
-            yield from ((c.kind.value, (c,)) for c in choices)
-        else:
-            yield ("flush" if choices[-1].kind is Barrier.POLL else Barrier.GET.value), choices
+        gets = () if choices[0].kind is not Barrier.GET else tuple(c for c in choices if c.kind is not Barrier.FLUSH)
+        if gets:
+            yield ("flush" if gets[-1].kind is Barrier.POLL else Barrier.GET.value), gets
+        yield from ((c.kind.value, (c,)) for c in choices[len(gets) :])
 
 
 class _Words:

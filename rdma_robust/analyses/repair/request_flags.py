@@ -79,14 +79,14 @@ def _speaks_of_flags(statement: ast.Statement) -> bool:
     match statement:
         case ast.PutStatement(flags=flags, imm=imm):
             return bool(flags) or imm is not None
-        case ast.GetStatement(flags=flags):
+        case ast.GetStatement(flags=flags) | ast.Call(flags=flags):
             return bool(flags)
         case _:
             return isinstance(statement, ast.SendStatement)
 
 
 def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str]) -> Iterator[FlagChange]:
-    if not isinstance(statement, ast.PutStatement | ast.GetStatement | ast.SendStatement):
+    if not isinstance(statement, ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call):
         return
     node = _node_of(statement, nodes)
     words = {flag.word: flag for flag in statement.flags}
@@ -94,20 +94,21 @@ def _of(text: str, thread: str, statement: ast.Statement, nodes: dict[str, str])
         span = words["unsignaled"].span
         start = len(text[: span.start].rstrip(" \t"))
         yield FlagChange("signaled", thread, node, statement, SourceEdit(start, "", span.end - start))
-    if not isinstance(statement, ast.GetStatement) and "inline" not in words and isinstance(statement.source, ast.Ref):
+    carries = isinstance(statement, ast.PutStatement | ast.SendStatement) and isinstance(statement.source, ast.Ref)
+    if carries and "inline" not in words:
         yield FlagChange("inline", thread, node, statement, SourceEdit(statement.span.end, " inline"))
 
 
-def _node_of(statement: ast.PutStatement | ast.GetStatement | ast.SendStatement, nodes: dict[str, str]) -> str:
+def _node_of(statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call, nodes: dict[str, str]) -> str:
     match statement:
         case ast.PutStatement(ast.Ref(ast.Ident(node))):
             return node
         case ast.SendStatement(to=ast.Ident(thread)):
             return nodes.get(thread, thread)
-        case ast.GetStatement(_, ast.Ref(ast.Ident(node))) | ast.GetStatement(_, ast.CasCall(ast.Ref(ast.Ident(node)))):
+        case ast.GetStatement(_, ast.Ref(ast.Ident(node))):
             return node
-        case ast.GetStatement(_, ast.RmwCall(_, ast.Ref(ast.Ident(node)))):
-            return node
+        case ast.Call(call) | ast.GetStatement(_, call) if isinstance(call, ast.AtomicCall):
+            return "" if call.target.owner is None else call.target.owner.text
         case _:
             return ""
 

@@ -14,11 +14,11 @@ from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, points_
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import evaluate, names
 from rdma_robust.language.check.targets import Atom, ThreadAtExit, ThreadAtLine, ThreadAtPoints
-from rdma_robust.language.flow.cfg import Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Fault, ImmPut, Program, Recv, RecvPoll, Send, Thread, steps
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import quiet_cycles, standing_points
-from rdma_robust.semantics.values import held_and_carried, possible_values
+from rdma_robust.semantics.values import Connection, held_and_carried, possible_values
 
 MOST = 20_000
 """States of one thread that are looked at."""
@@ -52,16 +52,18 @@ def impossible_alone(program: Program, goals: Sequence[Goal], limits: Limits) ->
 def never_waits_alone(program: Program, limits: Limits) -> bool:
     """Return True only if no thread can ever hang, whatever it reads and whatever the others do.
 
-    It has no loop that changes nothing, it sends and receives nothing, and wherever it is it can go on, at a poll because it
-    has posted more than it has polled.
+    It has no loop that changes nothing, it sends and receives nothing, it stands at no barrier, and wherever it is it can go
+    on, at a poll because it has posted more than it has polled.
 
     Whether a poll can go on depends on its own thread alone: the card completes what is posted, under every model.
     Completions are counted exactly up to `MOST_COUNTED`, and as "so many or more" from there.
     """
-    messages = any(
-        isinstance(step.op, Send | ImmPut | Recv | RecvPoll) for thread in program.threads for _, _, step in thread.edges
+    others = any(
+        isinstance(step.op, Send | ImmPut | Recv | RecvPoll | BarrierWait)
+        for thread in program.threads
+        for _, _, step in thread.edges
     )
-    if messages or any(quiet_cycles(thread) for thread in program.threads):
+    if others or any(quiet_cycles(thread) for thread in program.threads):
         return False
     try:
         values = possible_values(program, limits.exceeded)
@@ -141,7 +143,7 @@ def _states(
     program: Program,
     t: int,
     values: Mapping[Cell, frozenset[int]],
-    carried: Mapping[tuple[str, str], frozenset[int]],
+    carried: Mapping[Connection, frozenset[int]],
     limits: Limits,
 ) -> tuple[set[Local], set[Fault]] | None:
     """Return the thread's states and what can go wrong, None if they are too many."""
@@ -173,11 +175,11 @@ def _readable(
     command: Command,
     t: int,
     read: Sequence[Sequence[int]],
-    carried: Mapping[tuple[str, str], frozenset[int]],
+    carried: Mapping[Connection, frozenset[int]],
 ) -> Iterable[Seen]:
     """Return what a step of the thread's CPU may read; 0 for one that reads nothing."""
-    if command.takes >= 0:
-        names = program.threads[command.takes].name, program.threads[t].name
+    if isinstance(command.step.op, RecvPoll):
+        names = command.step.op.sender, program.threads[t].name, command.step.op.lane
         return sorted(carried.get(names, frozenset()) | {0})
     return _read_by(command, read)
 

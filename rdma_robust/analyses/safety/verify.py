@@ -138,7 +138,7 @@ def _atom(program: Program, of: PointAt | EndedAtom) -> Atom:
     if isinstance(of, EndedAtom):
         return ThreadAtExit(of.thread)
     thread = next(thread for thread in program.threads if thread.name == of.thread)
-    return ThreadAtPoints(of.thread, (dict(thread.labels)[of.label],))
+    return ThreadAtPoints(of.thread, thread.points_at(of.label))
 
 
 def check_claims(

@@ -13,13 +13,13 @@ from rdma_robust.language.flow.claims import EndedAtom, PointAt
 
 @dataclass(frozen=True)
 class BadStateClaim:
-    """`bad`, over registers `T.r`, words `A.x`, constants, and atoms (a thread's number and program point), is false in
+    """`bad`, over registers `T.r`, words `A.x`, constants, and atoms (a thread's number and program points), is false in
     every state; with `final` in every state in which all threads have ended and nothing is under way."""
 
     text: str
     bad: Expr
     names: frozenset[str]
-    atoms: Mapping[str, tuple[int, int]]
+    atoms: Mapping[str, tuple[int, frozenset[int]]]
     constants: Mapping[str, Expr]
     final: bool
 
@@ -46,12 +46,15 @@ def _claims(program: Program, model: str) -> Iterator[BadStateClaim]:
             yield BadStateClaim(outcome.text, bad, frozenset(names(bad)), {}, constants, True)
 
 
-def _place(program: Program, t: int, atom: PointAt | EndedAtom) -> tuple[int, int]:
+def _place(program: Program, t: int, atom: PointAt | EndedAtom) -> tuple[int, frozenset[int]]:
     thread = program.threads[t]
-    return t, thread.exit if isinstance(atom, EndedAtom) else dict(thread.labels)[atom.label]
+    if isinstance(atom, EndedAtom):
+        return t, frozenset({thread.exit})
+    return t, frozenset(point for label, point in thread.labels if label == atom.label)
 
 
 def watched_points(program: Program) -> frozenset[tuple[int, int]]:
     """Return the program points, each with the number of its thread, that invariants ask for."""
     threads = {thread.name: t for t, thread in enumerate(program.threads)}
-    return frozenset(_place(program, threads[atom.thread], atom) for line in program.invariants for _, atom in line.atoms)
+    places = (_place(program, threads[atom.thread], atom) for line in program.invariants for _, atom in line.atoms)
+    return frozenset((t, point) for t, points in places for point in points)

@@ -53,6 +53,6 @@ def _told(system: ReducedProgram, state: PlacedState, claim: BadStateClaim) -> d
         for name, value in zip(code.names, registers, strict=True):
             if name in claim.names:
                 told[name] = Name(name) if value is None else Const(value)
-    for name, (t, point) in claim.atoms.items():
-        told[name] = Const(int(state.points[t] == point))
+    for name, (t, points) in claim.atoms.items():
+        told[name] = Const(int(state.points[t] in points))
     return told

@@ -228,6 +228,8 @@ def _written(step: cfg.Step) -> tuple[Expr | None, Expr]:
 
 
 def _peer(step: cfg.Step) -> str | None:
+    if getattr(step.op, "lane", ""):
+        reject(f"line {step.span.line} is on a lane: nothing is proven safe of programs with several queue pairs to a node")
     match step.op:
         case cfg.Put(target, _):
             return target.node

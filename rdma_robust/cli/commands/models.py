@@ -10,6 +10,7 @@ from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
+from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
@@ -17,10 +18,12 @@ from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.questions.models_question import MODELS, ModelsAsking
 
 
+@with_option_sets
 def models_command(
     context: typer.Context,
     files: arguments.Files,
     *,
+    orders: arguments.OrdersOption = arguments.CARDS_NAMES,
     recv_depth: arguments.RecvDepth = RECV_DEPTH,
     await_loops: arguments.AwaitLoops = False,
     define: arguments.Defines = None,
@@ -44,5 +47,5 @@ def models_command(
         recv_depth=recv_depth,
     )
     form = report_form(output, format_, TEXT_OR_JSON, items)
-    asking = ModelsAsking(options)
+    asking = ModelsAsking(options, arguments.orders_in(orders))
     context.obj.append(partial(run_question, Run(MODELS, asking, items, jobs, form, output, quiet)))

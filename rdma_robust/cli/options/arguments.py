@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from rdma_robust.cli.options import formats
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
+from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.limits import ENDLESS
-from rdma_robust.model import Atomics, Order, Processor
+from rdma_robust.model import CARDS, Atomics, Order, Processor
 from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
 
 
@@ -36,6 +37,15 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
     """Return the limit in mebibytes that --memory asks for, of each of `jobs` programs at a time: None for none, which is
     0 on the command line."""
     return (default_memory(jobs) if value is None else value) or None
+
+
+def orders_in(text: str) -> tuple[str, ...]:
+    """Return the orders that a list names. Raises UsageError for a word that is none."""
+    found = tuple(word.strip() for word in text.split(","))
+    for word in found:
+        if word not in get_args(Order):
+            raise UsageError(f"--orders: no order is called {word!r}; there is {', '.join(get_args(Order))}")
+    return found
 
 
 def parse_reductions(text: str) -> frozenset[str]:
@@ -109,15 +119,35 @@ OrderOption = Annotated[
     Order | None,
     typer.Option(
         "--order",
-        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less. Default: as the program "
-        "says, else default.",
+        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less, and none nothing "
+        "between two requests, as standards of one-sided libraries. Default: as the program says, else default.",
         show_default=False,
+    ),
+]
+CARDS_NAMES = ",".join(CARDS)
+OrdersOption = Annotated[
+    str,
+    typer.Option(
+        "--orders",
+        metavar="NAMES",
+        help="The orders to look at, separated by commas; none is what standards of one-sided libraries promise.",
     ),
 ]
 RecvDepth = Annotated[
     int,
     typer.Option(
         metavar="N", min=1, max=MOST_RECEIVES, help="Receives of a connection that are posted, or filled and not yet polled."
+    ),
+]
+SendDepth = Annotated[
+    int | None,
+    typer.Option(
+        "--send-depth",
+        metavar="N",
+        min=1,
+        max=MAX_DEPTH,
+        help="Requests that each send queue has room for. Default: as the program says, else no limit.",
+        show_default=False,
     ),
 ]
 AwaitLoops = Annotated[

@@ -41,6 +41,7 @@ OPTION_GROUPS: Final = {
         "atomics",
         "order",
         "recv_depth",
+        "send_depth",
         "await_loops",
         "self_check",
         "model",

@@ -116,11 +116,18 @@ def nodes(world: ProgramNames, name: ast.Ident) -> Hint:
     return later or meant_at(name.span, name.text, known) or Hint(listed_names("the nodes are", known))
 
 
+def lanes(world: ProgramNames, owner: str, name: ast.Ident) -> Hint:
+    """Return a hint for an unknown lane of the thread `owner`."""
+    known = world.lanes.get(owner, {})
+    declare = f"declare it: `qp {family_name(name.text)} to NODE` in thread {owner}"
+    return meant_at(name.span, name.text, known) or Hint(listed_names("its lanes are", known) or declare)
+
+
 def threads(world: ProgramNames, name: ast.Ident, own: str) -> Hint:
     """Return a hint for an unknown thread."""
     known = declared(world, "thread", world.placed)
     if name.text in world.nodes:
-        return Hint(f"it is a node; {listed_names('the threads are', known) or 'messages go between threads'}")
+        return Hint(f"it is a node; {listed_names('the threads are', known) or 'a thread is named here'}")
     others = [thread for thread in known if thread != own]
     return meant_at(name.span, name.text, others) or Hint(listed_names("the other threads are", others))
 

@@ -6,7 +6,7 @@ between them. A point that a loop comes back to must not be shared with a choice
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.digraph import reachable
@@ -149,7 +149,9 @@ class GraphBuilder:
                 self._passed(label, statement, at, _EXIT)
                 self._check_only(statements[k:])
                 return
-            if isinstance(statement, ast.Registers | ast.PostedStatement) or (label is None and _does_nothing(statement)):
+            if isinstance(statement, ast.Registers | ast.Lanes | ast.PostedStatement) or (
+                label is None and _does_nothing(statement)
+            ):
                 self._check_only((statement,))
                 continue
             if isinstance(statement, ast.LabelStatement) and label is None:
@@ -259,7 +261,7 @@ def _always(lowered: StatementSteps) -> bool:
 def _does_nothing(statement: ast.Statement) -> bool:
     """Whether a statement needs no step at all."""
     match statement:
-        case ast.Skip() | ast.Registers() | ast.PostedStatement():
+        case ast.Skip() | ast.Registers() | ast.Lanes() | ast.PostedStatement():
             return True
         case ast.Loop() | ast.Choose() | ast.BrokenStatement():
             return all(_does_nothing(s) for block in blocks_of(statement) for s in block.statements)
@@ -302,8 +304,10 @@ def _finish(graph: _Edges, entry: int) -> ThreadGraph:
     return ThreadGraph(tuple(range(len(order))), edges, number[entry], number[_EXIT], labels)
 
 
-def thread_of(names: ThreadNames, built: ThreadGraph, node: str, one: FamilyMember) -> cfg.Thread:
-    """Return a thread of its names, its graph, its node and which one of its declaration it is."""
+def thread_of(
+    names: ThreadNames, built: ThreadGraph, node: str, one: FamilyMember, lanes: Mapping[str, str | None]
+) -> cfg.Thread:
+    """Return a thread of its names, its graph, its node, which one of its declaration it is, and its lanes."""
     registers = tuple((r.name, r.init) for r in (*names.registers.values(), *names.hidden.values()))
     return cfg.Thread(
         names.name,
@@ -317,6 +321,7 @@ def thread_of(names: ThreadNames, built: ThreadGraph, node: str, one: FamilyMemb
         tuple(names.posted),
         one.many,
         one.family,
+        tuple((lane, node) for lane, node in lanes.items() if node is not None),
     )
 
 

@@ -98,6 +98,7 @@ class ProgramChecker:
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
         invariants = tuple(line for line in lines if line is not None)
         check_crowds(self.tree, self.world, self.report)
+        self._threads = [self._hardware.bounded(t, self.world.threads[t.name].span) for t in self._threads]
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         threads = with_lifetimes(self._threads, self.world, self.report)
@@ -291,9 +292,9 @@ class ProgramChecker:
                 "RR205", name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
             )
         certain = item.size is None or size is not None
-        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init),)
+        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed, sync=item.sync),)
         if item.size is not None:
-            cells = tuple(cfg.Cell(node.name, f"{name.text}[{k}]", init) for k in range(size or 1))
+            cells = tuple(replace(cells[0], name=f"{name.text}[{k}]") for k in range(size or 1))
             size = size or 1
         node.variables[name.text] = SharedVariable(name.text, node.name, size, cells, name.span, certain)
         self._cells += len(cells)
@@ -343,7 +344,7 @@ class ProgramChecker:
         shape = self.shapes.get(one.name)
         declare_labels(thread, item.body, self.report)
         built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        warn_polls(thread, built.edges, self.world, self.report)
+        warn_polls(thread, built.edges, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
             self._unreached += unreached_statements(item.body, built.edges)
@@ -352,7 +353,8 @@ class ProgramChecker:
         self.world.threads[thread.name] = thread
         for label in thread.labels.values():
             label.point = built.labels.get(label.name)
-        self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one))
+        lanes = self.world.lanes.get(one.name, {})
+        self._threads.append(thread_of(thread, built, node.name if node is not None else place.text, one, lanes))
 
     def _place_of(self, item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
         """Return the node that one of the threads of a declaration runs on; after an error one of which all was said."""

@@ -65,6 +65,7 @@ def look_ahead(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> 
                 pass
         if isinstance(item, ast.ThreadDeclaration):
             _place(item, quiet, world)
+            _note_lanes(item, quiet, world)
     world.groups.update(quiet.groups)
 
 
@@ -91,6 +92,47 @@ def _place(item: ast.ThreadDeclaration, quiet: ProgramNames, world: ProgramNames
             index = ConstantResolver(quiet, silent).value(put_in.expression(node.index))
             node = ast.Ident(f"{node.text}[{index}]", node.span)
         world.placed.setdefault(each.name, node)
+
+
+def _note_lanes(item: ast.ThreadDeclaration, quiet: ProgramNames, world: ProgramNames) -> None:
+    """Note the lanes of threads, also of those further down: others receive on them."""
+    written = [lane for s in item.body.statements if isinstance(s, ast.Lanes) for lane in s.lanes]
+    silent = Reporter("", "")
+    for each in _members(item, quiet.groups.get(("thread", item.name.text))) if written else ():
+        put_in, constants = Substitution(each.scope, silent), ConstantResolver(quiet, silent)
+        found = world.lanes.setdefault(each.name, {})
+        for lane in map(put_in.statement, written):
+            node: str | None = lane.node.text
+            if lane.node.index is not None:
+                index = constants.value(lane.node.index)
+                node = None if index is None else f"{node}[{index}]"
+            for name in lane_names(lane, constants):
+                found.setdefault(name, node)
+
+
+def lane_names(lane: ast.LaneDeclaration, constants: ConstantResolver) -> list[str]:
+    """Return the names of what a declaration in a `qp` line makes; none if its range is wrong."""
+    if lane.family is None:
+        return [lane.name.text]
+    return [f"{lane.name.text}[{number}]" for number in _numbers(lane.family, constants) or ()]
+
+
+def check_lane_family(lane: ast.LaneDeclaration, constants: ConstantResolver, report: Reporter) -> None:
+    """Report a range of lanes that is none."""
+    if lane.family is None:
+        return
+    if lane.family.low is None or lane.family.high is None:
+        message = f"there is no any number of lanes {quote(lane.name.text)}: a thread has so many queue pairs"
+        report.error("RR229", lane.family.span, message, expected="a range, as in `qp q[i in 0..3] to NODE`")
+    elif (
+        constants.value(lane.family.low) is not None
+        and constants.value(lane.family.high) is not None
+        and _numbers(lane.family, constants) is None
+    ):
+        expected = f"numbers from 0 on, at most {MAX_CELLS:,}"
+        report.error(
+            "RR229", lane.family.span, f"{quote(lane.name.text)} has a range that is none of lanes", expected=expected
+        )
 
 
 def own_node(item: ast.ThreadDeclaration, one: FamilyMember) -> ast.Ident:
@@ -188,8 +230,12 @@ class OneOfThem:
         self._constants = ConstantResolver(world, report)
 
     def __call__(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
-        """Return the name of the node or thread itself; after an error one of which nothing more is said."""
+        """Return the name of the node or thread itself; after an error one of which nothing more is said. A lane may stand
+        where a node can, and whose it is, and whether it has one of that number, is not known here."""
         group = self._world.groups.get((kind, name.text))
+        if group is None and name.index is not None and kind == "node" and self._is_lane_family(name.text):
+            value = self._constants.value(name.index)
+            return self._nobody(name) if value is None else ast.Ident(f"{name.text}[{value}]", name.span)
         if group is None:
             return self._no_family(name, kind)
         if group.many and self._where in ("statement", "place"):
@@ -209,6 +255,9 @@ class OneOfThem:
         if self._where != "other claim":
             self._outside(name, kind, group, value)
         return self._nobody(name)
+
+    def _is_lane_family(self, name: str) -> bool:
+        return any(lane.startswith(f"{name}[") for lanes in self._world.lanes.values() for lane in lanes)
 
     def _of_crowd(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
         """Report that a statement names one of a crowd."""

@@ -77,6 +77,19 @@ class NodeNames:
 
 
 @dataclass(frozen=True, slots=True)
+class QueuePairName:
+    """The name of a queue pair of a thread: the node at its other end, and the lane, NAMELESS for the one that has no
+    name of its own."""
+
+    node: str
+    lane: str = cfg.NAMELESS
+
+    @property
+    def name(self) -> str:
+        return self.lane or self.node
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """The nodes or threads of one declaration: a family, or with `many` a crowd, of which one is like the other.
 
@@ -112,10 +125,11 @@ class ThreadNames:
     """A thread, its registers, and where it runs: None if that node does not exist.
 
     `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
-    are its statements, None if it comes from no text. It has operations towards the nodes that it `sends_to`, and those
-    that a poll can take towards what it `completes_to`; `unsignaled` is where the first other one towards a node stands.
-    `polls` are the nodes that it polls, and where; `starts` the threads that it starts, and
-    where. It is one of a `crowd` if there is any number of it.
+    are its statements, None if it comes from no text. It has operations on the queue pairs that it `sends_to`, and those
+    that a poll can take on what it `completes_to`; `unsignaled` is where the first other one on a queue pair stands. `polls`
+    are the queue pairs that it polls, and where; all of these by the name of a lane or else the node. `lanes` are where the
+    lanes are declared that were come to; `starts` the threads that it starts, and where. It is one of a `crowd` if there is
+    any number of it.
     """
 
     name: str
@@ -127,19 +141,20 @@ class ThreadNames:
     sends_to: set[str] = field(default_factory=set)
     completes_to: set[str] = field(default_factory=set)
     unsignaled: dict[str, Span] = field(default_factory=dict)
-    polls: list[tuple[ast.Ident, Span]] = field(default_factory=list)
-    posted: list[tuple[str, cfg.Cell]] = field(default_factory=list)
+    polls: list[tuple[str, Span]] = field(default_factory=list)
+    posted: list[tuple[str, cfg.Cell, str]] = field(default_factory=list)
+    lanes: dict[str, Span] = field(default_factory=dict)
     body: ast.Block | None = None
     crowd: bool = False
     starts: dict[str, list[Span]] = field(default_factory=dict)
 
-    def posts(self, node: str, signaled: bool, span: Span) -> None:
-        """Note an operation towards a node."""
-        self.sends_to.add(node)
+    def posts(self, pair: QueuePairName, signaled: bool, span: Span) -> None:
+        """Note an operation on a queue pair."""
+        self.sends_to.add(pair.name)
         if signaled:
-            self.completes_to.add(node)
+            self.completes_to.add(pair.name)
         else:
-            self.unsignaled.setdefault(node, span)
+            self.unsignaled.setdefault(pair.name, span)
 
 
 @dataclass(slots=True)
@@ -147,8 +162,9 @@ class ProgramNames:
     """Everything declared so far, and where the rest will be declared.
 
     `poisoned` names stood in text skipped after a syntax error, or in a declaration that was wrong: not knowing them is
-    no error of its own. `placed` are all threads, also those further down, with the names of their nodes. `domain_missed`
-    says that a missing domain was reported: one `domain` line mends all.
+    no error of its own. `placed` are all threads, also those further down, with the names of their nodes, and `lanes` the
+    lanes of these, with theirs (None: unknown). `domain_missed` says that a missing domain was reported: one `domain` line
+    mends all.
     """
 
     constants: dict[str, NamedConstant] = field(default_factory=dict)
@@ -163,6 +179,7 @@ class ProgramNames:
     groups: dict[tuple[Kind, str], Group] = field(default_factory=dict)
     hidden: dict[tuple[str, str], cfg.Cell] = field(default_factory=dict)
     placed: dict[str, ast.Ident] = field(default_factory=dict)
+    lanes: dict[str, dict[str, str | None]] = field(default_factory=dict)
 
     def constant_cell(self, node: str, value: int) -> cfg.Cell:
         """Return the hidden read-only cell of `node` that holds `value`."""
@@ -210,6 +227,7 @@ def world_of(program: cfg.Program) -> ProgramNames:
         registers = {name: Register(name, init, NO_SPAN) for name, init in thread.registers}
         labels = {name: NamedLabel(name, point, NO_SPAN) for name, point in thread.labels}
         world.threads[thread.name] = ThreadNames(thread.name, world.nodes.get(thread.node), NO_SPAN, registers, labels)
+        world.lanes[thread.name] = dict(thread.lanes)
     world.groups |= _groups("node", program.nodes) | _groups("thread", [thread.name for thread in program.threads])
     world.groups |= {("thread", t.name): Group(t.name, None, True, NO_SPAN) for t in program.crowds}
     world.groups |= {("node", node): Group(node, None, True, NO_SPAN) for node in program.many_nodes}

@@ -92,8 +92,8 @@ class OtherThreads:
         world, own = self.world, self.thread
         if own.crowd:
             message = f"there is any number of threads {quote(family_name(own.name))}, which {_CROWDS[about]}"
-            of = "connection" if about == "message" else f"`{about}`"
-            self.report.error("RR230", name.span, message, hint=f"a {of} is one of two threads that have names")
+            named = "messages, `start` and `join` are about two threads that have names"
+            self.report.error("RR230", name.span, message, hint=named)
             return None
         if name.index is not None:
             name = OneOfThem(world, self.report, "statement")(name, "thread")

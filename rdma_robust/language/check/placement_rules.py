@@ -86,47 +86,51 @@ def check_register_places(item: ast.ThreadDeclaration | ast.Macro, report: Repor
 
 
 def check_posted_places(body: ast.Block, report: Reporter) -> None:
-    """Check that receives that are posted before anything runs stand in no block of a thread that is written out."""
+    """Check that what is there before anything runs, lanes and posted receives, stands in no block of a thread that is
+    written out."""
     top = {id(s) for s in body.statements}
     for statement in statements_in(body):
-        if isinstance(statement, ast.PostedStatement) and id(statement) not in top:
+        word = {ast.PostedStatement: "posted", ast.Lanes: "qp"}.get(type(statement))
+        if word is not None and id(statement) not in top:
             report.error(
                 "RR415",
                 statement.span,
-                "`posted` is about what is there before anything runs, it cannot stand in a block",
-                hint="move this line up, out of the braces, or write `recv`",
+                f"`{word}` is about what is there before anything runs, it cannot stand in a block",
+                hint=f"move this line up, out of the braces{', or write `recv`' * (word == 'posted')}",
             )
 
 
-def warn_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+def warn_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], report: Reporter) -> None:
     """Warn of polls without a completion, and of queue pairs whose completions nobody is told of."""
-    _warn_endless_polls(thread, edges, world, report)
+    _warn_endless_polls(thread, edges, report)
     _warn_never_signaled(thread, report)
 
 
-def _warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], world: ProgramNames, report: Reporter) -> None:
+def _warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], report: Reporter) -> None:
     """Warn of polls that nothing can complete, where the thread has no other branch of a `choose` or `loop` to go on in."""
     ways: dict[int, set[int]] = {}
     for source, _, step in edges:
         ways.setdefault(source, set()).add(step.span.start)
     alone = {start for starts in ways.values() if len(starts) == 1 for start in starts}
-    for node, span in thread.polls:
-        if node.text not in world.nodes or node.text in thread.completes_to or span.start not in alone:
+    for pair, span in thread.polls:
+        if pair in thread.completes_to or span.start not in alone:
             continue
-        if node.text in thread.sends_to:
-            why = f"every operation of thread {thread.name} towards {node.text} is unsignaled"
+        towards = f"on {pair}" if pair in thread.lanes else f"towards {pair}"
+        if pair in thread.sends_to:
+            why = f"every operation of thread {thread.name} {towards} is unsignaled"
         else:
-            why = f"thread {thread.name} has no operation towards {node.text}"
-        report.warn("RR702", span, f"`poll {node.text}` blocks for ever: {why}")
+            why = f"thread {thread.name} has no operation {towards}"
+        report.warn("RR702", span, f"`poll {pair}` blocks for ever: {why}")
 
 
 def _warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:
     """Warn of queue pairs with operations but no signaled one."""
-    for node, span in thread.unsignaled.items():
-        if node not in thread.completes_to:
+    for pair, span in thread.unsignaled.items():
+        if pair not in thread.completes_to:
+            towards = f"on {pair}" if pair in thread.lanes else f"towards {pair}"
             report.warn(
                 "RR707",
                 first_line(span),
-                f"no operation of thread {thread.name} towards {node} is signaled: its send queue never drains",
+                f"no operation of thread {thread.name} {towards} is signaled: its send queue never drains",
                 hint="leave out `unsignaled` where the last of several is posted, and poll that one",
             )

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.when import applies_here
-from rdma_robust.language.flow import claims
+from rdma_robust.language.flow import cfg, claims
+from rdma_robust.language.flow.send_queues import MAX_DEPTH, SEND_DEPTH, StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.model import Hardware
+from rdma_robust.model import Hardware, Order
 
 WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
     "atomics": ("atomics", {"hca": "hca", "glob": "glob"}),
-    "order": ("order", {"default": "default", "multipath": "multipath", "relaxed": "relaxed"}),
+    "order": ("order", {word: word for word in get_args(Order)}),
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
 }
 """The words of a `hardware` line: the fields of :class:`HardwareDeclaration` that they are, and what they can be."""
+
+
+def depth_of(value: ast.Ident, report: Reporter) -> int | None:
+    """Return how many requests a send queue has room for; None after an error."""
+    depth = int(value.text) if value.text.isdecimal() and len(value.text) < len(str(MAX_DEPTH)) + 1 else 0
+    if 1 <= depth <= MAX_DEPTH:
+        return depth
+    report.error(
+        "RR226", value.span, f"{quote(value.text)} is no depth of a send queue", expected=f"a number from 1 to {MAX_DEPTH}"
+    )
+    return None
 
 
 class HardwareLines:
@@ -37,20 +49,38 @@ class HardwareLines:
 
     def _add(self, setting: ast.HardwareSetting) -> None:
         word, value = setting.word, setting.value
-        if word.text not in WORDS:
-            self._unknown(word, "word of a `hardware` line", WORDS)
+        found: Any
+        if word.text == SEND_DEPTH:
+            field, found = "send_depth", depth_of(value, self._report)
+        elif word.text not in WORDS:
+            self._unknown(word, "word of a `hardware` line", [*WORDS, SEND_DEPTH])
             return
-        field, values = WORDS[word.text]
-        if value.text not in values:
-            self._unknown(value, f"value of {quote(word.text)}", values)
+        else:
+            field, values = WORDS[word.text]
+            found = values.get(value.text)
+            if value.text not in values:
+                self._unknown(value, f"value of {quote(word.text)}", list(values))
+        if found is None:
             return
         first = self._first.setdefault(word.text, setting.span)
         if first is not setting.span:
             self._report.error("RR206", setting.span, f"a second {quote(word.text)}; the first is on line {first.line}")
             return
-        self.found = replace(self.found, **{field: values[value.text]})
+        self.found = replace(self.found, **{field: found})
 
-    def _unknown(self, name: ast.Ident, what: str, known: Mapping[str, Any]) -> None:
+    def bounded(self, thread: cfg.Thread, span: Span) -> cfg.Thread:
+        """Return a thread, declared at `span`, with send queues as deep as the hardware has them."""
+        depth = self.found.send_depth
+        if depth is None:
+            return thread
+        try:
+            return with_send_depth(thread, depth)
+        except StepLimitError:
+            message = f"thread {thread.name} has more than {cfg.MAX_STEPS:,} steps with send queues of depth {depth}"
+            self._report.error("RR215", span, message, hint="a smaller depth, or fewer queue pairs at a time")
+            return thread
+
+    def _unknown(self, name: ast.Ident, what: str, known: list[str]) -> None:
         hint = meant_at(name.span, name.text, known) or Hint("")
         expected = listing([quote(each) for each in known])
         self._report.error("RR226", name.span, f"{quote(name.text)} is no {what}", expected=expected, hint=hint)

@@ -80,7 +80,7 @@ class Proposals:
     def old_value(self, target: ast.Ref, call: ast.AtomicCall) -> Hint:
         """Return how the old value of an atomic operation comes into a variable."""
         name = fresh_name(self.site.source, "tmp")
-        word = "cas" if isinstance(call, ast.CasCall) else call.kind
+        word = printer.expression(call).partition("(")[0]
         text = (
             f"take it into a new register: `reg {name}`, `{name} = {word}(...)`, then "
             f"`{advice.shown_reference(target)} = {name}`"
@@ -261,5 +261,5 @@ def _replace(expr: ast.Expr, old: ast.Ref, new: ast.Ref) -> ast.Expr:
         case ast.NondetCall(low, high):
             low, high = (None if bound is None else _replace(bound, old, new) for bound in (low, high))
             return ast.NondetCall(low, high)
-        case ast.NumberLiteral() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
+        case ast.NumberLiteral() | ast.FetchCall() | ast.ThreadAt() | ast.ThreadEnded() | ast.CopiesWhere():
             return expr

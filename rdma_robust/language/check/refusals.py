@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Final
 
-from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.language.flow import cfg, claims
 
 _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
@@ -23,26 +24,50 @@ _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
 _PROVEN: Final = (cfg.Silent, cfg.Read, cfg.Write, cfg.Cas, cfg.Rmw, cfg.MFence, cfg.Nondet, *_OF_A_NETWORK)
 """The operations that `prove` has a machine for; of any other it says so."""
 
+_INSTEAD: Final = "`prove` has no machine for it; the commands that decide, `check` and `outcomes`, do"
+
 _NUMBER: Final = re.compile(r"\[\d+\]")
 
 
 def model_refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Diagnostic, ...]:
-    """Return an error for every statement of `program` that `model` does not have, in the order of the source.
+    """Return an error for every statement of `program` that `model` does not have, in the order of the source, and for
+    hardware that it is not.
 
     Of the copies of one statement in a family it is said once.
     """
     found: dict[tuple[Span, str], Diagnostic] = {}
+    if model == "rdma" and (other := _other_hardware(program)):
+        found[NO_SPAN, other] = Diagnostic("error", "RR408", other, NO_SPAN)
     for thread in program.threads:
         for each in _of(thread, model):
             found.setdefault((each.span, _NUMBER.sub("[]", each.message)), each)
     return tuple(sorted(found.values(), key=lambda each: each.span.start))
 
 
+def _other_hardware(program: cfg.Program) -> str:
+    """Say that a program is about other hardware than that of the machine which `prove` has."""
+    told = program.hardware
+    words = [
+        f"{word} {said}"
+        for word, said, usual in (("cpu", told.cpu, "sc"), ("order", told.order, "default"))
+        if said not in (None, usual)
+    ]
+    return f"`hardware {', '.join(words)}`: {_INSTEAD}" if words else ""
+
+
 def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:
     for _, _, step in thread.edges:
-        message = _message(step.op, model)
+        message = _message(step.op, model) or (_relaxed(step.op) if model == "rdma" else "")
         if message:
             yield Diagnostic("error", "RR408", message, step.span)
+
+
+def _relaxed(op: cfg.Op) -> str:
+    """Say which word of a relaxed region a request accesses: `prove` knows the order of strict ones only."""
+    if cfg.peer_of(op) is None:
+        return ""
+    words = [value for field in fields(op) if isinstance(value := getattr(op, field.name), cfg.Cell) and value.relaxed]
+    return f"{words[0]} is relaxed: {_INSTEAD}" if words else ""
 
 
 def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
@@ -51,22 +76,27 @@ def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
 
 def _unproven(op: cfg.Op) -> str:
     """Say what no model has that `prove` knows: such operations are for the commands that decide."""
-    instead = "`prove` has no machine for it; the commands that decide, `check` and `outcomes`, do"
     match op:
         case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
-            return f"a message: {instead}"
+            return f"a message: {_INSTEAD}"
+        case cfg.BarrierWait():
+            return f"a barrier: {_INSTEAD}"
         case cfg.Section():
-            return f"a locked section of several words: {instead}"
+            return f"a locked section of several words: {_INSTEAD}"
         case cfg.OrderFence():
-            return f"`order`: {instead}"
+            return f"`order`: {_INSTEAD}"
         case cfg.InlinePut():
-            return f"inline data: {instead}"
+            return f"inline data: {_INSTEAD}"
         case cfg.RemoteRmw(wraps=(_, _)):
-            return f"a remote `faa` that starts again at the other end of a domain: {instead}, or leave the `domain` out"
+            return f"a remote `faa` that starts again at the other end of a domain: {_INSTEAD}, or leave the `domain` out"
+        case cfg.RemoteRmw(target=None):
+            return f"a remote atomic whose old value goes nowhere: {_INSTEAD}, or give it a word: `get x = ...`"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
-            return f"an operation without a completion (`unsignaled`): {instead}"
+            return f"an operation without a completion (`unsignaled`): {_INSTEAD}"
+        case _ if cfg.named_lane(op) != cfg.NAMELESS:
+            return f"an operation on a lane: {_INSTEAD}"
         case _ if not isinstance(op, _PROVEN):
-            return f"an operation like {type(op).__name__}: {instead}"
+            return f"an operation like {type(op).__name__}: {_INSTEAD}"
         case _:
             return ""
 

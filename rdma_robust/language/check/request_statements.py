@@ -12,12 +12,12 @@ from typing import assert_never
 
 from rdma_robust.diagnose import Hint, quote
 from rdma_robust.errors import Edit
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
+from rdma_robust.language.check.lanes import QueuePairChecker
 from rdma_robust.language.check.meaning import in_domain, wrapped
-from rdma_robust.language.check.names import NodeNames, Register, SharedVariable
-from rdma_robust.language.check.other_threads import OtherThreads
+from rdma_robust.language.check.names import QueuePairName, Register, SharedVariable
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import VariableAccess
@@ -42,7 +42,7 @@ class _Change:
     wraps: tuple[Expr, cfg.Fault] | None = None
 
 
-class RequestChecker(OtherThreads):
+class RequestChecker(QueuePairChecker):
     """Checks what a thread asks of others, and makes its steps. What is wrong goes to the report and makes no steps."""
 
     def request(self, statement: ast.Request) -> StatementSteps:
@@ -58,6 +58,8 @@ class RequestChecker(OtherThreads):
                 return self._recv(statement)
             case ast.PostedStatement():
                 return self._posted(statement)
+            case ast.Lanes():
+                return self.declare_lanes(statement)
             case ast.PollStatement():
                 return self._poll(statement)
             case ast.PollAny():
@@ -89,22 +91,7 @@ class RequestChecker(OtherThreads):
             self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
 
-    def queue_pair(self, name: ast.Ident) -> NodeNames | None:
-        """Return the node at the other end; None after an error."""
-        node = self.names.node(name)
-        if node is None or self.thread.node is None:
-            return None
-        if node is self.thread.node and not self.world.loopback:
-            self.report.error(
-                "RR401",
-                name.span,
-                f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
-                hint=self.names.proposals.loopback(),
-            )
-            return None
-        return node
-
-    def remote_cell(self, ref: ast.Ref, statement: ast.Request) -> VariableAccess | None:
+    def remote_cell(self, ref: ast.Ref, statement: ast.Request | ast.Call) -> VariableAccess | None:
         """Return the access to a cell of another node; None after an error."""
         verb = printer.statement(statement).partition(" ")[0]
         if ref.owner is None:
@@ -124,10 +111,9 @@ class RequestChecker(OtherThreads):
         variable = self.names.variable(ref, node)
         if variable is None:
             return None
-        self.thread.sends_to.add(node.name)
         return self.names.access(ref, variable)
 
-    def _unqualified(self, ref: ast.Ref, statement: ast.Request, verb: str) -> None:
+    def _unqualified(self, ref: ast.Ref, statement: ast.Request | ast.Call, verb: str) -> None:
         name = ref.name.text
         own = self.thread.node
         if name in self.world.poisoned or own is None:
@@ -139,13 +125,13 @@ class RequestChecker(OtherThreads):
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def _on_own_node(self, statement: ast.Request) -> Hint:
+    def _on_own_node(self, statement: ast.Request | ast.Call) -> Hint:
         """Return what is meant by a request for a word of the thread's own node."""
         if not isinstance(statement, ast.PutStatement | ast.GetStatement):
             return self.names.proposals.loopback()
         return self.swapped(statement) or self.names.proposals.local_instead(statement)
 
-    def swapped(self, statement: ast.Request) -> Hint:
+    def swapped(self, statement: ast.Request | ast.Call) -> Hint:
         """Return the opposite statement, if that is what the sides look like."""
         if not isinstance(statement, ast.PutStatement | ast.GetStatement):
             return Hint("")
@@ -170,9 +156,9 @@ class RequestChecker(OtherThreads):
         return known and self.thread.node is not None and owner.text != self.thread.node.name
 
     def _get(self, statement: ast.GetStatement) -> StatementSteps:
-        words = self._get_flags(statement)
         if isinstance(statement.source, ast.AtomicCall):
-            return self._remote_atomic(statement, statement.source, words)
+            return self.remote_atomic(statement, statement.target, statement.source)
+        words = self._get_flags(statement, "get")
         target = None
         swapped = self.swapped(statement)
         if not swapped:
@@ -190,13 +176,15 @@ class RequestChecker(OtherThreads):
             )
         if target is None or source is None:
             return StatementSteps()
-        node, signaled = source.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
+        pair, signaled = self.pair_of(source.variable.node, statement), "unsignaled" not in words
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
         return self._fenced(
             statement,
-            node,
+            pair,
             words,
-            self.lowering(statement).touch([target, source], lambda cells: cfg.Get(cells[0], cells[1], signaled)),
+            self.lowering(statement).touch([target, source], lambda cells: cfg.Get(cells[0], cells[1], signaled, pair.lane)),
         )
 
     def _put(self, statement: ast.PutStatement) -> StatementSteps:
@@ -208,7 +196,10 @@ class RequestChecker(OtherThreads):
         if target is None or data is None or (statement.imm is not None and imm is None):
             return StatementSteps()
         node, signaled = target.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
+        pair = self.pair_of(node, statement)
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
         if imm is not None:
             _, to, place = imm
             if place is not None and place != node:
@@ -219,7 +210,8 @@ class RequestChecker(OtherThreads):
                     hint=self.threads_on(node),
                 )
                 return StatementSteps()
-        return self._fenced(statement, node, words, self.lowering(statement).request(target, data, _put_op(signaled, imm)))
+        made = self.lowering(statement).request(target, data, _put_op(signaled, imm, pair.lane))
+        return self._fenced(statement, pair, words, made)
 
     def _send(self, statement: ast.SendStatement) -> StatementSteps:
         """Return the steps of a message."""
@@ -229,46 +221,52 @@ class RequestChecker(OtherThreads):
         if found is None or data is None:
             return StatementSteps()
         to, node = found
-        signaled = "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
-        lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
-        return self._fenced(statement, node, words, lowered)
+        pair, signaled = self.pair_of(node, statement), "unsignaled" not in words
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
+        lowered = self.lowering(statement).request(
+            None, data, lambda _, payload: cfg.Send(to, node, payload, signaled, pair.lane)
+        )
+        return self._fenced(statement, pair, words, lowered)
 
-    def _get_flags(self, statement: ast.GetStatement) -> Words:
-        """Return the flags of a get, which carries no data."""
+    def _get_flags(self, statement: ast.GetStatement | ast.Call, verb: str) -> Words:
+        """Return the flags of a request that carries no data."""
         words = self._flags(statement)
         for flag in statement.flags:
             if flag.word == "inline":
                 self.report.error(
-                    "RR412", flag.span, f"`get` carries no data that could be {quote('inline')}", hint=self._without(flag)
+                    "RR412", flag.span, f"`{verb}` carries no data that could be {quote('inline')}", hint=self.without(flag)
                 )
         return words
 
-    def _fenced(self, statement: ast.Statement, node: str, words: Words, lowered: StatementSteps) -> StatementSteps:
+    def _fenced(
+        self, statement: ast.Statement, pair: QueuePairName, words: Words, lowered: StatementSteps
+    ) -> StatementSteps:
         """Return the steps of a request, behind a fence if it asks for one."""
         if "fenced" in words:
-            lowered.before = self.lowering(statement).plain(cfg.RFence(node))
+            lowered.before = self.lowering(statement).plain(cfg.RFence(pair.node, pair.lane))
         return lowered
 
     def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
         buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
-        found = self.sender(statement.sender)
+        found = self.sender_on(statement.sender, statement.on)
         if buffer is None or found is None:
             return StatementSteps()
-        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], found))
+        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], *found))
 
     def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
         """Declare receives that are posted before anything runs: no step does that."""
-        found = self.sender(statement.sender)
+        found = self.sender_on(statement.sender, statement.on)
         for ref in statement.buffers:
             buffer = self.own_cell(ref, "`posted` names variables of this node")
             if buffer is None or found is None:
                 continue
             if buffer.index is None:
-                self.thread.posted.append((found, buffer.variable.cells[0]))
+                self.thread.posted.append((found[0], buffer.variable.cells[0], found[1]))
             elif isinstance(buffer.index, Const):
-                self.thread.posted.append((found, buffer.variable.cells[buffer.index.value]))
+                self.thread.posted.append((found[0], buffer.variable.cells[buffer.index.value], found[1]))
             else:
                 self.report.error(
                     "RR415",
@@ -278,15 +276,15 @@ class RequestChecker(OtherThreads):
                 )
         return StatementSteps()
 
-    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
+    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> Words:
         seen: set[ast.FlagWord] = set()
         for flag in statement.flags:
             if flag.word in seen:
-                self.report.error("RR413", flag.span, f"{quote(flag.word)} is said twice", hint=self._without(flag))
+                self.report.error("RR413", flag.span, f"{quote(flag.word)} is said twice", hint=self.without(flag))
             seen.add(flag.word)
         return frozenset(seen)
 
-    def _without(self, flag: ast.Flag) -> Hint:
+    def without(self, flag: ast.Flag) -> Hint:
         return self.names.proposals.site.rewritten("leave the word out", [Edit(flag.span, "")])
 
     def _immediate(self, imm: ast.Immediate) -> tuple[Const | Name, str, str | None] | None:
@@ -364,15 +362,16 @@ class RequestChecker(OtherThreads):
         )
 
     def _poll(self, statement: ast.PollStatement) -> StatementSteps:
-        """Return the steps of `poll NODE`, one for each completion that it takes."""
-        node = self.queue_pair(statement.node)
+        """Return the steps of `poll NODE` or `poll LANE`, one for each completion that it takes."""
+        pair = self.queue_pair(statement.node)
         times = 1 if statement.count is None else self._count(statement.count)
-        self.thread.polls.append((statement.node, statement.span))
-        if node is None or times is None:
+        if pair is None or times is None:
             return StatementSteps()
+        self.thread.polls.append((pair.name, statement.span))
+        poll = cfg.Poll(pair.node, pair.lane)
         if times == 1:
-            return self.lowering(statement).plain(cfg.Poll(node.name))
-        return self.lowering(statement).chains([repeat((cfg.Poll(node.name), ()), times)])
+            return self.lowering(statement).plain(poll)
+        return self.lowering(statement).chains([repeat((poll, ()), times)])
 
     def _count(self, count: ast.Expr) -> int | None:
         value = self.names.private(count, "how often is polled is a constant").expr
@@ -393,39 +392,39 @@ class RequestChecker(OtherThreads):
         """Return the steps of `r = poll NODE or NODE`: alternatives, each of which may say which it was."""
         found = [self.queue_pair(name) for name in statement.nodes]
         for k, name in enumerate(statement.nodes):
-            if any(name.text == before.text for before in statement.nodes[:k]):
+            if found[k] is not None and found[k] in found[:k]:
                 self.report.error("RR414", name.span, f"{quote(name.text)} is one of them already")
         register = None if statement.target is None else self._register_of(statement.target)
-        nodes = [node.name for node in found if node is not None]
-        if len(nodes) < len(found) or (statement.target is not None and register is None):
+        polls = [cfg.Poll(pair.node, pair.lane) for pair in found if pair is not None]
+        if len(polls) < len(found) or (statement.target is not None and register is None):
             return StatementSteps()
         if register is None:
-            return self.lowering(statement).chains([[(cfg.Poll(node), ())] for node in nodes])
-        self._fits(statement, len(nodes) - 1)
+            return self.lowering(statement).chains([[(poll, ())] for poll in polls])
+        self._fits(statement, len(polls) - 1)
         ways: list[_Way]
-        ways = [[(cfg.Poll(node), ()), (cfg.Silent(), ((register, Const(k)),))] for k, node in enumerate(nodes)]
+        ways = [[(poll, ()), (cfg.Silent(), ((register, Const(k)),))] for k, poll in enumerate(polls)]
         return self.lowering(statement).chains(ways)
 
     def _try_poll(self, statement: ast.TryPoll) -> StatementSteps:
         """Return the steps of `r = trypoll NODE`: a poll, or none."""
-        node = self.queue_pair(statement.node)
+        pair = self.queue_pair(statement.node)
         register = self._register_of(statement.target)
-        if node is None or register is None:
+        if pair is None or register is None:
             return StatementSteps()
         self._fits(statement, 1)
         taken: _Way
-        taken = [(cfg.Poll(node.name), ()), (cfg.Silent(), ((register, Const(1)),))]
+        taken = [(cfg.Poll(pair.node, pair.lane), ()), (cfg.Silent(), ((register, Const(1)),))]
         return self.lowering(statement).chains([taken, [(cfg.Silent(), ((register, Const(0)),))]])
 
     def _receive_poll(self, statement: ast.RecvPollStatement) -> StatementSteps:
         """Return the step of `rpoll THREAD`."""
-        sender = self.sender(statement.sender)
+        sender = self.sender_on(statement.sender, statement.on)
         register = None if statement.target is None else self._register_of(statement.target)
         if sender is None or (statement.target is not None and register is None):
             return StatementSteps()
         if register is not None:
             self._fits(statement, 0)
-        return self.lowering(statement).plain(cfg.RecvPoll(sender), () if register is None else ((register, VALUE),))
+        return self.lowering(statement).plain(cfg.RecvPoll(*sender), () if register is None else ((register, VALUE),))
 
     def _register_of(self, target: ast.Ref) -> str | None:
         """Return the register that something is put into; None after an error."""
@@ -455,14 +454,17 @@ class RequestChecker(OtherThreads):
         operation: type[cfg.RFence | cfg.Flush | cfg.OrderFence],
     ) -> StatementSteps:
         """Return the steps of a statement that only names a queue pair."""
-        node = self.queue_pair(place)
-        return StatementSteps() if node is None else self.lowering(statement).plain(operation(node.name))
+        pair = self.queue_pair(place)
+        return StatementSteps() if pair is None else self.lowering(statement).plain(operation(pair.node, pair.lane))
 
-    def _remote_atomic(self, statement: ast.GetStatement, call: ast.AtomicCall, words: Words) -> StatementSteps:
-        """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa` or `swap`, made as `words` say."""
-        word = "cas" if isinstance(call, ast.CasCall) else call.kind
-        operands = [call.expected, call.new] if isinstance(call, ast.CasCall) else [call.value]
-        target = self.own_cell(statement.target, "`get` writes to a variable of this node")
+    def remote_atomic(
+        self, statement: ast.GetStatement | ast.Call, answer: ast.Ref | None, call: ast.AtomicCall
+    ) -> StatementSteps:
+        """Return the steps of `get x = cas(NODE.y, e, f)`, or with `faa`, `swap` or `fetch`; without an `answer` the old
+        value goes nowhere."""
+        word, operands = _parts_of(call)
+        words = self._get_flags(statement, word if answer is None else "get")
+        target = None if answer is None else self.own_cell(answer, "`get` writes to a variable of this node")
         source = self.remote_cell(call.target, statement)
         values = []
         for operand in operands:
@@ -471,19 +473,21 @@ class RequestChecker(OtherThreads):
             values.append(value)
         if word == "faa":
             self.names.require_domain(call, word)
-        if target is None or source is None:
+        if (target is None and answer is not None) or source is None:
             return StatementSteps()
-        node, signaled = source.variable.node, "unsignaled" not in words
-        self.thread.posts(node, signaled, statement.span)
+        pair, signaled = self.pair_of(source.variable.node, statement), "unsignaled" not in words
+        if pair is None:
+            return StatementSteps()
+        self.thread.posts(pair, signaled, statement.span)
         texts = list(zip(values, map(printer.expression, operands), strict=True))
         change = self._change(call, word, [value.expr for value in values])
 
-        def make(to: cfg.Cell, of: cfg.Cell) -> cfg.RemoteRmw:
-            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps)
+        def make(of: cfg.Cell, to: cfg.Cell | None) -> cfg.RemoteRmw:
+            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps, pair.lane)
 
-        written = None if word == "faa" else texts[-1]
-        lowered = self.lowering(statement).remote_rmw((target, source), make, texts, written)
-        return self._fenced(statement, node, words, lowered)
+        written = texts[-1] if word in ("cas", "swap") else None
+        lowered = self.lowering(statement).remote_rmw(source, target, make, texts, written)
+        return self._fenced(statement, pair, words, lowered)
 
     def _change(self, call: ast.AtomicCall, word: str, values: list[Expr]) -> _Change:
         match word:
@@ -491,6 +495,8 @@ class RequestChecker(OtherThreads):
                 return _Change(values[1], equals(VALUE, values[0]))
             case "swap":
                 return _Change(values[0])
+            case "fetch":
+                return _Change(VALUE, FALSE)
         sum_ = Binary("+", VALUE, values[0])
         domain = self.world.domain
         if domain is None:
@@ -502,14 +508,25 @@ class RequestChecker(OtherThreads):
         return _Change(wrapped(sum_, domain), TRUE, (negate(in_domain(sum_, domain)), fault))
 
 
-def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None) -> _Make:
+def _parts_of(call: ast.AtomicCall) -> tuple[str, list[ast.Expr]]:
+    """The word of an atomic operation, and its operands."""
+    match call:
+        case ast.CasCall(_, expected, new):
+            return "cas", [expected, new]
+        case ast.RmwCall(kind, _, value):
+            return kind, [value]
+        case ast.FetchCall():
+            return "fetch", []
+
+
+def _put_op(signaled: bool, imm: tuple[Const | Name, str, str | None] | None, lane: str) -> _Make:
     def make(target: cfg.Cell | None, data: cfg.Payload) -> cfg.Op:
         assert target is not None
         if imm is not None:
-            return cfg.ImmPut(target, data, imm[0], imm[1], signaled)
+            return cfg.ImmPut(target, data, imm[0], imm[1], signaled, lane)
         if data.inline:
-            return cfg.InlinePut(target, data, signaled)
+            return cfg.InlinePut(target, data, signaled, lane)
         assert data.source is not None
-        return cfg.Put(target, data.source, signaled)
+        return cfg.Put(target, data.source, signaled, lane)
 
     return make

@@ -51,6 +51,8 @@ class Resolver(ABC):
                 return self._no_operand(expr, "cas")
             case ast.RmwCall(kind):
                 return self._no_operand(expr, kind)
+            case ast.FetchCall():
+                return self._no_operand(expr, "fetch")
             case ast.NondetCall():
                 return self._no_operand(expr, "nondet")
             case ast.ThreadAt() | ast.ThreadEnded():
@@ -63,7 +65,9 @@ class Resolver(ABC):
                 return self._binary(expr, op, self.resolve(left), self.resolve(right))
 
     def _no_operand(self, expr: ast.Expr, word: str) -> Expr:
-        expected = f"a whole right-hand side, `r = {word}(...)`{', or a statement of its own' if word != 'nondet' else ''}"
+        whole = "get x = fetch(...)" if word == "fetch" else f"r = {word}(...)"
+        alone = "" if word in ("fetch", "nondet") else ", or a statement of its own"
+        expected = f"a whole right-hand side, `{whole}`{alone}"
         self.report.error("RR304", first_line(expr.span), f"`{word}` cannot be part of an expression", expected=expected)
         return UNKNOWN
 

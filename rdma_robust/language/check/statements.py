@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.diagnose import Reporter, quote
-from rdma_robust.errors import Span
+from rdma_robust.diagnose import Hint, Reporter, quote
+from rdma_robust.errors import Edit, Span
 from rdma_robust.expr import Const, Expr, Name, conj
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StatementSteps
+from rdma_robust.language.check.families import NONE_SUCH, OneOfThem
 from rdma_robust.language.check.meaning import divides_by_no_zero
 from rdma_robust.language.check.names import NamedConstant, ProgramNames, Register, SharedVariable, ThreadNames
 from rdma_robust.language.check.request_statements import RequestChecker
@@ -18,6 +19,7 @@ from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.threads import Named, ResolvedExpr
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
+from rdma_robust.language.syntax.tree_limits import first_line
 
 MAX_ALTERNATIVES: Final = 64
 """The most values that become a step each; of more, or of values that only a run knows, nothing but proofs can be made."""
@@ -57,10 +59,19 @@ class StatementChecker(RequestChecker):
                 return self._assign(statement, target, value)
             case ast.Assign(target, value, op):
                 return self._update(statement, target, ast.Binary(op, target, value, statement.span))
-            case ast.Call(call):
+            case ast.Call(call, flags=flags):
+                if call.target.owner is not None and self.is_remote(call.target.owner):
+                    return self.remote_atomic(statement, None, call)
+                for flag in flags:
+                    message = (
+                        f"`{printer.expression(call)}` is a step of the CPU, no request that could be {quote(flag.word)}"
+                    )
+                    self.report.error("RR419", flag.span, message, hint=self.without(flag))
                 return self._atomic(statement, call, None)
             case ast.MFenceStatement():
                 return self.lowering(statement).plain(cfg.MFence())
+            case ast.BarrierStatement():
+                return self._barrier(statement)
             case ast.Assume(condition, keyword):
                 lowered = self._condition(statement, condition)
                 aside = keyword == "assume"
@@ -98,6 +109,49 @@ class StatementChecker(RequestChecker):
         reason = "a guard is made of registers and constants"
         condition = self.names.private(statement.condition, reason, "assume ").expr
         return conj(divides_by_no_zero(condition), condition)
+
+    def _barrier(self, statement: ast.BarrierStatement) -> StatementSteps:
+        """Return the step of `barrier`, of the threads that it names or of all."""
+        world, own = self.world, self.thread
+        many = next((name for (kind, name), group in world.groups.items() if kind == "thread" and group.is_open), None)
+        if many is not None and (own.crowd or not statement.threads):
+            message = f"there is any number of threads {quote(many)}, which stand at no barrier"
+            hint = "a barrier is one of threads that have names: `barrier T, U`"
+            self.report.error("RR230", first_line(statement.span), message, hint=hint)
+            return StatementSteps()
+        found = [self._known_thread(name) for name in statement.threads]
+        if None in found:
+            return StatementSteps()
+        named = [name for name in found if name is not None] or list(world.placed)
+        if own.name not in named or len({*named}) < len(named):
+            self._wrong_meeting(statement, named)
+            return StatementSteps()
+        return self.lowering(statement).plain(cfg.BarrierWait(tuple(name for name in world.placed if name in named)))
+
+    def _wrong_meeting(self, statement: ast.BarrierStatement, named: list[str]) -> None:
+        """Report a barrier that does not name its own thread, or names one twice."""
+        own = self.thread.name
+        twice = next((k for k, name in enumerate(named) if name in named[:k]), None)
+        last = statement.threads[-1]
+        if twice is None:
+            end = replace(last.span, line=last.span.end_line, column=last.span.end_column, start=last.span.end)
+            hint = Hint(f"write `{printer.statement(statement)}, {own}`", (Edit(end, f", {own}"),))
+            message = f"this barrier does not name {quote(own)}, the thread that stands at it"
+            self.report.error("RR417", first_line(statement.span), message, hint=hint)
+        else:
+            message = f"thread {quote(named[twice])} is named twice"
+            self.report.error("RR417", statement.threads[twice].span, message, expected="each thread once")
+
+    def _known_thread(self, name: ast.Ident) -> str | None:
+        """Return a thread of the program by its name; None after an error."""
+        if name.index is not None or ("thread", name.text) in self.world.groups:
+            name = OneOfThem(self.world, self.report, "statement")(name, "thread")
+        if name.text in self.world.placed:
+            return name.text
+        if name.text not in self.world.poisoned and not name.text.endswith(NONE_SUCH):
+            hint = advice.threads(self.world, name, "")
+            self.report.error("RR225", name.span, f"unknown thread {quote(name.text)}", hint=hint)
+        return None
 
     def _condition(self, statement: ast.Assume | ast.Assert, condition: ast.Expr) -> StatementSteps:
         keyword = statement.keyword if isinstance(statement, ast.Assume) else "assert"
@@ -178,9 +232,22 @@ class StatementChecker(RequestChecker):
         return None
 
     def _atomic(self, statement: ast.Statement, call: ast.AtomicCall, register: str | None) -> StatementSteps:
-        return (
-            self._cas(statement, call, register) if isinstance(call, ast.CasCall) else self._rmw(statement, call, register)
-        )
+        match call:
+            case ast.CasCall():
+                return self._cas(statement, call, register)
+            case ast.RmwCall():
+                return self._rmw(statement, call, register)
+            case ast.FetchCall(target):
+                self._report_fetch(statement, target)
+                return StatementSteps()
+
+    def _report_fetch(self, statement: ast.Statement, target: ast.Ref) -> None:
+        """`fetch` where no request is."""
+        shown = advice.shown_reference(target)
+        remote = target.owner is not None and self.is_remote(target.owner)
+        hint = f"`get x = fetch({shown})` with a variable of this node" if remote else f"read `{shown}` itself"
+        message = "`fetch` asks the card of another node, which brings the value to a variable of this one"
+        self.report.error("RR419", first_line(statement.span), message, hint=hint)
 
     def _rmw(self, statement: ast.Statement, call: ast.RmwCall, register: str | None) -> StatementSteps:
         value = self.names.private(call.value, f"`{call.kind}` makes its one shared access to the cell it changes")

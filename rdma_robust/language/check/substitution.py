@@ -97,6 +97,8 @@ class Substitution:
                 return ast.Binary(op, self.expression(left), self.expression(right), span, expr.inner)
             case ast.CasCall(target, expected, new):
                 return ast.CasCall(self.target(target), self.expression(expected), self.expression(new), span)
+            case ast.FetchCall(target):
+                return ast.FetchCall(self.target(target), span)
             case ast.RmwCall(kind, target, value):
                 return ast.RmwCall(kind, self.target(target), self.expression(value), span)
             case ast.NondetCall(low, high):

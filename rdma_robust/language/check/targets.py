@@ -196,7 +196,7 @@ class _Resolver(StateResolver):
     def _state(self, atom: claims.PointAt | claims.EndedAtom) -> Atom:
         if isinstance(atom, claims.EndedAtom):
             return ThreadAtExit(atom.thread)
-        return ThreadAtPoints(atom.thread, (dict(self.threads[atom.thread].labels)[atom.label],))
+        return ThreadAtPoints(atom.thread, self.threads[atom.thread].points_at(atom.label))
 
 
 def target_reader(text: str) -> Callable[[ProgramNames, tuple[cfg.Thread, ...]], StateTarget]:

@@ -45,7 +45,13 @@ def _has_steps(statement: ast.Statement) -> bool:
     """Whether a statement makes a step wherever it is reached."""
     match statement:
         case (
-            ast.Skip() | ast.Registers() | ast.PostedStatement() | ast.LabelStatement() | ast.Halt() | ast.BrokenStatement()
+            ast.Skip()
+            | ast.Registers()
+            | ast.Lanes()
+            | ast.PostedStatement()
+            | ast.LabelStatement()
+            | ast.Halt()
+            | ast.BrokenStatement()
         ):
             return False
         case ast.Loop() | ast.Choose():

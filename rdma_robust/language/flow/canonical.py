@@ -73,7 +73,7 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
     for node in program.nodes:
         yield f"node {name(node)}{' many' * (node in program.many_nodes)}", None
     for cell in program.cells:
-        kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}"
+        kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}{' sync' * cell.sync}"
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None
     for t, thread in enumerate(program.threads):
         where = f"{name(thread.node)} from {thread.entry} to {thread.exit}{' many' * thread.many}"
@@ -83,8 +83,10 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
         yield f"  points {' '.join(map(str, sorted(thread.points)))}", None
         for label, point in thread.labels:
             yield f"  label {name(label)} = {point}", None
-        for sender, buffer in thread.posted:
-            yield f"  posted {_cell(buffer.node, buffer.name)} from {name(sender)}", None
+        for lane, node in thread.lanes:
+            yield f"  lane {name(lane)} to {name(node)}", None
+        for sender, buffer, lane in thread.posted:
+            yield f"  posted {_cell(buffer.node, buffer.name)} from {name(sender)}{_lane(lane)}", None
         for k, (source, target, step) in enumerate(cfg.steps(thread)):
             yield f"  {source} -> {target}: {_step(step)}", (t, k)
     for line in program.outcomes:
@@ -104,15 +106,22 @@ def _step(step: cfg.Step) -> str:
     sets = "".join(
         f"{',' * (k > 0) or ' set'} {name(r)} := {canonical_expression(v)}" for k, (r, v) in enumerate(step.assigns)
     )
-    return f"{operation(step.op)}{guard}{sets}{_fault(step.fault)}"
+    return f"{operation(step.op)}{_lane(cfg.named_lane(step.op))}{guard}{sets}{_fault(step.fault)}"
 
 
 def _fault(fault: cfg.Fault | None) -> str:
     return "" if fault is None else f" fault {fault.kind}"
 
 
+def _lane(lane: str) -> str:
+    return "" if lane == cfg.NAMELESS else f" lane {name(lane)}"
+
+
+_TOWARDS: Final = {cfg.Poll: "poll", cfg.RFence: "rfence", cfg.Flush: "flush", cfg.OrderFence: "order"}
+
+
 def operation(op: cfg.Op) -> str:
-    """Return an operation as text; no other has the same."""
+    """Return an operation as text, but for its lane; no other has the same."""
     match op:
         case cfg.Silent():
             return "skip"
@@ -126,10 +135,8 @@ def operation(op: cfg.Op) -> str:
             return f"put {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
         case cfg.Get(target, source, signaled):
             return f"get {_cell(target.node, target.name)} = {_cell(source.node, source.name)}{_signaled(signaled)}"
-        case cfg.Poll(node):
-            return f"poll {name(node)}"
-        case cfg.RFence(node):
-            return f"rfence {name(node)}"
+        case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node) | cfg.OrderFence(node):
+            return f"{_TOWARDS[type(op)]} {name(node)}"
         case cfg.Rmw(cell, new, when):
             return f"rmw {_cell(cell.node, cell.name)} = {canonical_expression(new)} if {canonical_expression(when)}"
         case cfg.Section(cells, writes):
@@ -142,14 +149,11 @@ def operation(op: cfg.Op) -> str:
                 f"nondet {'-' if low is None else canonical_expression(low)} "
                 f"{'-' if high is None else canonical_expression(high)}"
             )
-        case cfg.Flush(node):
-            return f"flush {name(node)}"
-        case cfg.OrderFence(node):
-            return f"order {name(node)}"
         case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
-            return f"get {_cell(target.node, target.name)} = rmw {_cell(source.node, source.name)} = {change}"
+            answer = "" if target is None else f"get {_cell(target.node, target.name)} = "
+            return f"{answer}rmw{'' if answer else ' of'} {_cell(source.node, source.name)} = {change}"
         case cfg.InlinePut(target, data, signaled):
             return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
         case cfg.Send(to, node, data, signaled):
@@ -161,6 +165,8 @@ def operation(op: cfg.Op) -> str:
             return f"recv {_cell(cell.node, cell.name)} from {name(sender)}"
         case cfg.RecvPoll(sender):
             return f"rpoll {name(sender)}"
+        case cfg.BarrierWait(threads):
+            return f"barrier {' '.join(map(name, threads))}"
 
 
 def _signaled(signaled: bool) -> str:

@@ -33,6 +33,8 @@ class Cell:
 
     A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
     start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
+    A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
+    A `sync` one is meant for synchronisation, which no behaviour depends on.
     """
 
     node: str
@@ -40,6 +42,8 @@ class Cell:
     init: int = 0
     hidden: bool = False
     moment: bool = False
+    relaxed: bool = False
+    sync: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -111,33 +115,37 @@ class Nondet:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """`FL(node)`: wait until every earlier operation of the thread towards `node` has taken effect."""
+    """`FL`: wait until every earlier operation of a queue pair to `node` has taken effect."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderFence:
-    """`nO(node)`: remote writes and atomics of the queue pair before it take effect before those behind it."""
+    """`nO`: remote writes and atomics of a queue pair to `node` before it take effect before those behind it."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteRmw:
     """Remote atomic on the queue pair towards `source.node`: its card replaces VALUE, the value of `source`, by `new` if
-    `when` is true, in one step; the old value goes to `target`, a word of the own node, in a second one. `new` and `when`
-    are over VALUE and registers, whose values are those of the moment of posting.
+    `when` is true (of a fetch it never is), in one step; the old value goes to `target`, a word of the own node, in a second
+    one, or nowhere: then it completes with the first. `new` and `when` are over VALUE and registers, whose values are
+    those of the moment of posting.
 
     With `wraps` and a condition over the same, such a step is reported where it is true (a `faa` that leaves the domain
     and starts again at its other end); the thread goes on."""
 
-    target: Cell
+    target: Cell | None
     source: Cell
     new: Expr
     when: Expr = TRUE
     signaled: bool = True
     wraps: tuple[Expr, Fault] | None = None
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,7 @@ class Put:
     target: Cell
     source: Cell
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +165,7 @@ class Get:
     target: Cell
     source: Cell
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +188,7 @@ class InlinePut:
     target: Cell
     data: Payload
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +200,7 @@ class Send:
     node: str
     data: Payload
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,37 +213,55 @@ class ImmPut:
     imm: Expr
     to: str
     signaled: bool = True
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Recv:
-    """`V`: post the buffer `cell` for a message from the thread `sender`."""
+    """`V`: post the buffer `cell` for a message from the thread `sender`, on this lane of it."""
 
     cell: Cell
     sender: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RecvPoll:
     """`RP`: wait for the earliest receive completion from the thread `sender` not yet polled; VALUE is its immediate, or
-    0."""
+    0. On a `lane` only the messages on it count."""
 
     sender: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """`P(node)`."""
+    """`P` of a queue pair to `node`."""
 
     node: str
+    lane: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RFence:
-    """`nF(node)`."""
+    """`nF` of a queue pair to `node`."""
 
     node: str
+    lane: str = ""
 
+
+@dataclass(frozen=True, slots=True)
+class BarrierWait:
+    """`BAR`: wait until every one of `threads`, the own one among them, stands at one of the same; then all go on.
+
+    They are named in the order of the program. The k-th barrier of each of them belongs together.
+    """
+
+    threads: tuple[str, ...]
+
+
+NAMELESS: Final = ""
+"""The `lane` of what is on the queue pair to a node that has no name of its own. The lane of a receive is its sender's."""
 
 RemoteOp = Put | Get | RemoteRmw
 """What a thread hands to its network card: it reads `source` and writes `target`."""
@@ -239,15 +269,15 @@ RemoteOp = Put | Get | RemoteRmw
 Message = Send | ImmPut
 """What takes a receive buffer of another thread."""
 
-CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll
-"""What a CPU does alone."""
+CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | BarrierWait
+"""What a CPU does without its network card."""
 
 Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 
 
 FaultKind = (
     Literal["overflow", "division by zero", "index out of range", "assertion"]
-    | Literal["rnr", "receive queue full", "value not followed"]
+    | Literal["rnr", "receive queue full", "value not followed", "send queue full"]
 )
 
 
@@ -255,11 +285,11 @@ FaultKind = (
 class Fault:
     """What goes wrong when a step with this fault is taken.
 
-    `overflow`, `division by zero` and `index out of range` end the execution (the step leads to a program point without
-    edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of a remote
-    `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step: they are
-    met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the program: its
-    integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
+    `overflow`, `division by zero`, `index out of range` and `send queue full` end the execution (the step leads to a program
+    point without edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of
+    a remote `faa`. `rnr` (receiver not ready: a message finds no buffer) and `receive queue full` are no faults of a step:
+    they are met where a message or a receive cannot go on, and the thread waits. `value not followed` is none of the
+    program: its integers have no ends, and one leaves the range that it is read with. `text` is what was written there.
     """
 
     kind: FaultKind
@@ -297,9 +327,10 @@ class Thread:
     """The code of one thread. `registers` are (name, initial value) pairs; `exit` is the only final program point.
 
     `edges` are (from, to, step), in the order of the source; `points` are all program points. `labels` are (name, program
-    point before the statement with that label) pairs. `posted` are (sending thread, buffer) pairs: receives that are posted
-    before anything runs, in this order. Of a template, which is `many`, any number of copies run. The `family` of one of
-    several is their name and its number: ("P", 2) for `P[2]`.
+    point before the statement with that label) pairs, several of a label where send queues have a depth. `posted` are
+    (sending thread, buffer, lane of that thread): receives that are posted before anything runs, in this order. `lanes` are
+    (name, node) pairs: the queue pairs that have a name of their own. Of a template, which is `many`, any number of copies
+    run. The `family` of one of several is their name and its number: ("P", 2) for `P[2]`.
     """
 
     name: str
@@ -310,9 +341,10 @@ class Thread:
     entry: int
     exit: int
     labels: tuple[tuple[str, int], ...] = ()
-    posted: tuple[tuple[str, Cell], ...] = ()
+    posted: tuple[tuple[str, Cell, str], ...] = ()
     many: bool = False
     family: tuple[str, int] | None = None
+    lanes: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[int]:
@@ -324,6 +356,10 @@ class Thread:
         for source, target, step in self.edges:
             graph.add_edge(source, target, step=step)
         return graph
+
+    def points_at(self, label: str) -> tuple[int, ...]:
+        """Return the program points before the statement with a label."""
+        return tuple(point for name, point in self.labels if name == label)
 
     @property
     def begun(self) -> Cell | None:
@@ -370,6 +406,11 @@ class Program:
     many_nodes: tuple[str, ...] = ()
 
     @property
+    def has_regions(self) -> bool:
+        """Whether some word is in a relaxed region."""
+        return any(cell.relaxed for cell in self.cells)
+
+    @property
     def crowds(self) -> tuple[Thread, ...]:
         """The templates."""
         return tuple(thread for thread in self.threads if thread.many)
@@ -391,7 +432,7 @@ def is_unwritten(step: Step) -> bool:
     return cell is not None and cell.moment and cell.name in step.text
 
 
-def peer_of(op: Op) -> str | None:
+def node_of(op: Op) -> str | None:
     """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
     match op:
         case Put(target=target) | InlinePut(target=target) | ImmPut(target=target):
@@ -400,8 +441,33 @@ def peer_of(op: Op) -> str | None:
             return source.node
         case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
-        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet() | Recv() | RecvPoll():
+        case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
             return None
+        case Recv() | RecvPoll() | BarrierWait():
+            return None
+
+
+def named_lane(op: object) -> str:
+    """Return the lane that an operation names, NAMELESS if it names none."""
+    lane: str = getattr(op, "lane", NAMELESS)
+    return lane
+
+
+def on_lane(lane: str) -> str:
+    """Return what stands behind the name of a thread or request for a lane; nothing for NAMELESS."""
+    return lane and f" on {lane}"
+
+
+def peer_of(op: Op) -> str | None:
+    """Return the queue pair of a remote operation, or of a poll, fence or flush of such, as its thread names it: by a lane,
+    or by the node where it has none; None for all others. No lane of a program has the name of a node."""
+    node = node_of(op)
+    return None if node is None else named_lane(op) or node
+
+
+def queue_pairs_of(program: Program, thread: Thread) -> dict[str, str]:
+    """Return the queue pairs that a thread can have, by their names, with the nodes at their other ends."""
+    return {**{node: node for node in program.nodes}, **dict(thread.lanes)}
 
 
 def operands(op: Op) -> tuple[Expr, ...]:
@@ -421,5 +487,7 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
-        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence() | Recv() | RecvPoll():
+        case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence():
+            return ()
+        case Recv() | RecvPoll() | BarrierWait():
             return ()

@@ -5,7 +5,7 @@ Source: docs/theory-crowds.md, "What is decided".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -103,15 +103,21 @@ class _Renaming:
 
     def __call__(self, part: Any) -> Any:
         """Return an operation, or a part of one, with the own node and its words renamed."""
-        match part:
-            case Cell(node=node):
-                return replace(part, node=self.new(node)) if node == self.node else part
-            case tuple():
-                return tuple(map(self, part))
-            case _ if is_dataclass(part) and not isinstance(part, (Expr, Fault, type)):
-                return replace(part, **{f.name: self._field(f.name, getattr(part, f.name)) for f in fields(part)})
-            case _:
-                return part
+        return with_cells(part, lambda cell: replace(cell, node=self._named("node", cell.node)), self._named)
 
-    def _field(self, name: str, value: Any) -> Any:
-        return self.new(self.node) if name == "node" and value == self.node else self(value)
+    def _named(self, name: str, value: Any) -> Any:
+        return self.new(self.node) if name == "node" and value == self.node else value
+
+
+def with_cells(part: Any, changed: Callable[[Cell], Cell], named: Callable[[str, Any], Any] = lambda _, value: value) -> Any:
+    """Return an operation, or a part of one, with other words; `named` is asked about every field of it by its name."""
+    match part:
+        case Cell():
+            return changed(part)
+        case tuple():
+            return tuple(with_cells(each, changed, named) for each in part)
+        case _ if is_dataclass(part) and not isinstance(part, (Expr, Fault, type)):
+            made = {f.name: named(f.name, with_cells(getattr(part, f.name), changed, named)) for f in fields(part)}
+            return replace(part, **made)
+        case _:
+            return part

@@ -24,11 +24,14 @@ from rdma_robust.language.flow.valid_requests import (
     wrong_counts,
     wrong_crowds,
     wrong_hardware,
+    wrong_lane,
+    wrong_lanes,
+    wrong_meeting,
     wrong_message,
     wrong_payload,
-    wrong_peer,
     wrong_places,
     wrong_posted,
+    wrong_sender,
 )
 
 MAX_POINT: Final = 1_000_000
@@ -128,7 +131,8 @@ def _declarations(program: cfg.Program) -> Iterator[Complaint]:
                 yield Complaint(f"{what} is no integer of at most 18 digits")
         yield from _points(thread)
         yield from _labels(thread)
-        yield from map(Complaint, wrong_posted(program, thread))
+        yield from _words("lane", (lane for lane, _ in thread.lanes), _MEMBER)
+        yield from map(Complaint, (*wrong_lanes(program, thread), *wrong_posted(program, thread)))
         count += len(thread.edges)
     if count > cfg.MAX_STEPS:
         yield Complaint(f"this program is too large: its control-flow graphs have more than {cfg.MAX_STEPS:,} steps")
@@ -263,19 +267,22 @@ class _Thread:
                     yield "a section has each of its words once, and writes only these"
             case cfg.Put(target, source):
                 yield from self._own(source, cells, hidden=True)
-                yield from self._remote(target, cells)
+                yield from self._remote(target, cells, step.op.lane)
             case cfg.InlinePut() | cfg.Send() | cfg.ImmPut():
                 yield from self._request(step.op, cells)
-            case cfg.Recv(cell, sender):
+            case cfg.Recv(cell, sender, lane):
                 yield from self._own(cell, cells)
-                yield from wrong_peer(self.program, self.thread, sender)
-            case cfg.RecvPoll(sender):
-                yield from wrong_peer(self.program, self.thread, sender)
+                yield from wrong_sender(self.program, self.thread, sender, lane)
+            case cfg.RecvPoll(sender, lane):
+                yield from wrong_sender(self.program, self.thread, sender, lane)
+            case cfg.BarrierWait(threads):
+                yield from wrong_meeting(self.program, self.thread, threads)
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
-                yield from self._own(target, cells)
-                yield from self._remote(source, cells)
-            case cfg.Poll(node) | cfg.RFence(node) | cfg.Flush(node) | cfg.OrderFence(node):
-                yield from self._queue_pair(node)
+                if target is not None:
+                    yield from self._own(target, cells)
+                yield from self._remote(source, cells, step.op.lane)
+            case cfg.Poll(node, lane) | cfg.RFence(node, lane) | cfg.Flush(node, lane) | cfg.OrderFence(node, lane):
+                yield from self._queue_pair(node, lane)
             case other:
                 yield f"{other!r} is no operation"
 
@@ -284,9 +291,9 @@ class _Thread:
         if op.data.source is not None:
             yield from self._own(op.data.source, cells, hidden=True)
         if isinstance(op, cfg.Send):
-            yield from self._queue_pair(op.node)
+            yield from self._queue_pair(op.node, op.lane)
         else:
-            yield from self._remote(op.target, cells)
+            yield from self._remote(op.target, cells, op.lane)
         if not isinstance(op, cfg.InlinePut):
             yield from wrong_message(self.program, self.thread, op)
 
@@ -295,9 +302,9 @@ class _Thread:
         if cell.node != self.thread.node:
             yield f"{quote(str(cell))} is on another node"
 
-    def _remote(self, cell: cfg.Cell, cells: frozenset[cfg.Cell]) -> Iterator[str]:
+    def _remote(self, cell: cfg.Cell, cells: frozenset[cfg.Cell], lane: str) -> Iterator[str]:
         yield from self._declared(cell, cells, False)
-        yield from self._queue_pair(cell.node)
+        yield from self._queue_pair(cell.node, lane)
 
     @staticmethod
     def _declared(cell: cfg.Cell, cells: frozenset[cfg.Cell], hidden: bool) -> Iterator[str]:
@@ -306,7 +313,8 @@ class _Thread:
         elif cell.hidden and not hidden:
             yield f"{quote(str(cell))} is the hidden constant of a put"
 
-    def _queue_pair(self, node: str) -> Iterator[str]:
+    def _queue_pair(self, node: str, lane: str) -> Iterator[str]:
+        yield from wrong_lane(self.thread, lane, node)
         if node not in self.program.nodes:
             yield f"unknown node {quote(node)}"
         elif node in self.program.many_nodes and node != self.thread.node:

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from typing import get_args
 
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import VALUE, Const, Name
-from rdma_robust.language.flow.cfg import ImmPut, Op, Payload, Program, Recv, RecvPoll, Send, Thread
+from rdma_robust.language.flow.cfg import NAMELESS, ImmPut, Op, Payload, Program, Recv, RecvPoll, Send, Thread
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
+from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.language.flow.valid_expressions import wrong_in
-from rdma_robust.model import Model
+from rdma_robust.model import Model, Order
 
 
 def wrong_payload(data: Payload) -> Iterator[str]:
@@ -32,6 +34,33 @@ def wrong_peer(program: Program, thread: Thread, peer: str) -> Iterator[str]:
         yield f"messages go between threads of different nodes, and {quote(peer)} runs on {other.node} too"
 
 
+def wrong_sender(program: Program, thread: Thread, sender: str, lane: str) -> Iterator[str]:
+    """Yield what is wrong with where a receive says that messages come from."""
+    yield from wrong_peer(program, thread, sender)
+    other = next((each for each in program.threads if each.name == sender), None)
+    if other is not None:
+        yield from wrong_lane(other, lane, thread.node)
+
+
+def wrong_lane(thread: Thread, lane: str, node: str) -> Iterator[str]:
+    """Yield what is wrong with naming a lane of `thread` for the queue pair to a node."""
+    known = dict(thread.lanes)
+    if lane != NAMELESS and lane not in known:
+        yield f"thread {thread.name} has no lane {quote(lane)}"
+    elif lane != NAMELESS and known[lane] != node:
+        yield f"lane {quote(lane)} of thread {thread.name} goes to {known[lane]}, not to {node}"
+
+
+def wrong_lanes(program: Program, thread: Thread) -> Iterator[str]:
+    """Yield what is wrong with the lanes of a thread: each has a name of its own, which no node has either."""
+    names = [name for name, _ in thread.lanes]
+    for name, node in thread.lanes:
+        if names.count(name) > 1 or name in program.nodes:
+            yield f"lane {quote(name)} of thread {thread.name} has a name that is taken"
+        if node not in program.nodes:
+            yield f"lane {quote(name)} of thread {thread.name} goes to {quote(node)}, which is no node"
+
+
 def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterator[str]:
     """Yield what is wrong with where a message goes and what number it carries."""
     yield from wrong_peer(program, thread, op.to)
@@ -43,10 +72,20 @@ def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterat
         yield "an immediate is a register or a constant"
 
 
+def wrong_meeting(program: Program, thread: Thread, threads: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is wrong with the threads of a barrier."""
+    if thread.name not in threads:
+        yield "a barrier names its own thread too"
+    if threads != tuple(each.name for each in program.threads if each.name in threads):
+        yield "a barrier names threads of the program, each once, in their order"
+    if any(each.many and each.name in threads for each in program.threads):
+        yield "no thread of which there are many stands at a barrier: it is one of threads that have names"
+
+
 def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
     """Yield what is wrong with the receives that are posted before anything runs."""
-    for sender, buffer in thread.posted:
-        for message in wrong_peer(program, thread, sender):
+    for sender, buffer, lane in thread.posted:
+        for message in wrong_sender(program, thread, sender, lane):
             yield f"a receive of thread {thread.name} is posted from a wrong thread: {message}"
         if buffer not in program.cells or buffer.hidden or buffer.node != thread.node:
             yield f"thread {thread.name} posts {quote(str(buffer))}, which is no variable of its node"
@@ -55,10 +94,13 @@ def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
 def wrong_hardware(program: Program) -> Iterator[str]:
     """Yield what is wrong with the hardware that a program names."""
     told = {word: value for word, value in asdict(program.hardware).items() if value is not None}
-    if told.get("order", "default") not in ("default", "multipath", "relaxed"):
+    if told.get("order", "default") not in get_args(Order):
         yield f"no order is called {told['order']!r}"
     if told.get("cpu", "sc") not in ("sc", "tso"):
         yield f"no cpu is called {told['cpu']!r}"
+    depth = told.get("send_depth", 1)
+    if type(depth) is not int or not 1 <= depth <= MAX_DEPTH:
+        yield f"{depth!r} is no depth of a send queue: a number from 1 to {MAX_DEPTH}"
     try:
         Model(atomics=told.get("atomics", "hca"))
     except UsageError as error:

@@ -18,6 +18,7 @@ from rdma_robust.language.syntax.expressions import (
     CasCall,
     CopiesWhere,
     Expr,
+    FetchCall,
     Ident,
     NondetCall,
     NumberLiteral,
@@ -35,6 +36,7 @@ __all__ = [
     "CasCall",
     "CopiesWhere",
     "Expr",
+    "FetchCall",
     "Ident",
     "NondetCall",
     "NumberLiteral",
@@ -49,9 +51,10 @@ __all__ = [
 NodeName = Ident
 ThreadName = Ident
 LabelName = Ident
+LaneName = Ident
 """What a name in a statement is one of: `parts_of` finds it by what its field is declared as."""
 
-FlagWord = Literal["unsignaled", "inline", "fenced"]
+FlagWord = Literal["unsignaled", "inline", "fenced", "on"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,11 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An atomic operation whose old value is not used."""
+    """An atomic operation whose old value goes nowhere; with `flags` only a request to a card has."""
 
     call: AtomicCall
     span: Span = field(default=NO_SPAN, compare=False)
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +213,12 @@ class BrokenStatement:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """How a request is made: without a completion, with data that the CPU reads at once, behind a fence."""
+    """How a request is made: without a completion, with data that the CPU reads at once, behind a fence; or, with a `lane`,
+    `on` which queue pair it is, and for a receive on which one of its sender."""
 
     word: FlagWord
     span: Span = field(default=NO_SPAN, compare=False)
+    lane: LaneName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +297,24 @@ class FlushStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneDeclaration:
+    """`name to node`, or as many as the family has."""
+
+    name: Ident
+    node: NodeName
+    span: Span = field(default=NO_SPAN, compare=False)
+    family: FamilyRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """`qp name to node, ...`: queue pairs of the thread beside the one without a name that it has to each node."""
+
+    lanes: tuple[LaneDeclaration, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class OrderStatement:
     node: NodeName
     span: Span = field(default=NO_SPAN, compare=False)
@@ -303,6 +327,7 @@ class PostedStatement:
     buffers: tuple[Ref, ...]
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
+    on: Flag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +337,7 @@ class RecvStatement:
     buffer: Ref
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
+    on: Flag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +346,15 @@ class RecvPollStatement:
 
     sender: ThreadName
     target: Ref | None
+    span: Span = field(default=NO_SPAN, compare=False)
+    on: Flag | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierStatement:
+    """`barrier thread, ...`; without threads it is one of all."""
+
+    threads: tuple[ThreadName, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -339,6 +374,9 @@ class JoinStatement:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
+Receiving = PostedStatement | RecvStatement | RecvPollStatement
+"""What names a lane of another thread, the sender."""
+
 Request = (
     PutStatement
     | GetStatement
@@ -349,6 +387,7 @@ Request = (
     | RFenceStatement
     | FlushStatement
     | OrderStatement
+    | Lanes
     | PostedStatement
     | RecvStatement
     | RecvPollStatement
@@ -358,7 +397,20 @@ Request = (
 """All of these that are statements."""
 
 
-Simple = Registers | Assign | Call | MacroCall | Request | MFenceStatement | LabelStatement | Assume | Assert | Halt | Skip
+Simple = (
+    Registers
+    | Assign
+    | Call
+    | MacroCall
+    | Request
+    | MFenceStatement
+    | BarrierStatement
+    | LabelStatement
+    | Assume
+    | Assert
+    | Halt
+    | Skip
+)
 Statement = Simple | If | While | Loop | For | Choose | BrokenStatement
 
 
@@ -375,7 +427,7 @@ class AllowLoopback:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSetting:
-    """`word value` in a `hardware` line."""
+    """`word value` in a `hardware` line, as `order relaxed` and `send depth 16`."""
 
     word: Ident
     value: Ident
@@ -405,12 +457,15 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class CellDeclaration:
-    """A variable or, with a `size`, an array of a node."""
+    """A variable or, with a `size`, an array of a node; a `relaxed` one is in a relaxed memory region,
+    and a `sync` one is meant for synchronisation."""
 
     name: Ident
     size: Expr | None
     init: Expr | None
     span: Span = field(default=NO_SPAN, compare=False)
+    relaxed: bool = False
+    sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,19 @@ from typing import Final
 from lark import Token
 
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
-_CALLED: Final = frozenset({"FAA", "SWAP", "NONDET"})
+_CALLED: Final = frozenset({"FAA", "FETCH", "SWAP", "NONDET"})
 _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
-_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "RECV", "START"})
+_BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "QP", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
-_SINGLE: Final = frozenset({"AT", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "SEND", "WHEN"})
+_SINGLE: Final = frozenset(
+    {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "SYNC", "WHEN"}
+)
+
+_SAID_WITH: Final = {"RELAXED": "SYNC", "SYNC": "RELAXED"}
+"""What is said of variables, and what may stand before it."""
 
 WORDS: Final = _MODELS | _CALLED | _EXPECTED | _BEFORE_A_WORD | _GIVEN | _FLAGS | _JOINING | _COPIES | _SINGLE
 """The terminals of words that are keywords in places only."""
@@ -29,8 +34,9 @@ _ASKED: Final = WORDS | {"CAS"}
 _NOTED: Final = frozenset(
     {"EXPECT", "SEMICOLON", "NEWLINE", "NODE", "LBRACE", "RBRACE", "LPAR", "RPAR", "PUT", "GET", "OUTCOME"}
 )
-_REQUESTS: Final = frozenset({"PUT", "GET", "SEND"})
-_LED_BY: Final = {"TO": frozenset({"SEND", "PUT"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
+_ATOMICS: Final = frozenset({"CAS", "FAA", "SWAP"})
+_REQUESTS: Final = frozenset({"PUT", "GET", "SEND"}) | _ATOMICS
+_LED_BY: Final = {"TO": frozenset({"SEND", "PUT", "QP"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
 """What an expression, or a flag, ends with."""
 
@@ -49,24 +55,27 @@ _BEGINS_EXPRESSION: Final = frozenset({"NUMBER", "OP_NOT"})
 def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield the tokens of a file, comments left out, with names for the words that are none of the language's there.
 
-    - `for`, `macro`, `flush`, `join`, `order`, `posted`, `recv`, `start` begin a line, or follow a label; a word follows;
+    - `for`, `macro`, `flush`, `join`, `order`, `posted`, `qp`, `recv` and `start` begin a line or follow a label, and a word
+      follows;
     - `rpoll` does too, or it and `trypoll` follow the `=` of an assignment, and a word follows;
     - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
-    - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put` or `get`;
+    - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put`, a `get`, or a `cas`,
+      `faa` or `swap` that is a statement;
     - `to`, `from` and `imm` do so in the statements that have them, and an expression follows;
     - `hardware` begins a line outside of braces, and a word follows;
-    - `in` is the second word after such a `for`, or what stands second in the brackets behind the name of a node or thread;
+    - `in` is the second word after such a `for`, or what stands second in brackets behind a name that is declared;
     - `when` follows a model or `robust`, or what is whole in an `invariant` line;
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
-    - `mfence` is a whole statement;
-    - a bracket follows `faa`, `swap` and `nondet`;
+    - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
+    - `relaxed` and `sync` begin the declaration of a variable of a node, and a word follows;
+    - a bracket follows `faa`, `fetch`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
     - `at` and `ended` are in an `invariant` line and follow a name;
     - `some`, `all` and `count` are in an `invariant` or `outcome` line: a word and `:` follow, after `count` a bracket.
 
     A macro may have the name of what the language can be asked to do by a statement of that form: `cas`, `faa` or `swap`.
-    Then such a statement is the macro. `nondet` is no statement, so there it always is a macro.
+    Then such a statement is the macro. `fetch` and `nondet` are no statements, so there they always are macros.
     """
     yield from _Reader(tokens).read()
 
@@ -76,7 +85,7 @@ class _Reader:
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
-        self._hidden = {b.type for a, b in pairwise(tokens) if a.type == "MACRO"} | {"NONDET"}
+        self._hidden = {b.type for a, b in pairwise(tokens) if a.type == "MACRO"} | {"FETCH", "NONDET"}
         self._expecting = False
         self._invariant = False
         self._outcome = False
@@ -103,7 +112,7 @@ class _Reader:
                 self._note(kind)
             if kind == "INVARIANT":
                 self._invariant, self._brackets = True, 0
-            elif kind in {"SEND", "POSTED", "RECV"}:
+            elif kind in {"SEND", "POSTED", "QP", "RECV"} or (kind in _ATOMICS and self._begins()):
                 self._request, self._brackets = kind, 0
             elif kind == "WHEN":
                 self._expecting = self._invariant = self._outcome = False
@@ -185,16 +194,20 @@ class _Reader:
         match kind:
             case "HARDWARE":
                 return not self._depth and self._begins() and word
+            case "RELAXED" | "SYNC":
+                return self._in_node and self._previous in _STARTS | {"COMMA", _SAID_WITH[kind]} and word
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":
-                begins = self._before[0] in _DECLARED and self._before[2] == "LSQB"
+                declared = self._before[0] in _DECLARED or self._request == "QP"
+                begins = declared and self._before[2] == "LSQB"
                 return self._counter == at - 1 or (begins and self._solid in {"NAME", "OP_TIMES"})
             case "WHEN":
                 whole = self._previous in _WHOLE | {"ENDED"}
                 return self._previous in _CLAIMED or (self._invariant and whole)
-            case "MFENCE":
-                return not self._in_node and self._begins() and follows in _ENDS
+            case "MFENCE" | "BARRIER":
+                whole = follows in _ENDS or (kind == "BARRIER" and word)
+                return not self._in_node and self._begins() and whole
             case "INVARIANT":
                 expression = follows in _BEGINS_EXPRESSION or (after is not None and after.isidentifier())
                 return self._begins() and (expression or not self._depth)

@@ -79,6 +79,14 @@ class RmwCall:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchCall:
+    """`fetch(target)`, which reads as atomics do and writes nothing; the grammar allows it as any operand."""
+
+    target: Ref
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class NondetCall:
     """`nondet(low, high)`, or `nondet()` without either; the grammar allows it as any operand."""
 
@@ -118,5 +126,5 @@ class CopiesWhere:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-AtomicCall = CasCall | RmwCall
+AtomicCall = CasCall | RmwCall | FetchCall
 Expr = NumberLiteral | Ref | Unary | Binary | AtomicCall | NondetCall | ThreadAt | ThreadEnded | CopiesWhere

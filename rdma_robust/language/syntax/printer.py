@@ -24,6 +24,8 @@ def expression(expr: ast.Expr) -> str:
             return f"cas({reference(target)}, {expression(expected)}, {expression(new)})"
         case ast.RmwCall(kind, target, value):
             return f"{kind}({reference(target)}, {expression(value)})"
+        case ast.FetchCall(target):
+            return f"fetch({reference(target)})"
         case ast.NondetCall(low, high):
             return "nondet()" if low is None or high is None else f"nondet({expression(low)}, {expression(high)})"
         case ast.ThreadAt(thread, label):
@@ -86,7 +88,7 @@ def binding(part: ast.Binding) -> str:
 def cell_text(part: ast.CellDeclaration) -> str:
     size = "" if part.size is None else f"[{expression(part.size)}]"
     init = "" if part.init is None else f" = {expression(part.init)}"
-    return f"{part.name.text}{size}{init}"
+    return f"{'sync ' * part.sync}{'relaxed ' * part.relaxed}{part.name.text}{size}{init}"
 
 
 def statement(part: ast.Statement) -> str:
@@ -98,10 +100,12 @@ def statement(part: ast.Statement) -> str:
             return "reg " + ", ".join(binding(r) for r in registers)
         case ast.Assign(target, value, op):
             return f"{reference(target)} {op}= {expression(value)}"
-        case ast.Call(call):
-            return expression(call)
+        case ast.Call(call, flags=flags):
+            return expression(call) + _flags(flags)
         case ast.MacroCall(name, arguments):
             return f"{name.text}({', '.join(map(expression, arguments))})"
+        case ast.BarrierStatement(threads):
+            return f"barrier {', '.join(map(place_text, threads))}".rstrip()
         case ast.MFenceStatement():
             return "mfence"
         case ast.LabelStatement(name):
@@ -167,12 +171,14 @@ def _request(part: ast.Request) -> str:
             return f"{_given(target)}poll {' or '.join(map(place_text, nodes))}"
         case ast.TryPoll(target, node):
             return f"{reference(target)} = trypoll {place_text(node)}"
-        case ast.PostedStatement(buffers, sender):
-            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}"
-        case ast.RecvStatement(buffer, sender):
-            return f"recv {reference(buffer)} from {place_text(sender)}"
-        case ast.RecvPollStatement(sender, target):
-            return f"{_given(target)}rpoll {place_text(sender)}"
+        case ast.Lanes(lanes):
+            return "qp " + ", ".join(f"{lane.name.text}{family(lane.family)} to {place_text(lane.node)}" for lane in lanes)
+        case ast.PostedStatement(buffers, sender, on=on):
+            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}{flag_text(on)}"
+        case ast.RecvStatement(buffer, sender, on=on):
+            return f"recv {reference(buffer)} from {place_text(sender)}{flag_text(on)}"
+        case ast.RecvPollStatement(sender, target, on=on):
+            return f"{_given(target)}rpoll {place_text(sender)}{flag_text(on)}"
         case ast.StartStatement(thread):
             return f"start {place_text(thread)}"
         case ast.JoinStatement(thread):
@@ -186,7 +192,12 @@ def _request(part: ast.Request) -> str:
 
 
 def _flags(flags: tuple[ast.Flag, ...]) -> str:
-    return "".join(f" {flag.word}" for flag in flags)
+    return "".join(map(flag_text, flags))
+
+
+def flag_text(flag: ast.Flag | None) -> str:
+    """Return a flag as it stands behind a request, or a receive."""
+    return "" if flag is None else f" {flag.word}{'' if flag.lane is None else f' {place_text(flag.lane)}'}"
 
 
 def _given(target: ast.Ref | None) -> str:

@@ -42,10 +42,11 @@ RDMA_WORDS: Final = SyntaxWords(
     ),
     declaring="THREAD",
     statements=frozenset({"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE"})
-    | {"LOOP", "CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "ORDER", "POSTED", "RECV", "RPOLL", "SEND"},
-    operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "SWAP", "NONDET"}),
+    | {"LOOP", "CHOOSE", "FOR", "NAME", "CAS", "FAA", "SWAP", "FLUSH", "MFENCE", "ORDER", "POSTED", "RECV", "RPOLL", "SEND"}
+    | {"BARRIER"},
+    operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "FETCH", "SWAP", "NONDET"}),
     besides=frozenset({"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}),
-    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET"})
+    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET", "FETCH"})
     | {
         "ALL",
         "COUNT",
@@ -83,6 +84,7 @@ RDMA_WORDS: Final = SyntaxWords(
         "trypoll": "it has a value: `r = trypoll NODE`",
         "receive": "`recv BUFFER from THREAD` posts a buffer, `rpoll THREAD` waits for a message",
         "recv": "`recv BUFFER from THREAD` posts a buffer",
+        "barrier": "`barrier` stands alone, or the threads follow that meet: `barrier T, U`",
         "mfence": "`mfence` stands alone: it waits until the store buffer of its thread is empty",
         "rpoll": "`rpoll THREAD` waits for a message",
         "posted": "`posted BUFFER from THREAD` declares buffers that are there before anything runs",

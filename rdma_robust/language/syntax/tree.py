@@ -49,7 +49,9 @@ class TreeBuilder(CommonBuilder):
         return ast.HardwareDeclaration(parts_of_kind(parts, ast.HardwareSetting), span_from(parts[0], parts[-1]))
 
     def setting(self, parts: list[Part]) -> ast.HardwareSetting:
-        return ast.HardwareSetting(ident_of(parts[0]), ident_of(parts[1]), span_from(parts[0], parts[1]))
+        words, value = parts[:-1], parts[-1]
+        word = ast.Ident(" ".join(map(str, words)), span_from(words[0], words[-1]))
+        return ast.HardwareSetting(word, ident_of(value), span_from(words[0], value))
 
     def domain(self, parts: list[Part]) -> ast.Domain:
         keyword, low, _, high = parts
@@ -67,8 +69,13 @@ class TreeBuilder(CommonBuilder):
         return ast.FamilyRange(name, low, high, span_from(counter, high or counter))
 
     def cell(self, parts: list[Part]) -> ast.CellDeclaration:
-        name, _, size, bracket, _, init = parts
-        return ast.CellDeclaration(ident_of(name), size, init, span_from(name, init or bracket or name))
+        said, name, _, size, bracket, _, init = parts
+        words = {token.type for token in said or ()}
+        span = span_from(said[0] if said else name, init or bracket or name)
+        return ast.CellDeclaration(ident_of(name), size, init, span, relaxed="RELAXED" in words, sync="SYNC" in words)
+
+    def said(self, parts: list[Part]) -> list[Part]:
+        return parts
 
     def thread(self, parts: list[Part]) -> ast.ThreadDeclaration:
         keyword, name, family, _, node, block = parts
@@ -119,7 +126,8 @@ class TreeBuilder(CommonBuilder):
         return ast.Binding(ident_of(name), value, span_from(name, value or name))
 
     def call(self, parts: list[Part]) -> ast.Call:
-        return ast.Call(parts[0], parts[0].span)
+        call, *flags = parts
+        return ast.Call(call, span_from(call, parts[-1]), tuple(flags))
 
     def macro_call(self, parts: list[Part]) -> ast.MacroCall:
         return ast.MacroCall(ident_of(parts[0]), nodes_of(parts), span_from(parts[0], parts[-1]))
@@ -140,6 +148,16 @@ class TreeBuilder(CommonBuilder):
     def flag(self, parts: list[Part]) -> ast.Flag:
         return ast.Flag(_FLAGS[parts[0].type], span_from(parts[0], parts[0]))
 
+    def on_lane(self, parts: list[Part]) -> ast.Flag:
+        return ast.Flag("on", span_from(parts[0], parts[1]), parts[1])
+
+    def lane(self, parts: list[Part]) -> ast.LaneDeclaration:
+        name, family, _, node = parts
+        return ast.LaneDeclaration(ident_of(name), node, span_from(name, node), family)
+
+    def lanes(self, parts: list[Part]) -> ast.Lanes:
+        return ast.Lanes(parts_of_kind(parts, ast.LaneDeclaration), span_from(parts[0], parts[-1]))
+
     def send(self, parts: list[Part]) -> ast.SendStatement:
         keyword, source, _, to, *flags = parts
         return ast.SendStatement(source, to, span_from(keyword, parts[-1]), tuple(flags))
@@ -157,13 +175,19 @@ class TreeBuilder(CommonBuilder):
         return ast.TryPoll(parts[0], parts[-1], span_from(parts[0], parts[-1]))
 
     def posted(self, parts: list[Part]) -> ast.PostedStatement:
-        return ast.PostedStatement(parts_of_kind(parts, ast.Ref), parts[-1], span_from(parts[0], parts[-1]))
+        *_, sender, on = parts
+        return ast.PostedStatement(parts_of_kind(parts, ast.Ref), sender, span_from(parts[0], on or sender), on)
 
     def recv(self, parts: list[Part]) -> ast.RecvStatement:
-        return ast.RecvStatement(parts[1], parts[-1], span_from(parts[0], parts[-1]))
+        keyword, buffer, _, sender, on = parts
+        return ast.RecvStatement(buffer, sender, span_from(keyword, on or sender), on)
 
     def rpoll(self, parts: list[Part]) -> ast.RecvPollStatement:
-        return ast.RecvPollStatement(parts[-1], parts[0], span_from(parts[0] or parts[2], parts[-1]))
+        target, _, keyword, sender, on = parts
+        return ast.RecvPollStatement(sender, target, span_from(target or keyword, on or sender), on)
+
+    def barrier(self, parts: list[Part]) -> ast.BarrierStatement:
+        return ast.BarrierStatement(parts_of_kind(parts, ast.Ident), span_from(parts[0], last_of(parts)))
 
     def rfence(self, parts: list[Part]) -> ast.RFenceStatement:
         return ast.RFenceStatement(parts[1], span_from(parts[0], parts[1]))
@@ -193,6 +217,10 @@ class TreeBuilder(CommonBuilder):
     def rmw(self, parts: list[Part]) -> ast.RmwCall:
         keyword, _, target, _, value, closing = parts
         return ast.RmwCall("faa" if keyword.type == "FAA" else "swap", target, value, span_from(keyword, closing))
+
+    def fetch(self, parts: list[Part]) -> ast.FetchCall:
+        keyword, _, target, closing = parts
+        return ast.FetchCall(target, span_from(keyword, closing))
 
     def nondet(self, parts: list[Part]) -> ast.NondetCall:
         keyword, _, low, _, high, closing = parts

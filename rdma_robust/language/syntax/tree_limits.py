@@ -64,6 +64,8 @@ def subexpressions(expr: ast.Expr) -> tuple[ast.Expr, ...]:
             return (target, expected, new)
         case ast.RmwCall(_, target, value):
             return (target, value)
+        case ast.FetchCall(target):
+            return (target,)
         case ast.NondetCall(low, high):
             return tuple(bound for bound in (low, high) if bound is not None)
         case ast.Ref(owner, _, index):
@@ -162,9 +164,12 @@ _ROLES: Final[dict[str, Role]] = {
     "NodeName": "node",
     "ThreadName": "thread",
     "LabelName": "label",
+    "LaneName": "node",
     "Binding": "inner",
     "Arm": "inner",
     "Flag": "inner",
+    "LaneDeclaration": "inner",
+    "FamilyRange": "inner",
     "Immediate": "inner",
     "Block": "block",
     "Span": "span",

@@ -13,12 +13,13 @@ from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.model import Model
+from rdma_robust.model import CARDS, Model
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
 
 HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
+OF_STANDARDS: Final = "order none: what standards of one-sided libraries promise, not what a card does"
 EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
 
 
@@ -42,7 +43,8 @@ class SettingView:
 
 @dataclass(frozen=True, slots=True)
 class ModelsRecord:
-    """The answer for one program; without `settings` none was found, and `reason` says why."""
+    """The answer for one program; without `settings` none was found, and `reason` says why. `without_regions` is what
+    its own setting would say if all words were strict, None if they are."""
 
     file: str
     status: str
@@ -52,6 +54,7 @@ class ModelsRecord:
     program: str | None = None
     settings: tuple[SettingView, ...] = ()
     left_out: tuple[str, ...] = ()
+    without_regions: SettingView | None = None
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
@@ -83,6 +86,7 @@ def models_record(found: OnAllHardware) -> ModelsRecord:
         program=found.program.name,
         settings=views,
         left_out=found.left_out,
+        without_regions=None if found.without_regions is None else _view(found, -1, found.without_regions),
         warnings=diagnostics(found.program.warnings),
         time_s=round(found.time_s, 6),
     )
@@ -102,13 +106,17 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
     counts = Counter(view.verdict for view in record.settings)
     said = ", ".join(f"{counts[word]} {VERDICTS[word]}" for word in ("robust", "not-robust", "unknown") if counts[word])
     lines = sentence(f"{printable(record.file)}: {count(len(record.settings), 'setting')}: {said}", width)
-    rows = [_cells(view) for view in record.settings]
+    strict = record.without_regions
+    shown = [*((view, _note(view)) for view in record.settings), *([] if strict is None else [(strict, _strict(strict))])]
+    rows = [_cells(view) for view, _ in shown]
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADS))]
     named = [Column(head, most, right=head == "states") for head, most in zip(HEADS, widths, strict=True)]
     columns = Columns(named, width, "  ")
     lines += columns.head()
-    for view, row in zip(record.settings, rows, strict=True):
-        lines += columns.row(row, _note(view))
+    for (_, note), row in zip(shown, rows, strict=True):
+        lines += columns.row(row, note)
+    if any(view.model.order not in CARDS for view in record.settings):
+        lines += sentence(OF_STANDARDS, width, "  ")
     for reason in record.left_out:
         lines += sentence(f"left out: {reason}", width, "  ")
     for view in record.settings:
@@ -139,6 +147,12 @@ def _cells(view: SettingView) -> list[str]:
     return [model.cpu, model.atomics, model.order, reads, VERDICTS[view.verdict], f"{view.states}"]
 
 
+def _strict(view: SettingView) -> str:
+    return "; ".join(
+        ["that of the program without relaxed regions", *[printable(view.reason)] * (view.verdict == "unknown")]
+    )
+
+
 def _note(view: SettingView) -> str:
     undecided = [printable(view.reason)] * (view.verdict == "unknown")
     return "; ".join(["that of the program"] * view.own + ["first to break it"] * view.first + undecided)
@@ -159,7 +173,8 @@ class ModelsView(View[ModelsRecord]):
         return ModelsLines(layout)
 
     def objects(self, record: ModelsRecord) -> Sequence[JsonObject]:
-        return (asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)},)
+        told = asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)}
+        return (told if record.without_regions is not None else {k: v for k, v in told.items() if k != "without_regions"},)
 
     def numbers(self, records: Sequence[ModelsRecord]) -> Mapping[str, int]:
         found = Counter(record.status for record in records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rdma_robust.language.flow.send_queues import slots_text
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.witness_view import WitnessView
@@ -41,6 +42,8 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
         blocks.append(filled(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
     if result.matters is not None:
         blocks.append(filled(matters_line(result.matters), width))
+    if full and result.send_slots:
+        blocks.append(filled(slots_text(result.send_slots), width))
     lines: list[str] = []
     for block in blocks:
         lines += ["", *block] if lines else block

@@ -11,6 +11,7 @@ from typing import Literal
 
 from rdma_robust.frame.answer import DiagnosticView, ErrorKind, Failure, diagnostics
 from rdma_robust.language.flow.cfg import Fault
+from rdma_robust.language.flow.send_queues import NeededSlots, needed_slots
 from rdma_robust.model import Model
 from rdma_robust.outcome import Matters, Outcome, Verdict
 from rdma_robust.reports.check.witness_view import WitnessView, view
@@ -75,8 +76,8 @@ class Result:
     a decided verdict, and False where a program with `expect` lines has `broken` claims. `hangs` are the threads that wait
     in a hang that was come by; none says nothing about hangs. `model` is the memory model that was asked about, None for
     the paper's. `copies` are about a program with templates. `left_out` says what was not found out beside the verdict, and
-    by which limit.
-    `matters` is None where it was not asked whether it matters that the program is not robust.
+    by which limit. `send_slots` are of the queue pairs whose threads bound them. `matters` is None where it was not asked
+    whether it matters that the program is not robust.
     """
 
     file: str
@@ -107,6 +108,7 @@ class Result:
     copies: CopiesView | None = None
     left_out: tuple[str, ...] = ()
     matters: Matters | None = None
+    send_slots: tuple[NeededSlots, ...] = ()
 
     def counts(self, fault: FaultView) -> bool:
         """Whether a fault is of a claim that is broken, and so against what the program is expected to do."""
@@ -141,11 +143,12 @@ def result_of(outcome: Outcome, file: str) -> Result:
         warnings=diagnostics(outcome.warnings),
         hangs=outcome.hang.waits if outcome.hang else (),
         broken=tuple(BrokenClaimView(each.kind, each.line, each.column, each.text) for each in outcome.broken),
-        witness=view(outcome.shown, outcome.witness) if outcome.witness else None,
+        witness=view(outcome.shown, outcome.witness, outcome.model.order) if outcome.witness else None,
         model=outcome.model if outcome.model.words else None,
         copies=_copies(outcome),
         left_out=outcome.left_out,
         matters=outcome.matters,
+        send_slots=needed_slots(program.threads),
     )
 
 

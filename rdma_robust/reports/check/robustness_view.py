@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
@@ -14,6 +14,7 @@ from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
+from rdma_robust.model import CARDS
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
@@ -108,6 +109,9 @@ def expected_word(result: Result) -> str:
     return expected_cell(result.as_expected, claimed=result.expected is not None or result.as_expected is False)
 
 
+OF_STANDARDS: Final = ": standards, no card"
+
+
 def note(result: Result, expect: bool = False) -> str:
     """Return what a row says besides its numbers, on one line; with `expect` first why it counts."""
     remarks = why_not_expected(result) if expect else []
@@ -116,7 +120,7 @@ def note(result: Result, expect: bool = False) -> str:
     elif result.copies is not None and not result.spin_only:
         remarks.append(result.reason.partition(":")[0])
     if result.model is not None:
-        remarks.append(result.model.words)
+        remarks.append(result.model.words + OF_STANDARDS * (result.model.order not in CARDS))
     if result.spin_only:
         remarks.append("only through failed spin reads")
     for may in dict.fromkeys(each.may for each in result.faults):
@@ -142,6 +146,8 @@ def result_object(result: Result) -> JsonObject:
         del members["copies"]
     if not members["left_out"]:
         del members["left_out"]
+    if not members["send_slots"]:
+        del members["send_slots"]
     if members["matters"] is None:
         del members["matters"]
     elif members["matters"]["final_states"] is not None:

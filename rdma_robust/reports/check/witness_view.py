@@ -88,11 +88,11 @@ class WitnessView:
     matter: tuple[int, ...]
 
 
-def view(program: Program, witness: Witness) -> WitnessView:
-    """Return `witness`, a witness for `program`, as plain data."""
+def view(program: Program, witness: Witness, order: str) -> WitnessView:
+    """Return `witness`, a witness for `program` under an order of that name, as plain data."""
     from rdma_robust.semantics.what_matters import of_counterexample  # noqa: PLC0415 - slow; few read verdicts have one
 
-    words = Words(program)
+    words = Words(program, order)
     alpha = tuple(e.index for e in witness.order[: witness.before])
     pivot = None if witness.pivot is None else witness.pivot.index
     beta = tuple(e.index for e in witness.order[witness.before :] if e.index != pivot)

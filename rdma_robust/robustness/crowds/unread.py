@@ -191,7 +191,7 @@ class Unread:
     @cached_property
     def _messaging(self) -> frozenset[int]:
         edges = (e for g in self.instance.frame.graphs for e in g.edges)
-        return frozenset(thread for e in edges if e.connection is not None for thread in e.connection)
+        return frozenset(thread for e in edges if e.connection is not None for thread in e.connection[:2])
 
     @cached_property
     def _cells(self) -> tuple[Cell, ...]:

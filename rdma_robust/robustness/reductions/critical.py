@@ -83,8 +83,10 @@ class CriticalCycles:
 
     @cached_property
     def accesses(self) -> int:
-        """The accesses of cells that are written somewhere: only these conflict. With them messages, V and RP."""
-        return _set(i for i, e in enumerate(self.events) if self.frame.touched_by(e) or (e.type and e.connection))
+        """The accesses of cells that are written somewhere: only these conflict. With them messages, V, RP and barriers."""
+        return _set(
+            i for i, e in enumerate(self.events) if self.frame.touched_by(e) or (e.type and e.connection) or e.members
+        )
 
     @cached_property
     def of_thread(self) -> tuple[int, ...]:
@@ -127,7 +129,9 @@ class CriticalCycles:
         return tuple(each | waiting for each, waiting in zip(meeting, self._waiting_for, strict=True))
 
     def _meeting(self, e: EventEdge) -> int:
-        """The accesses that conflict with an event."""
+        """The accesses that conflict with an event, and the barriers that are one vertex with it."""
+        if e.members:
+            return _set(i for i, other in enumerate(self.events) if other.members == e.members)
         found = ((self.frame.bit(cell), written) for cell, _, written in e.accesses)
         return _union(self._of_cell.get(bit, (0, 0))[not written] for bit, written in found if bit)
 

@@ -19,9 +19,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.language.flow.cfg import Cell, Fault
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Fault
 from rdma_robust.robustness.event_edge import EventEdge
-from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, qp_of, thing_of, things_of
 from rdma_robust.robustness.messages import buffer_of
 from rdma_robust.robustness.reductions.value_sorts import Sorts, Term, takes_value
 
@@ -33,8 +33,8 @@ _MOST_EDGES = 3_000
 """In larger programs no like threads are looked for: that would take seconds."""
 
 Thing = tuple[Hashable, ...]
-"""What a program mentions: ("thread", t), ("node", name), ("cell", cell), ("register", name), ("point", t, p), or
-("value", sort, v)."""
+"""What a program mentions: ("thread", t), ("node", name), ("lane", t, name), ("cell", cell), ("register", name),
+("point", t, p), or ("value", sort, v)."""
 
 Renaming = Mapping[Thing, Thing]
 """What becomes of the things that are something else afterwards."""
@@ -74,9 +74,17 @@ def image_of(c: PivotClass, by: Renaming) -> PivotClass:
         assert isinstance(number, int)
         return number
 
+    def lane(t: int, name: str) -> str:
+        image = by.get(("lane", t, name), ("lane", t, name))[2]
+        assert isinstance(image, str)
+        return image
+
     cell = by.get(("cell", c.cell), ("cell", c.cell))[1]
     assert isinstance(cell, Cell)
-    receive = None if c.receive is None else (thread(c.receive[0]), thread(c.receive[1]))
+    receive = None
+    if c.receive is not None:
+        sender, receiver, on = c.receive
+        receive = thread(sender), thread(receiver), lane(sender, on) if on != NAMELESS else on
     return PivotClass(thread(c.thread), cell, c.writes, c.atomic, receive)
 
 
@@ -224,8 +232,8 @@ class _Search:
             yield from (("register", self._of(("thread", t)), self._of(("register", r))) for r, _ in g.registers)
         for cell in self.frame.cells:
             yield "lies", self._of(("cell", cell)), self._of(("node", cell.node))
-        for (sender, receiver), channel in self.frame.messages.channels.items():
-            ends = self._of(("thread", sender)), self._of(("thread", receiver))
+        for connection, channel in self.frame.messages.channels.items():
+            ends = map(self._of, things_of(self.frame.program, connection))
             buffers = tuple(self._of(("cell", cell)) for cell in channel.buffers)
             shape = [(q.width, q.capacity) for q in (channel.posted, channel.arrived)]
             yield "channel", *ends, *buffers, repr((shape, channel.least, channel.depth, channel.most))
@@ -233,7 +241,8 @@ class _Search:
     def _term(self, e: EventEdge) -> Term:
         """What an edge is, apart from names: equal terms, equal behaviour."""
         kind = (e.type and e.type.value, e.carries, e.completes, e.completing, e.also and e.also.value, e.stops)
-        connection = None if e.connection is None else tuple(self._of(("thread", t)) for t in e.connection)
+        program = self.frame.program
+        connection = None if e.connection is None else tuple(map(self._of, things_of(program, e.connection)))
         posted = buffer_of(e)
         return (
             repr((kind, None if e.fault is None else e.fault.kind)),
@@ -242,7 +251,7 @@ class _Search:
             self._of(("point", e.thread, e.target)),
             self._cell(e.cell, takes_value(e)),
             tuple(self._cell(touch.cell, True) for touch in e.section),
-            None if e.remote is None else self._of(("node", e.remote)),
+            None if e.remote is None else self._of(thing_of(program, qp_of(e))),
             connection,
             None if posted is None else self._cell(posted, True),
             *self.sorts.terms(e, self._of),

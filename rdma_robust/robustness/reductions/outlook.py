@@ -31,7 +31,7 @@ from rdma_robust.robustness.marks import AccessMemory
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import WIDTH, DeadEnds, GuardedMove, GuardValues, Marks, PivotNeeds
-from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, ForcingRules
+from rdma_robust.robustness.rules import CPU_BETA, STORE_BETA, ForcingRules, thread_bits
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
@@ -81,8 +81,8 @@ def _move(
         str(e.cell) if bit and e.cell is not None else None,
         guard,
         bool(e.cell is not None and frame.written_by(e)),
-        bool(bit or (e.type and e.connection)),
-        (*seen.tainted.parts(conflicting), *frame.messages.taints_of(e)),
+        bool(bit or (e.type and e.connection) or e.members),
+        (*seen.tainted.parts(conflicting | seen.marks.threads(e) * bool(e.members)), *frame.messages.taints_of(e)),
         cycles.overtaking[number] | (cycles.conflicting[number] if e.stops else 0),
         cycles.after[number],
         cycles.conflicting[number],
@@ -97,7 +97,10 @@ def _of_sections(frame: InstrumentationFrame) -> frozenset[Cell]:
 
 def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
     """What keeps an event out of alpha by a store of its thread, and an event of a queue pair by the order there."""
-    found: list[tuple[str, int]] = [(STORE_BETA, 1 << e.thread)] if rules.forced_by_store(e) else []
+    stores = rules.forced_by_stores_of(e)
+    found: list[tuple[str, int]] = [(STORE_BETA, stores)] if stores else []
+    if e.members:
+        found.append((CPU_BETA, thread_bits(e.members)))
     if e.remote is None:
         return tuple(found)
     qp = qp_of(e)

@@ -24,9 +24,8 @@ from typing import Any, Protocol, TypeVar
 from rdma_robust.counters.permutations import Blocks, Codes, FieldPart, Key, Trade
 from rdma_robust.counters.program import CounterProgram, pc
 from rdma_robust.errors import InternalError
-from rdma_robust.robustness.event_graph import Connection
 from rdma_robust.robustness.forwarding import StoreBuffers
-from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, thing_of, things_of
 from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, AccessMemory, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses
 from rdma_robust.robustness.receiving import CLOSED
@@ -115,7 +114,7 @@ class StateLayout:
     def _queues(self) -> Iterator[tuple[Role, FieldPart]]:
         for connection, channel in self.frame.messages.channels.items():
             for k, (name, *_) in enumerate(channel.variables()):
-                yield ("queue", k, *_ends(connection)), FieldPart(name)
+                yield ("queue", k, *things_of(self.frame.program, connection)), FieldPart(name)
 
     def _queue_pairs(self) -> Iterator[tuple[Role, FieldPart]]:
         rules, frame = self.rules, self.frame
@@ -127,7 +126,8 @@ class StateLayout:
             (role, name, tuple(rules.acknowledged)) for role, name in (("settled", rules.settled), ("ahead", rules.ahead))
         ]
         for role, name, queue_pairs in named:
-            yield from (((role, _thread(t), ("node", node)), FieldPart(name((t, node)))) for t, node in queue_pairs)
+            for qp in queue_pairs:
+                yield (role, _thread(qp[0]), thing_of(frame.program, qp)), FieldPart(name(qp))
 
     def _marks(self) -> Iterator[tuple[Role, FieldPart]]:
         seen, frame = self.seen, self.frame
@@ -337,10 +337,6 @@ class _Keys:
 
 def _thread(t: int) -> Thing:
     return "thread", t
-
-
-def _ends(connection: Connection) -> tuple[Thing, Thing]:
-    return _thread(connection[0]), _thread(connection[1])
 
 
 def _bit(marks: MarkSet, mask: int) -> FieldPart:

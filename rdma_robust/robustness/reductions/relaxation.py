@@ -14,7 +14,16 @@ from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
-from rdma_robust.semantics.order_table import REMOTE_WRITES, forced_behind_poll, ippo_scope, nfo_pairs_of, oppo_scope
+from rdma_robust.semantics.kinds import Kind, kind_of, type_of
+from rdma_robust.semantics.order_table import (
+    REMOTE_WRITES,
+    apart,
+    behind_poll,
+    gains_behind_poll,
+    ippo_scope,
+    nfo_between,
+    oppo_scope,
+)
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _MOST_UNPOLLED = 16
@@ -29,15 +38,17 @@ remote write of beta (False, where completions give order); of others nothing is
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What is known behind an event a of beta: whether it is a store that waits in a buffer, which types are in beta since,
-    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta.
+    """What is known behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since,
+    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta. The read of the request
+    under way is its `own`, if it is in beta and the order table says nothing of its writes.
     """
 
     point: int
     store: bool
-    beta: frozenset[tuple[str | None, EventType]]
+    beta: frozenset[tuple[str | None, Kind]]
     fenced: frozenset[str | None] = frozenset()
     polls: Polls = ()
+    own: bool = False
 
 
 class ThreadRelaxation:
@@ -53,16 +64,12 @@ class ThreadRelaxation:
         self.graph = graph
         self.poll = poll
         self.model = model
-        self.told = forced_behind_poll(model)
+        self.told = behind_poll(model) is not None
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
         self.unpolled: dict[str, dict[int, int]] = {}
-
-    @property
-    def flushes(self) -> bool:
-        """Whether nfo orders an nlR and an nlW of one queue pair, so that R3 counts."""
-        return frozenset({EventType.NLW, EventType.NLR}) in nfo_pairs_of(self.model)
+        self.apart = {read for read, _ in apart(model)}
 
     def overtaking(self, edge: EventEdge) -> list[EventEdge]:
         """Return the events that may be in alpha, or the pivot, while the earlier event of `edge` is in beta."""
@@ -72,12 +79,12 @@ class ThreadRelaxation:
             return found
         start = _After(edge.target, store, frozenset())
         most: dict[tuple[object, ...], Polls] = {}
-        first = start if store else self._after_nic(start, edge, edge.also)
+        first = start if store else self._after_nic(start, edge, edge.also or edge.type)
         todo = [] if first is None else [first]
         while todo:
             self.poll()
             now = todo.pop()
-            key = (now.point, now.beta, now.fenced)
+            key = (now.point, now.beta, now.fenced, now.own)
             if key in most:
                 if (joined := _later(most[key], now.polls)) == most[key]:
                     continue
@@ -99,31 +106,38 @@ class ThreadRelaxation:
             return self._after_poll(onward, later.remote)
         if later.type is None or not self._forced(now, later):
             found.append(later)
-            overtakes = later.type is EventType.NF and (later.remote, EventType.NLW) in now.beta
+            overtakes = later.type is EventType.NF and self._pushed(now, later.remote)
             return replace(onward, fenced=now.fenced | {later.remote}) if overtakes else onward
         if later.type in CPU_TYPES:
             return onward if later.type in STORE_TYPES else None
-        return self._after_nic(onward, later)
+        return self._after_nic(onward, later, later.type)
 
-    def _after_nic(self, now: _After, edge: EventEdge, kind: EventType | None = None) -> _After | None:
+    def _pushed(self, now: _After, remote: str | None) -> bool:
+        """Whether an nlW of beta is one that a later nlR pushes out."""
+        mine = (kind for other, kind in now.beta if other == remote and type_of(kind) is EventType.NLW)
+        return any(nfo_between(kind, EventType.NLR, self.model) for kind in mine)
+
+    def _after_nic(self, now: _After, edge: EventEdge, known: EventType) -> _After | None:
         """What is known behind a NIC event of beta, None if no run comes there; where it makes two, and only one is known to
-        be in beta, that is the `kind`."""
-        assert edge.type is not None and edge.remote is not None
-        beta, polls = now.beta | {(edge.remote, kind or edge.type)}, now.polls
-        forces = edge.completing and self._forces_poll(now, edge)
-        tells = bool(self.told) and (kind or edge.type) in REMOTE_WRITES
+        be in beta, that has the type `known`."""
+        assert edge.remote is not None
+        beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
+        own = not edge.completing and (now.own or known in self.apart)
+        forces = edge.completing and self._forces_poll(now, replace(edge, type=known))
+        tells = self.told and known in REMOTE_WRITES
         for new in ((edge.remote, in_beta) for in_beta, asked in ((False, tells), (True, forces)) if asked):
             if new not in dict(polls):
                 if not (left := self._outstanding(edge)):
                     return None
                 polls = tuple(sorted((*polls, (new, left))))
-        return replace(now, beta=beta, polls=polls)
+        return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
-        if edge.type is EventType.NLW or edge.type is None or now.store:
+        if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store or now.own:
             return True
-        earlier = (t for remote, t in now.beta if remote == edge.remote and t not in NIC_WRITE_TYPES)
-        return any(ippo_scope(t, edge.type, self.model) == "qp" for t in earlier)
+        earlier = (k for remote, k in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
+        later = kind_of(edge.type, edge)
+        return any(ippo_scope(kind, later, self.model) == "qp" for kind in earlier)
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
         mine = {key: most for key, most in now.polls if key[0] == remote and most != _UNBOUNDED}
@@ -137,12 +151,15 @@ class ThreadRelaxation:
             return False
         if now.store and oppo_scope(EventType.LW, later.type, self.model) == "all":
             return True
-        if later.type is EventType.NLR and later.remote in now.fenced and self.flushes:
+        mine, kind = [earlier for remote, earlier in now.beta if remote == later.remote], kind_of(later.type, later)
+        if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
             return True
-        if later.type in self.told and later.remote is not None and dict(now.polls).get((later.remote, False)) == 0:
+        told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
+        if told and gains_behind_poll(kind, self.model):
             return True
-        mine = (earlier for remote, earlier in now.beta if remote == later.remote)
-        return any(oppo_scope(earlier, later.type, self.model) == "qp" for earlier in mine)
+        if now.own and later.type in NIC_WRITE_TYPES:
+            return True
+        return any(oppo_scope(earlier, kind, self.model) == "qp" for earlier in mine)
 
     def _outstanding(self, write: EventEdge) -> int:
         """After how many polls, at most, one takes the completion of this NIC write, or a later one if it is unsignaled: as

@@ -39,6 +39,8 @@ class Relevance(Continuation):
 
     def thread_mark(self, edge: EventEdge, part: int) -> list[PivotClass]:
         """Classes for which a walk can go on from the event, in this part, through a later event of its thread."""
+        if edge.members:  # of the other threads nothing is known here
+            return list(self.classes.tried)
         number = self.cycles.number(edge)
         after, overtaking = self.cycles.after[number], self.cycles.overtaking[number]
         if part != BETA:
@@ -53,6 +55,8 @@ class Relevance(Continuation):
 
     def spent(self, edge: EventEdge) -> list[PivotClass]:
         """Classes for which an exit of a walk lay ahead of the event's thread before it, but none does any more."""
+        if edge.members:
+            return []
         ahead = self.cycles.ahead[edge.thread]
         before, now = ahead[edge.source], ahead[edge.target]
         if before == now:
@@ -62,7 +66,7 @@ class Relevance(Continuation):
     def keeps_pivot_out(self, edge: EventEdge) -> list[PivotClass]:
         """Classes of the event's thread of which no event may be the pivot once this one is in beta."""
         overtaking = self.cycles.overtaking[self.cycles.number(edge)]
-        mine = ((c, sites) for c, sites in self._sites if c.thread == edge.thread)
+        mine = ((c, sites) for c, sites in self._sites if c.thread in edge.threads)
         model = self.classes.frame.model
         return [c for c, sites in mine if keeps_pivot_out(edge, c, model) or not overtaking & sites]
 

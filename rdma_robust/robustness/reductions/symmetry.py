@@ -22,14 +22,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from rdma_robust.expr import Expr, Name, is_value, names, substitute
-from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.language.flow.cfg import NAMELESS, Cell
 from rdma_robust.robustness.event_graph import EventGraph
-from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
+from rdma_robust.robustness.frame import InstrumentationFrame, LaneThing, PivotClass, QueuePairThing, qp_of, thing_of
 from rdma_robust.robustness.messages import buffer_of
+from rdma_robust.semantics.connections import Connection
 
 _MAX_COMPARED = 3_000
 """Names compared at most in the search for automorphisms: 8 equal threads take 250, the limit about 5 ms."""
@@ -39,16 +40,16 @@ _MAX_THREADS = 64
 
 _Element = TypeVar("_Element", int, PivotClass)
 
-_Place = str | Cell | int
-"""What threads share: a node, a cell, or a connection, of which they know the other thread by its number."""
+_Place = str | Cell | int | LaneThing
+"""What threads share: a node, a cell, or a connection, of which they know the other thread by its number, and the lane."""
 
 
 @dataclass(frozen=True, slots=True)
 class Automorphism:
     """A renaming that leaves the program the same.
 
-    `threads[t]` is the image of thread t and `points[t]` maps its program points to those of the image. Nodes, cells and
-    registers that no event graph mentions do not occur.
+    `threads[t]` is the image of thread t and `points[t]` maps its program points to those of the image. Nodes, lanes, cells
+    and registers that no event graph mentions do not occur.
     """
 
     threads: tuple[int, ...]
@@ -56,10 +57,15 @@ class Automorphism:
     cells: Mapping[Cell, Cell]
     registers: Mapping[str, str]
     points: tuple[Mapping[int, int], ...]
+    lanes: Mapping[LaneThing, LaneThing] = field(default_factory=dict)
 
     def image(self, c: PivotClass) -> PivotClass:
         """Return the class of the images of the pivots of class `c`."""
-        receive = None if c.receive is None else (self.threads[c.receive[0]], self.threads[c.receive[1]])
+        receive = None
+        if c.receive is not None:
+            sender, receiver, on = c.receive
+            lane = on if on == NAMELESS else self.lanes["lane", sender, on][2]
+            receive = self.threads[sender], self.threads[receiver], lane
         return replace(c, thread=self.threads[c.thread], cell=self.cells[c.cell], receive=receive)
 
 
@@ -109,6 +115,18 @@ class _Shape:
         cells: dict[Cell, int] = {}
         points: dict[int, int] = {graph.entry: 0}
         threads: dict[int, int] = {graph.thread: 0} if frame.messages.channels else {}
+        lanes: dict[LaneThing, int] = {}
+        program = frame.program
+
+        def pair(thing: QueuePairThing) -> object:
+            if len(thing) == 2:
+                return nodes.setdefault(thing[1], len(nodes))
+            return "lane", lanes.setdefault(thing, len(lanes))
+
+        def connection(c: Connection) -> object:
+            ends = tuple(threads.setdefault(t, len(threads)) for t in c[:2])
+            return ends if c[2] == NAMELESS else (ends, pair(thing_of(program, (c[0], c[2]))))
+
         edges = tuple(
             (
                 e.type,
@@ -121,20 +139,19 @@ class _Shape:
                 points.setdefault(e.target, len(points)),
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),
                 tuple((t.type, t.cell and cells.setdefault(t.cell, len(cells))) for t in e.section),
-                None if e.remote is None else nodes.setdefault(e.remote, len(nodes)),
+                None if e.remote is None else pair(thing_of(program, qp_of(e))),
                 None if e.fault is None else e.fault.kind,
-                None if e.connection is None else tuple(threads.setdefault(t, len(threads)) for t in e.connection),
+                None if e.connection is None else connection(e.connection),
                 None if (cell := buffer_of(e)) is None else cells.setdefault(cell, len(cells)),
             )
             for e in graph.edges
         )
         posted = tuple(
-            (threads.setdefault(sender, len(threads)), cells.setdefault(cell, len(cells)))
-            for sender, cell in frame.messages.posted_by(graph.thread)
+            (connection(where), cells.setdefault(cell, len(cells))) for where, cell in frame.messages.posted_by(graph.thread)
         )
         held = tuple((nodes.setdefault(c.node, len(nodes)), c.init) for c in cells)
         self.code = ((edges, posted), held)
-        self.places: tuple[_Place, ...] = (*nodes, *cells, *threads)
+        self.places: tuple[_Place, ...] = (*nodes, *cells, *threads, *lanes)
         self.points = tuple(points)
 
     def expressions(self, number: int) -> object:
@@ -281,6 +298,7 @@ def _automorphism(shapes: Sequence[_Shape], images: Mapping[int, int]) -> Automo
         {a: b for a, b in places if isinstance(a, Cell) and isinstance(b, Cell)},
         {a: b for ours, theirs in pairs for a, b in _registers(ours, theirs)},
         tuple(dict(zip(ours.points, theirs.points, strict=True)) for ours, theirs in pairs),
+        {a: b for a, b in places if isinstance(a, tuple) and isinstance(b, tuple)},
     )
 
 

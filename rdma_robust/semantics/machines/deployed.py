@@ -16,6 +16,7 @@ from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_in
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
+from rdma_robust.semantics.machines.meeting import NO_MEETING, after_leaving, commands_in
 from rdma_robust.semantics.machines.queues import (
     TO_COME,
     PostedRequest,
@@ -70,6 +71,8 @@ class DeployedMachine(CardMachine):
         return Move(action, state, tuple(dict.fromkeys((*faults, *full))))
 
     def successors(self, state: DeployedState) -> list[Move]:
+        if state.meeting.members:
+            return self.cpu_moves(state, state.meeting.next)
         moves: list[Move] = []
         for t, thread in enumerate(state.threads):
             moves += self.cpu_moves(state, t)
@@ -81,13 +84,12 @@ class DeployedMachine(CardMachine):
 
     def cpu_moves(self, state: DeployedState, t: int) -> list[Move]:
         """Return the successors in which the CPU of thread `t` goes on."""
-        return [
-            move for command in self.codes[t].visible.get(state.threads[t].point, ()) for move in self.run(state, t, command)
-        ]
+        commands = commands_in(self.codes[t], state.threads[t].point, t, state.meeting)
+        return [move for command in commands for move in self.run(state, t, command)]
 
     def reduced(self, state: DeployedState) -> list[Move]:
         """Enough of the successors, see Machine and :mod:`deployed_reduction`."""
-        return first_move(self, state) or self.successors(state)
+        return (not state.meeting.members and first_move(self, state)) or self.successors(state)
 
     def run(self, state: DeployedState, t: int, command: Command) -> Iterator[Move]:
         """Yield what the CPU can do with this command."""
@@ -104,21 +106,37 @@ class DeployedMachine(CardMachine):
                 after = self.with_queue(state, t, command.qp, queue)
                 yield from self._go(after, Action(t, Verb.POLL, command.step), command, 0)
         elif command.receives != NOWHERE:
-            place = self.numbers[command.receives, t]
+            place = command.receives
             inbox = state.inboxes[place]
             if inbox.room > 0 and command.enabled(thread.registers):
                 after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.reserved()))
                 after = self._behind_stores(after, t, BufferEntry(command.number, (), 0))
                 yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0)
         elif command.takes != NOWHERE:
-            place = self.numbers[command.takes, t]
+            place = command.takes
             inbox = state.inboxes[place]
             if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
                 after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.polled()))
                 action = Action(t, Verb.RPOLL, command.step, inbox.arrived[0])
                 yield from self._go(after, action, command, inbox.arrived[0])
+        elif command.members:
+            if command.enabled(thread.registers):
+                yield from self._meet(state, t, command)
         else:
             yield from self._access(state, t, command)
+
+    def _meet(self, state: DeployedState, t: int, command: Command) -> Iterator[Move]:
+        """Thread `t` leaves a barrier at which all of its threads stand."""
+
+        def stands(other: int) -> bool:
+            thread = state.threads[other]
+            here = commands_in(self.codes[other], thread.point, other, NO_MEETING)
+            same = any(each.members == command.members and each.enabled(thread.registers) for each in here)
+            return same and not thread.buffer
+
+        meeting = after_leaving(command, t, state.meeting, stands)
+        if meeting is not None:
+            yield from self._go(state._replace(meeting=meeting), Action(t, Verb.ACCESS, command.step), command, 0)
 
     def _flushed(self, t: int, thread: DeployedThread, qp: int) -> bool:
         """Return whether everything that the thread has posted on a queue pair has taken effect."""
@@ -192,7 +210,7 @@ class DeployedMachine(CardMachine):
         """Let an entry take effect: a store reaches memory, a request its queue pair, a receive its receive queue."""
         command = self.codes[t].commands[entry.command]
         if command.receives != NOWHERE:
-            place = self.numbers[command.receives, t]
+            place = command.receives
             inbox = state.inboxes[place].offered(command.buffer)
             return state._replace(inboxes=with_inbox(state.inboxes, place, inbox))
         if not command.requests:
@@ -205,7 +223,7 @@ class DeployedMachine(CardMachine):
         thread = state.threads[t]
         ahead = self.codes[t].polls_ahead[thread.point][command.qp]
         taken = not (request.signaled and ahead)
-        told = request.receiver == NOWHERE
+        told = request.connection == NOWHERE
         posted = PostedRequest(entry.command, entry.env, entry.value, way, stages, NOWHERE, taken, told, entry.number)
         return self.with_queue(state, t, command.qp, (*thread.queues[command.qp], posted))
 
@@ -231,7 +249,7 @@ class DeployedMachine(CardMachine):
         thread = state.threads[t]
         for command in self.codes[t].visible.get(thread.point, ()):
             receives = command.receives != NOWHERE and command.enabled(thread.registers)
-            if receives and state.inboxes[self.numbers[command.receives, t]].room <= 0:
+            if receives and state.inboxes[command.receives].room <= 0:
                 yield no_room(command.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedState) -> bool:
@@ -248,7 +266,7 @@ class DeployedMachine(CardMachine):
 
     def is_still(self, state: DeployedState) -> bool:
         """Return whether nothing that is under way can go on by itself: what is left waits for messages' buffers."""
-        return not any(
+        return not state.meeting.members and not any(
             thread.buffer or any(self.nic_moves(state, t, qp) for qp in range(len(thread.queues)))
             for t, thread in enumerate(state.threads)
         )

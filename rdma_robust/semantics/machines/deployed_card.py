@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
+from rdma_robust.semantics.connections import buffers_of, connections
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
+from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
 from rdma_robust.semantics.machines.nic_rules import nic_rules
 from rdma_robust.semantics.machines.queues import (
     BUFFERED,
@@ -25,9 +27,9 @@ from rdma_robust.semantics.machines.queues import (
     ready,
     tidied,
 )
-from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, connection_numbers, connections
+from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
-from rdma_robust.semantics.order_table import WEAKER
+from rdma_robust.semantics.order_table import receives_of_own
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer
 
@@ -53,12 +55,14 @@ class DeployedThread(NamedTuple):
 
 
 class DeployedState(NamedTuple):
-    """`inboxes` are those of the machine's connections; `locked` the words that a remote atomic holds, ascending."""
+    """`inboxes` are those of the machine's connections; `locked` the words that a remote atomic holds, ascending; `meeting`
+    the round of a barrier that threads are leaving."""
 
     threads: tuple[DeployedThread, ...]
     memory: tuple[int, ...]
     inboxes: Inboxes
     locked: tuple[int, ...]
+    meeting: OpenRound = NO_MEETING
 
 
 class EventPlace(NamedTuple):
@@ -79,21 +83,37 @@ class CardMachine:
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"))
+        self.only_own = receives_of_own(model)
         self.connections = connections(program)
-        self.numbers = connection_numbers(self.connections)
-        self._ready: list[dict[Queue, tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
+        self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
+        self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
+        self._ready: list[dict[tuple[Queue, bool], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
-        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(t, state.threads[t].queues[qp]))
+        moves = (self.serve(state, t, EventPlace(qp, *event)) for event in self.ready(state, t, qp))
         return [move for move in moves if move is not None]
 
-    def ready(self, t: int, queue: Queue) -> tuple[tuple[int, int], ...]:
+    def ready(self, state: DeployedState, t: int, qp: int) -> tuple[tuple[int, int], ...]:
         """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
-        found = self._ready[t].get(queue)
+        queue = state.threads[t].queues[qp]
+        key = queue, bool(self.relaxed) and self._fills_relaxed(state, t, queue)
+        found = self._ready[t].get(key)
         if found is None:
-            found = self._ready[t][queue] = tuple(ready(self.requests[t], self.rules, queue))
+            found = tuple(ready(self.requests[t], self.rules, queue, self.relaxed, fills_relaxed=key[1]))
+            self._ready[t][key] = found
         return found
+
+    def _fills_relaxed(self, state: DeployedState, t: int, queue: Queue) -> bool:
+        """Whether the next message of a queue pair takes a buffer in a relaxed region. Without a buffer it may be any of the
+        connection's."""
+        requests = ((posted, self.request(t, posted.command)) for posted in queue)
+        waiting = (r.connection for posted, r in requests if r.connection != NOWHERE and posted.buffer == NOWHERE)
+        connection = next(waiting, NOWHERE)
+        if connection == NOWHERE:
+            return False
+        posted = state.inboxes[connection].posted
+        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[connection])
 
     def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
@@ -113,16 +133,27 @@ class CardMachine:
         inboxes = state.inboxes
         cell = None
         if part.message:
-            number = self.numbers[t, request.receiver]
-            if not inboxes[number].posted:
+            number = request.connection
+            earlier = self.unsent(t, state.threads[t].queues[at.qp][: at.place], number)
+            if len(inboxes[number].posted) <= earlier:
                 return None
-            posted = posted._replace(buffer=inboxes[number].posted[0])
+            posted = posted._replace(buffer=inboxes[number].posted[earlier])
             cell = self.program.cells[posted.buffer]
-            inboxes = with_inbox(inboxes, number, inboxes[number].rest())
+            inboxes = with_inbox(inboxes, number, inboxes[number].rest(earlier))
         posted = posted._replace(stages=with_value(posted.stages, at.event, BUFFERED))
         value = self._written(request, posted, at.event)
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=cell, act=part.act, at=at)
         return self._served(state, action, state._replace(inboxes=inboxes), at, posted)
+
+    def unsent(self, t: int, earlier: Queue, connection: int) -> int:
+        """Return how many messages of the requests over a connection have taken no buffer yet."""
+        found = 0
+        for posted in earlier:
+            request = self.request(t, posted.command)
+            if request.connection == connection:
+                stages = zip(events_of_request(request, posted), posted.stages, strict=True)
+                found += any(part.message and stage == TO_COME for part, stage in stages)
+        return found
 
     def _written(self, request: CardRequest, posted: PostedRequest, event: int) -> int | None:
         """Return what a write of the card writes; of a message that has no data, its immediate; None for an nO."""
@@ -195,14 +226,14 @@ class CardMachine:
     def with_queue(self, state: DeployedState, t: int, qp: int, queue: Queue) -> DeployedState:
         """Return the state with this queue, after receive completions that count now were handed over."""
         requests, inboxes = self.requests[t], state.inboxes
-        weaker = self.model.order in WEAKER
-        while (place := next_to_be_told(requests, queue, all_before=weaker)) != NOWHERE:
+        while (place := next_to_be_told(requests, queue, only_own=self.only_own)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
-            at = self.numbers[t, request.receiver]
             message = next(part for part in events_of_request(request, posted) if part.message)
             assert message.imm is not None
-            inboxes = with_inbox(inboxes, at, inboxes[at].told(message.imm((*posted.env, posted.value), 0)))
+            inboxes = with_inbox(
+                inboxes, request.connection, inboxes[request.connection].told(message.imm((*posted.env, posted.value), 0))
+            )
             queue = (*queue[:place], posted._replace(told=True), *queue[place + 1 :])
         thread = state.threads[t]
         queues = (*thread.queues[:qp], tidied(queue), *thread.queues[qp + 1 :])
@@ -223,15 +254,16 @@ class CardMachine:
 
     def waiting_steps(self, state: DeployedState, t: int) -> Iterator[Step]:
         """Yield the steps of messages of thread `t` that wait for a buffer, and for nothing else."""
-        if all(sender != t for sender, _ in self.connections):
+        if all(sender != t for sender, _, _ in self.connections):
             return
-        for queue in state.threads[t].queues:
-            for place, event in self.ready(t, queue):
+        for qp, queue in enumerate(state.threads[t].queues):
+            for place, event in self.ready(state, t, qp):
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
-                unsent = part.message and queue[place].stages[event] == TO_COME
-                if unsent and not state.inboxes[self.numbers[t, request.receiver]].posted:
-                    yield request.step
+                if part.message and queue[place].stages[event] == TO_COME:
+                    room = state.inboxes[request.connection].posted
+                    if len(room) <= self.unsent(t, queue[:place], request.connection):
+                        yield request.step
 
 
 def with_thread(state: DeployedState, t: int, thread: DeployedThread) -> DeployedState:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rdma_robust.semantics.kinds import Kind
 from rdma_robust.semantics.machines.deployed_card import DeployedState, EventPlace
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
@@ -44,7 +45,7 @@ def first_move(machine: DeployedMachine, state: DeployedState) -> list[Move]:
             if head.requests or (head.eager and head.receives == NOWHERE):
                 return [machine.drain(state, t)]
         for qp in range(len(thread.queues)):
-            for place, event in machine.ready(t, thread.queues[qp]):
+            for place, event in machine.ready(state, t, qp):
                 at = EventPlace(qp, place, event)
                 if _only_enables(machine, state, t, at):
                     move = machine.serve(state, t, at)
@@ -61,7 +62,7 @@ def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: Ev
     part = events_of_request(machine.request(t, posted.command), posted)[at.event]
     if part.buffered:
         earlier = thread.queues[at.qp][: at.place + 1]
-        return flushes_nothing(machine.rules, part.type) and not _read_before(machine, t, earlier, part)
+        return flushes_nothing(machine.rules, part.kind) and not _read_before(machine, t, earlier, part)
     if not part.reads:
         return not machine.watched.drained
     if part.writes or part.type is EventType.NAR:
@@ -77,15 +78,15 @@ def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: Ev
     )
 
 
-def flushes_nothing(rules: Mapping[EventType, WaitRule], written: EventType) -> bool:
-    """Return whether every later event that pushes a write of this type out of its buffer waits for it anyway."""
+def flushes_nothing(rules: Mapping[Kind, WaitRule], written: Kind) -> bool:
+    """Return whether every later event that pushes a write of this kind out of its buffer waits for it anyway."""
     bit = BITS[written]
     return all(waits.done & bit for waits in rules.values() if waits.flushed & bit)
 
 
 def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: CardEvent) -> bool:
     """Whether an earlier event that would have to push the write out of its buffer is still to come."""
-    pushing = sum(BITS[kind] for kind, waits in machine.rules.items() if waits.flushed & BITS[part.type])
+    pushing = sum(BITS[kind] for kind, waits in machine.rules.items() if waits.flushed & BITS[part.kind])
     for posted in earlier:
         request = machine.request(t, posted.command)
         if posted.way == NOWHERE:
@@ -93,6 +94,6 @@ def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: CardEve
                 return True
             continue
         for each, stage in zip(events_of_request(request, posted), posted.stages, strict=True):
-            if stage == TO_COME and BITS[each.type] & pushing and not each.buffered:
+            if stage == TO_COME and BITS[each.kind] & pushing and not each.buffered:
                 return True
     return False

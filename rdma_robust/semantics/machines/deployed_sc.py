@@ -11,18 +11,18 @@ from typing import NamedTuple
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.semantics.connections import connections
 from rdma_robust.semantics.machines.deployed_words import shown_inboxes
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import Inboxes, at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
+from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound, after_leaving, commands_in
 from rdma_robust.semantics.machines.requests import (
     NOWHERE,
     WHOLE,
     CardEvent,
     CardRequest,
     compile_requests,
-    connection_numbers,
-    connections,
 )
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
@@ -52,9 +52,12 @@ class DeployedScThread(NamedTuple):
 
 
 class DeployedScState(NamedTuple):
+    """`meeting` is the round of a barrier that threads are leaving."""
+
     threads: tuple[DeployedScThread, ...]
     memory: tuple[int, ...]
     inboxes: Inboxes
+    meeting: OpenRound = NO_MEETING
 
 
 class DeployedScMachine:
@@ -72,7 +75,6 @@ class DeployedScMachine:
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, WHOLE) for code in self.codes]
         self.connections = connections(program)
-        self.numbers = connection_numbers(self.connections)
 
     def initial(self) -> Starts:
         return Starts.of(self.codes, self._start)
@@ -97,10 +99,10 @@ class DeployedScMachine:
 
     def _moves(self, state: DeployedScState, t: int) -> Iterator[Move]:
         thread = state.threads[t]
-        if thread.carried:
+        if thread.carried and not state.meeting.members:
             yield from self._next(state, t, thread.carried[0])
-        else:
-            for command in self.codes[t].visible.get(thread.point, ()):
+        elif not thread.carried:
+            for command in commands_in(self.codes[t], thread.point, t, state.meeting):
                 yield from self._begin(state, t, command)
 
     def reduced(self, state: DeployedScState) -> list[Move]:
@@ -109,7 +111,7 @@ class DeployedScMachine:
         The first event of a request is one if it reads a word that nobody writes, and so is a fence. A thread that comes to
         a message, or a receive, earlier finds no more buffers, and no more room, than one that comes later: faults are kept.
         """
-        for t, thread in enumerate(state.threads):
+        for t, thread in enumerate(() if state.meeting.members else state.threads):
             command = None if thread.carried else self.codes[t].only_command(thread.point, thread.registers)
             if command is not None and command.eager and (not command.requests or _unseen(command)):
                 moves = list(self._begin(state, t, command))
@@ -131,22 +133,39 @@ class DeployedScMachine:
                 unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] - 1)
                 yield from self._go(state, Action(t, Verb.POLL, command.step), command, 0, unpolled)
         elif command.receives != NOWHERE:
-            place = self.numbers[command.receives, t]
+            place = command.receives
             inbox = state.inboxes[place]
             if inbox.room > 0 and command.enabled(thread.registers):
                 inboxes = with_inbox(state.inboxes, place, inbox.reserved().offered(command.buffer))
                 after = state._replace(inboxes=inboxes)
                 yield from self._go(after, Action(t, Verb.RECV, command.step), command, 0, thread.unpolled)
         elif command.takes != NOWHERE:
-            place = self.numbers[command.takes, t]
+            place = command.takes
             inbox = state.inboxes[place]
             if inbox.arrived and command.enabled(thread.registers, inbox.arrived[0]):
                 after = state._replace(inboxes=with_inbox(state.inboxes, place, inbox.polled()))
                 action = Action(t, Verb.RPOLL, command.step, inbox.arrived[0])
                 yield from self._go(after, action, command, inbox.arrived[0], thread.unpolled)
+        elif command.members:
+            if command.enabled(thread.registers):
+                yield from self._meet(state, t, command)
         elif (done := access(command, thread.registers, state.memory)) is not None:
             after = state._replace(memory=done.memory)
             yield from self._go(after, done.action(t, command.step), command, done.seen, thread.unpolled)
+
+    def _meet(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
+        """Thread `t` leaves a barrier at which all of its threads stand."""
+
+        def stands(other: int) -> bool:
+            thread = state.threads[other]
+            here = commands_in(self.codes[other], thread.point, other, NO_MEETING)
+            same = any(each.members == command.members and each.enabled(thread.registers) for each in here)
+            return same and not thread.carried
+
+        meeting = after_leaving(command, t, state.meeting, stands)
+        if meeting is not None:
+            after = state._replace(meeting=meeting)
+            yield from self._go(after, Action(t, Verb.ACCESS, command.step), command, 0, state.threads[t].unpolled)
 
     def _request(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
         """The first event of a request: a read of the CPU, or one of the card."""
@@ -204,7 +223,7 @@ class DeployedScMachine:
         self, state: DeployedScState, t: int, request: CardRequest, part: CardEvent, env: Registers
     ) -> tuple[DeployedScState, Action] | None:
         """A message fills the oldest posted buffer, None if there is none."""
-        place = self.numbers[t, request.receiver]
+        place = request.connection
         inbox = state.inboxes[place]
         if not inbox.posted:
             return None
@@ -254,7 +273,7 @@ class DeployedScMachine:
             if (command.receives == NOWHERE and not command.requests) or not command.may_run(thread.registers):
                 continue
             if not command.requests:
-                if state.inboxes[self.numbers[command.receives, t]].room <= 0:
+                if state.inboxes[command.receives].room <= 0:
                     yield no_room(command.step, self.program.threads[t].name)
                 continue
             request = self.request(t, command.number)
@@ -262,7 +281,7 @@ class DeployedScMachine:
                 yield from self._unposted(state, t, request)
 
     def _unposted(self, state: DeployedScState, t: int, request: CardRequest) -> Iterator[Fault]:
-        if not state.inboxes[self.numbers[t, request.receiver]].posted:
+        if not state.inboxes[request.connection].posted:
             yield no_buffer(request.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedScState) -> bool:
@@ -274,7 +293,9 @@ class DeployedScMachine:
 
     def is_still(self, state: DeployedScState) -> bool:
         """Return whether no thread can go on with a request that it has begun: those that have wait for buffers."""
-        return not any(next(self._moves(state, t), None) for t, thread in enumerate(state.threads) if thread.carried)
+        return not state.meeting.members and not any(
+            next(self._moves(state, t), None) for t, thread in enumerate(state.threads) if thread.carried
+        )
 
     def places(self, state: DeployedScState) -> tuple[ThreadPlace, ...]:
         """Return where the threads are in a state that :meth:`is_still`."""

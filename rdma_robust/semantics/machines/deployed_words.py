@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, on_lane
+from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.machines.inboxes import Inboxes
 from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, PostedRequest, Queue, events_of_request
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
@@ -78,14 +79,15 @@ def shown_queue(
         yield f"{thread} -> {remote}: " + " ".join(texts)
 
 
-def shown_inboxes(program: Program, pairs: Sequence[tuple[int, int]], inboxes: Inboxes) -> Iterator[str]:
+def shown_inboxes(program: Program, found: Sequence[Connection], inboxes: Inboxes) -> Iterator[str]:
     """Yield a line for each connection with receives that wait or have been filled."""
-    for (sender, receiver), inbox in zip(pairs, inboxes, strict=True):
+    for (sender, receiver, lane), inbox in zip(found, inboxes, strict=True):
         posted = [str(program.cells[cell]) for cell in inbox.posted]
         parts = {"posted": posted, "arrived": [str(imm) for imm in inbox.arrived]}
         texts = [f"{name}: [{', '.join(members)}]" for name, members in parts.items() if members]
         if texts:
-            yield f"{program.threads[receiver].name} receives from {program.threads[sender].name}: " + " ".join(texts)
+            ends = f"{program.threads[receiver].name} receives from {program.threads[sender].name}{on_lane(lane)}"
+            yield f"{ends}: " + " ".join(texts)
 
 
 def shown_locks(program: Program, locked: Sequence[int]) -> Iterator[str]:

@@ -22,6 +22,7 @@ SC_VERBS = {
     EventType.F: Verb.ACCESS,
     EventType.V: Verb.RECV,
     EventType.RP: Verb.RPOLL,
+    EventType.BAR: Verb.ACCESS,
     EventType.FL: Verb.ACCESS,
     EventType.NO: Verb.FENCE,
 }
@@ -47,8 +48,19 @@ def event_of(action: Action, kind: EventType, index: int = -1, position: int = -
     known = act is not None and act.type is kind
     cell = act.cell if known and act is not None else cell_of(step, kind)
     peer = act.peer if known and act is not None else None
+    members = act.members if known and act is not None else ()
     return Event(
-        index, kind, action.thread, position, remote_of(step.op), cell, action.read, action.written, step, peer=peer
+        index,
+        kind,
+        action.thread,
+        position,
+        remote_of(step.op),
+        cell,
+        action.read,
+        action.written,
+        step,
+        peer=peer,
+        members=members,
     )
 
 

@@ -9,7 +9,20 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rdma_robust.diagnose import listing
-from rdma_robust.language.flow.cfg import ImmPut, Poll, Program, Read, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.cfg import (
+    BarrierWait,
+    ImmPut,
+    Poll,
+    Program,
+    Read,
+    Recv,
+    RecvPoll,
+    Send,
+    Step,
+    Thread,
+    on_lane,
+    peer_of,
+)
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
 
@@ -34,12 +47,13 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
     cells = tuple(dict.fromkeys(str(cell) for step in resting.steps for cell in _read(step)))
     spins = resting.rest is RestKind.SPIN or first.text.startswith("while ")
     if isinstance(first.op, Poll) and resting.rest is RestKind.BLOCKED:
-        posted, polled = _completions(run, resting.thread, first.op.node)
+        pair = peer_of(first.op) or ""
+        posted, polled = _completions(run, resting.thread, pair)
         was = "was" if posted == 1 else "were"
-        silent = any(remote_of(s.op) == first.op.node and not getattr(s.op, "signaled", True) for _, _, s in thread.edges)
-        said = f"for a completion from {first.op.node}: {posted} {'signaled ones ' * silent}{was} posted, {polled} polled"
+        silent = any(remote_of(s.op) == pair and not getattr(s.op, "signaled", True) for _, _, s in thread.edges)
+        said = f"for a completion from {pair}: {posted} {'signaled ones ' * silent}{was} posted, {polled} polled"
         text = f"{thread.name} waits at line {first.span.where} {said}"
-        return Wait(thread.name, *at, first.text, False, text, (), first.op.node, posted, polled)
+        return Wait(thread.name, *at, first.text, False, text, (), pair, posted, polled)
     if (waits := _for_messages(thread, first)) and len(resting.steps) == 1:
         return Wait(thread.name, *at, first.text, False, waits)
     joins = isinstance(first.op, Read) and first.op.cell.moment
@@ -58,13 +72,22 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
 def _for_messages(thread: Thread, step: Step) -> str:
     """Return in words that a thread, or its message, waits for the other end of a connection; "" for any other step."""
     match step.op:
-        case Send(to=to) | ImmPut(to=to):
-            return f"the message of {thread.name} at line {step.span.where} waits for a buffer that {to} posts"
-        case RecvPoll(sender):
-            return f"{thread.name} waits at line {step.span.where} for a message from {sender}"
-        case Recv(_, sender):
-            return f"{thread.name} waits at line {step.span.where} for room in its receive queue from {sender}"
+        case Send(to=to, lane=lane) | ImmPut(to=to, lane=lane):
+            posts = f"a buffer that {to} posts{lane and f' for lane {lane}'}"
+            return f"the message of {thread.name} at line {step.span.where} waits for {posts}"
+        case RecvPoll(sender, lane):
+            return f"{thread.name} waits at line {step.span.where} for a message from {sender}{on_lane(lane)}"
+        case Recv(_, sender, lane):
+            return (
+                f"{thread.name} waits at line {step.span.where} for room in its receive queue from {sender}{on_lane(lane)}"
+            )
+        case BarrierWait():
+            return f"{thread.name} waits at line {step.span.where} for {_others(thread, step.op)} to come to the barrier"
     return ""
+
+
+def _others(thread: Thread, barrier: BarrierWait) -> str:
+    return listing((name for name in barrier.threads if name != thread.name), "and") or "nobody"
 
 
 def _read(step: Step) -> Iterable[object]:
@@ -83,12 +106,14 @@ def _alternatives(steps: tuple[Step, ...]) -> str:
 
 def _waited_for(step: Step) -> str:
     match step.op:
-        case Poll(node):
-            return f"a completion from {node}"
-        case RecvPoll(sender):
-            return f"a message from {sender}"
-        case Recv(_, sender):
-            return f"room in the receive queue from {sender}"
+        case Poll():
+            return f"a completion from {peer_of(step.op)}"
+        case RecvPoll(sender, lane):
+            return f"a message from {sender}{on_lane(lane)}"
+        case Recv(_, sender, lane):
+            return f"room in the receive queue from {sender}{on_lane(lane)}"
+        case BarrierWait(threads):
+            return f"the barrier of {listing(threads, 'and')}"
         case Read(cell) if cell.moment:
             return f"the {cell.name}"
     return step.text.removeprefix("await ")

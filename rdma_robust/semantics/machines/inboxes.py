@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.semantics.connections import Connection
 
 
 class Inbox(NamedTuple):
@@ -22,9 +23,9 @@ class Inbox(NamedTuple):
     def reserved(self) -> Inbox:
         return self._replace(room=self.room - 1)
 
-    def rest(self) -> Inbox:
-        """Return what is left after the oldest word was taken."""
-        return self._replace(posted=self.posted[1:])
+    def rest(self, place: int = 0) -> Inbox:
+        """Return what is left after the oldest word was taken, or the one at `place` for a message that others overtakes."""
+        return self._replace(posted=(*self.posted[:place], *self.posted[place + 1 :]))
 
     def told(self, imm: int) -> Inbox:
         return self._replace(arrived=(*self.arrived, imm))
@@ -36,13 +37,13 @@ class Inbox(NamedTuple):
 Inboxes = tuple[Inbox, ...]
 
 
-def at_start(program: Program, pairs: Sequence[tuple[int, int]], depth: int) -> Inboxes:
+def at_start(program: Program, connections: Sequence[Connection], depth: int) -> Inboxes:
     """Return the receives of every connection that are posted before anything runs."""
     cells = {cell: i for i, cell in enumerate(program.cells)}
     found = []
-    for sender, receiver in pairs:
-        posted = program.threads[receiver].posted
-        mine = tuple(cells[cell] for name, cell in posted if name == program.threads[sender].name)
+    for sender, receiver, lane in connections:
+        here = program.threads[sender].name, lane
+        mine = tuple(cells[cell] for name, cell, on in program.threads[receiver].posted if (name, on) == here)
         found.append(Inbox(mine, (), depth - len(mine)))
     return tuple(found)
 

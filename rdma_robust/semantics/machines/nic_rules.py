@@ -8,19 +8,19 @@ from typing import Final, NamedTuple
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import Model
-from rdma_robust.semantics.order_table import behind_poll, ippo_scope, nfo_pairs_of, oppo_scope
-from rdma_robust.semantics.trace import CPU_TYPES, EventType
+from rdma_robust.semantics.kinds import NIC_KINDS, NIC_TYPES, Kind
+from rdma_robust.semantics.order_table import behind_poll, ippo_scope, nfo_between, oppo_scope
+from rdma_robust.semantics.trace import EventType
 
-NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT)
-BITS: Final[Mapping[EventType, int]] = {t: 1 << i for i, t in enumerate(NIC_TYPES)}
+BITS: Final[Mapping[Kind, int]] = {kind: 1 << i for i, kind in enumerate(NIC_KINDS)}
 
 
 class WaitRule(NamedTuple):
-    """What holds back an event of a type on its queue pair, as sets of types; `bit` is its own.
+    """What holds back an event of a kind on its queue pair, as sets of kinds; `bit` is its own.
 
-    `issued` are the types of which every earlier event must have been issued first (ippo), and `done` those of which every
-    earlier one must have taken effect (oppo). `flushed` are the types of writes that must have left their buffer (nfo): a
-    card's read pushes them out. `polled` are the types of which every earlier event must have taken effect if it was posted
+    `issued` are the kinds of which every earlier event must have been issued first (ippo), and `done` those of which every
+    earlier one must have taken effect (oppo). `flushed` are the kinds of writes that must have left their buffer (nfo): a
+    card's read pushes them out. `polled` are the kinds of which every earlier event must have taken effect if it was posted
     behind a poll of that one's completion. Reads and fences are issued and take effect at once, a write when it leaves its
     buffer.
     """
@@ -33,7 +33,7 @@ class WaitRule(NamedTuple):
 
 
 @cache
-def nic_rules(model: Model) -> Mapping[EventType, WaitRule]:
+def nic_rules(model: Model) -> Mapping[Kind, WaitRule]:
     """Return the rules of a model.
 
     Raises UsageError for one that the machine cannot run: its CPUs take effect at once and do not wait for the card.
@@ -42,11 +42,11 @@ def nic_rules(model: Model) -> Mapping[EventType, WaitRule]:
         for scope in (ippo_scope, oppo_scope):
             if scope(EventType.LR, t, model) != "all" or scope(t, EventType.LR, model) != "-":
                 raise UsageError(f"the RDMA machine does not know this model: {model}")
-    return {later: _waits(later, model) for later in NIC_TYPES}
+    return {later: _waits(later, model) for later in NIC_KINDS}
 
 
-def _waits(later: EventType, model: Model) -> WaitRule:
-    def among(kept: Callable[[EventType], bool]) -> int:
+def _waits(later: Kind, model: Model) -> WaitRule:
+    def among(kept: Callable[[Kind], bool]) -> int:
         return sum(bit for earlier, bit in BITS.items() if kept(earlier))
 
     ordered = behind_poll(model)
@@ -54,6 +54,6 @@ def _waits(later: EventType, model: Model) -> WaitRule:
         BITS[later],
         among(lambda earlier: ippo_scope(earlier, later, model) == "qp"),
         among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),
-        among(lambda other: frozenset({other, later}) in nfo_pairs_of(model)),
+        among(lambda other: nfo_between(other, later, model)),
         among(lambda earlier: ordered is not None and oppo_scope(earlier, later, ordered) == "qp"),
     )

@@ -6,22 +6,26 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Final, NamedTuple
 
+from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
 from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import Registers
-from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS, VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType
 
 TO_COME, BUFFERED, OVER = range(3)
 """How far an event is: it has not happened, it is a write in its buffer, it has taken effect."""
 
-REMOTE: Final = sum(BITS[t] for t in (EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA))
-"""Events of which a receive completion tells under weaker orders."""
+REMOTE: Final = sum(bit for kind, bit in BITS.items() if type_of(kind) in BEFORE_RECEIVE_COMPLETIONS)
+"""Events of which a receive completion tells."""
+
+IN_REGION: Final = RegionKind(EventType.NRW, relaxed=True)
+"""A message that fills a buffer in a relaxed region."""
 
 
 class PostedRequest(NamedTuple):
@@ -65,23 +69,40 @@ def events_of_request(request: CardRequest, posted: PostedRequest) -> tuple[Card
 
 
 def ready(
-    requests: Sequence[CardRequest | None], rules: Mapping[EventType, WaitRule], queue: Queue
+    requests: Sequence[CardRequest | None],
+    rules: Mapping[Kind, WaitRule],
+    queue: Queue,
+    relaxed: Collection[int] = (),
+    *,
+    fills_relaxed: bool = False,
 ) -> Iterator[tuple[int, int]]:
-    """Yield what may happen next as far as orders go, as (place in the queue, event of the request)."""
+    """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
+
+    `relaxed` are the words of relaxed regions, and `fills_relaxed` is whether the buffer of the next message is one.
+    Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
+    """
+
+    def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
+        if not relaxed or not part.message or part.value is None:
+            return rules[part.kind]
+        filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
+        return rules[IN_REGION if filled else part.kind]
+
     buffered = 0
     for posted in queue:
         for part, stage in _events(requests, posted):
-            buffered |= BITS[part.type] if stage == BUFFERED else 0
+            buffered |= rule(posted, part).bit if stage == BUFFERED else 0
     unissued = undone = 0
     polled: list[tuple[int, int]] = []
     messages_wait = False
+    in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
     for place, posted in enumerate(queue):
         reads = False
         told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
                 continue
-            waits = rules[part.type]
+            waits = rule(posted, part)
             if stage == BUFFERED:
                 held = bool(waits.done & undone or waits.polled & told)
             elif part.buffered:
@@ -96,7 +117,7 @@ def ready(
             if stage == TO_COME:
                 unissued |= waits.bit
                 reads |= part.reads
-                messages_wait |= part.message
+                messages_wait |= part.message and in_order
         if posted.way == NOWHERE:
             union = _request(requests, posted).union
             undone |= union
@@ -174,21 +195,25 @@ def unpolled(queue: Queue) -> Queue:
     return tuple([posted._replace(polled=True) for posted in queue])
 
 
-def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, all_before: bool) -> int:
+def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, only_own: bool) -> int:
     """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
 
-    It counts when the message is there, and with `all_before` when every earlier remote write and atomic of the queue pair
-    is.
+    It counts when the message is there, those before it too, and every earlier remote write and atomic of the queue pair,
+    or, with `only_own`, of its request.
     """
     pending = False
     for place, posted in enumerate(queue):
+        pending &= not only_own
         if posted.way == NOWHERE:
             pending |= bool(_request(requests, posted).union & REMOTE)
             continue
         for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
-            if part.message and not posted.told and stage == OVER and not (all_before and pending):
-                return place
-            pending |= stage != OVER and bool(BITS[part.type] & REMOTE)
+            if part.message and not posted.told:
+                if stage == OVER and not pending:
+                    return place
+                if only_own:
+                    return NOWHERE
+            pending |= stage != OVER and bool(BITS[part.kind] & REMOTE)
     return NOWHERE
 
 

@@ -5,15 +5,16 @@ Source: docs/deployed.md ("Events", "The machine").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, steps
+from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, named_lane
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
+from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
 from rdma_robust.semantics.machines.nic_rules import BITS
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -31,10 +32,11 @@ class CardEvent:
 
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
     written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
-    `completing`: the operation completes with it. `later` is true of a write that can be waited for only when it has landed.
+    `completing`: the operation completes with it. Of a message with data the `kind` is that of a buffer that is strict.
     """
 
     act: Act
+    kind: Kind
     cell: int
     reads: bool
     writes: bool
@@ -65,8 +67,8 @@ class RequestWay:
 class CardRequest:
     """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
 
-    `needs` are the registers whose values it takes along, by number. `receiver` is the thread that its message is for, or
-    NOWHERE. `union` are the types of events that it may make, as bits of :data:`nic_rules.BITS`.
+    `needs` are the registers whose values it takes along, by number. `connection` is the number of the one that its message
+    goes over, or NOWHERE. `union` are the kinds of events that it may make, as bits of :data:`nic_rules.BITS`.
     """
 
     step: Step
@@ -74,7 +76,7 @@ class CardRequest:
     inline: int
     needs: tuple[int, ...]
     signaled: bool
-    receiver: int
+    connection: int
     union: int
 
     @property
@@ -115,62 +117,49 @@ class _Compiler:
         self.env[VALUE.name] = read_at(len(self.slots))
         self.cells = {cell: i for i, cell in enumerate(program.cells)}
         self.threads = {each.name: i for i, each in enumerate(program.threads)}
+        self.number = self.threads[thread.name]
+        self.connections = connection_numbers(program)
 
     def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
         acts = [act for case in cases for act in case.acts]
         first = cases[0].acts[0]
         inline = first.agent is Agent.CPU
-        ways = tuple(self._way(case, inline) for case in cases)
+        asked = asked_word(step.op)
+        ways = tuple(self._way(case, inline, asked) for case in cases)
         used = [case.when for case in cases]
         for act in acts:
             used += [value for _, value in act.writes]
             used += [e for e in ((act.message.data, act.message.imm) if act.message else ()) if e is not None]
         needs = {self.slots[n] for expr in used for n in names(expr) if Name(n) != VALUE}
-        receivers = {self.threads[act.peer] for act in acts if act.peer is not None}
+        lane, to = named_lane(step.op), next((act.peer for act in acts if act.peer is not None), None)
         return CardRequest(
             step,
             ways,
             self._cell(first.reads[0]) if inline else NOWHERE,
             tuple(sorted(needs)),
             any(act.completes for act in acts),
-            next(iter(receivers), NOWHERE),
-            sum({BITS[act.type] for act in acts if act.agent is Agent.NIC}),
+            NOWHERE if to is None else self.connections[self.number, self.threads[to], lane],
+            sum({BITS[part.kind] for way in ways for part in way.parts}),
         )
 
-    def _way(self, case: Case, inline: bool) -> RequestWay:
+    def _way(self, case: Case, inline: bool, asked: Cell | None) -> RequestWay:
         when = None if case.when == TRUE else self._of(case.when)
-        return RequestWay(tuple(self._part(act) for act in case.acts[inline:]), when, case.fault)
+        return RequestWay(tuple(self._part(act, asked) for act in case.acts[inline:]), when, case.fault)
 
-    def _part(self, act: Act) -> CardEvent:
+    def _part(self, act: Act, asked: Cell | None) -> CardEvent:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
-            return CardEvent(act, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+            return CardEvent(act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
-        return CardEvent(act, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
+        kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None)
+        return CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
 
     def _of(self, expr: Expr) -> Evaluator:
         return term_of(expr, self.env).of
 
     def _cell(self, cell: Cell) -> int:
         return self.cells[cell]
-
-
-def connections(program: Program) -> tuple[tuple[int, int], ...]:
-    """Return every pair (sender, receiver) of threads, by number, between which messages or receives may go, in order."""
-    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
-    found: set[tuple[int, int]] = set()
-    for t, thread in enumerate(program.threads):
-        found |= {(numbers[sender], t) for sender, _ in thread.posted}
-        for _, _, step in steps(thread):
-            for act in (act for case in cases_of(step.op) for act in case.acts if act.peer is not None):
-                other = numbers[act.peer or ""]
-                found.add((t, other) if act.agent is Agent.NIC else (other, t))
-    return tuple(sorted(found))
-
-
-def connection_numbers(pairs: tuple[tuple[int, int], ...]) -> Mapping[tuple[int, int], int]:
-    return {pair: i for i, pair in enumerate(pairs)}

@@ -11,7 +11,7 @@ Source: docs/theory.md, "Hangs".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,7 +22,7 @@ from rdma_robust.language.flow.cfg import Program, Step
 from rdma_robust.semantics.machines.inboxes import Inbox, with_inbox
 from rdma_robust.semantics.machines.machine import access
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests, connection_numbers, connections
+from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
@@ -113,11 +113,7 @@ class RestTest:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        numbers = connection_numbers(connections(program))
-        self._threads = [
-            _Local(code, compile_requests(program, code, WHOLE), {a: n for (a, b), n in numbers.items() if b == t})
-            for t, code in enumerate(compile_stepwise(program))
-        ]
+        self._threads = [_Local(code, compile_requests(program, code, WHOLE)) for code in compile_stepwise(program)]
 
     def at_rest(self, places: Sequence[ThreadPlace], memory: tuple[int, ...]) -> AtRest | None:
         """Return how the threads rest in a state without remote operations under way; None if something may still change.
@@ -129,6 +125,8 @@ class RestTest:
         for local, place in zip(self._threads, places, strict=True):
             if local.changes(place, memory):
                 return None
+        if self._may_meet(places, memory):
+            return None
         large = False
         found = []
         for t, (local, place) in enumerate(zip(self._threads, places, strict=True)):
@@ -145,6 +143,11 @@ class RestTest:
             raise LargeLoopError
         found += [Resting(t, RestKind.BLOCKED, (step,)) for t, place in enumerate(places) for step in place.messages]
         return AtRest(tuple(found))
+
+    def _may_meet(self, places: Sequence[ThreadPlace], memory: tuple[int, ...]) -> bool:
+        """Whether all threads of some barrier can come to stand at it. Raises LargeLoopError."""
+        at = [local.barriers(place, memory) for local, place in zip(self._threads, places, strict=True)]
+        return any(all(members in at[t] for t in members) for members in set().union(*at))
 
     def ends_of_thread(self, t: int, place: ThreadPlace, memory: tuple[int, ...]) -> frozenset[RestKind]:
         """Return what one thread may end up in while memory stays as it is, also after steps that only read; nothing if it
@@ -168,10 +171,9 @@ class _Changes(Exception):
 class _Local:
     """One thread by itself, while memory stays as it is."""
 
-    def __init__(self, code: ThreadCode, requests: Sequence[CardRequest | None], inboxes: Mapping[int, int]) -> None:
+    def __init__(self, code: ThreadCode, requests: Sequence[CardRequest | None]) -> None:
         self.code = code
         self.requests = requests
-        self.inboxes = inboxes
         self.thread = code.thread
         self._ending = ended_by_faults(code.thread)
         self._begun = code.thread.begun
@@ -221,11 +223,32 @@ class _Local:
             found.append(self._moving(points, steps) if steps else self._standing(order[component[0]]))
         return found
 
+    def barriers(self, place: ThreadPlace, memory: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
+        """Return the barriers, by their threads, at which the thread can come to stand. Raises LargeLoopError."""
+        if not any(command.members for command in self.code.commands):
+            return frozenset()
+        found: set[tuple[int, ...]] = set()
+        seen, todo = {place}, [place]
+        for here in todo:
+            commands = self.code.visible.get(here.point, ())
+            found |= {c.members for c in commands if c.members and c.enabled(here.registers)}
+            try:
+                following = [after for _, after in self._moves(here, memory)]
+            except _Changes:
+                continue
+            todo += [after for after in following if after not in seen]
+            seen.update(following)
+            if len(seen) > MOST:
+                raise LargeLoopError
+        return frozenset(found)
+
     def _moves(self, place: ThreadPlace, memory: tuple[int, ...]) -> Iterator[tuple[Command, ThreadPlace]]:
         """Yield what the thread can do from here. Raises _Changes at a step that changes something."""
         if place.held >= 0:
             return
         for command in self.code.visible.get(place.point, ()):
+            if command.members:  # that all others stand there too, :meth:`RestTest.at_rest` has ruled out
+                continue
             unpolled = place.unpolled
             inboxes = place.inboxes
             value: Seen = 0
@@ -264,7 +287,7 @@ class _Local:
     def _receives(self, place: ThreadPlace, command: Command) -> tuple[int, tuple[Inbox, ...]] | None:
         """Return the immediate that a poll of receive completions takes, and what is left; None for one that must wait, or a
         receive that finds no room. Raises _Changes for one that does."""
-        number = self.inboxes[max(command.receives, command.takes)]
+        number = max(command.receives, command.takes)
         inbox = place.inboxes[number]
         if command.receives >= 0:
             if inbox.room > 0 and command.enabled(place.registers):

@@ -19,7 +19,7 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.machines.threadcode import Registers
-from rdma_robust.semantics.trace import COMPLETING_TYPES, Event, EventType
+from rdma_robust.semantics.trace import Event, EventType
 
 
 def numbered_run(machine: AnyRdmaMachine, run: Sequence[Move]) -> tuple[DeployedMachine, list[Move]]:
@@ -152,7 +152,9 @@ class RunHistory:
         requested = self.requests[action.thread, number]
         if len(requested.cases) > 1:
             queue = after.threads[action.thread].queues[action.at[0]]
-            requested.cases = [requested.cases[next(posted.way for posted in queue if posted.number == number)]]
+            left = [requested.cases[posted.way] for posted in queue if posted.number == number]
+            # A request of which nothing is left to happen is forgotten: this was its last event.
+            requested.cases = left or [case for case in requested.cases if case[-1].act == action.act][:1]
         happened = requested.cases[0][action.at[2]]
         happened.number, happened.action, happened.cell = self.moves, action, action.cell
 
@@ -179,8 +181,10 @@ class RunHistory:
             return event
         threads = self.machine.program.threads
         name = threads[event.thread].name
-        mine = [e for _, e in found if e.type is EventType.RP and (e.thread, e.peer) == (event.thread, event.peer)]
-        sent = [e for _, e in found if e.type is EventType.NRW and e.peer == name and threads[e.thread].name == event.peer]
+        here = event.thread, event.peer, event.lane
+        mine = [e for _, e in found if e.type is EventType.RP and (e.thread, e.peer, e.lane) == here]
+        messages = (e for _, e in found if e.type is EventType.NRW and (e.peer, e.lane) == (name, event.lane))
+        sent = [e for e in messages if threads[e.thread].name == event.peer]
         message = sorted(sent, key=lambda e: e.position)[sorted(e.position for e in mine).index(event.position)]
         return event if message.cell is None else replace(event, read=None)
 
@@ -210,9 +214,10 @@ def trace_event(happened: RunEvent, thread: int, position: int) -> Event:
         written if act.writes or act.message is not None else None,
         action.step,
         unsignaled=act.completing and not act.completes,
-        within=act.type in COMPLETING_TYPES and not act.completing,
+        completing=act.completing,
         peer=act.peer,
         joined=act.joined,
+        members=act.members,
     )
 
 

@@ -23,7 +23,8 @@ class OperationShape:
     `deployed` is what only the machines of RDMA as deployed run. Such a request makes the events `nic` if it does all that
     it can, and its CPU reads `source` when it posts it if it is `inline`. `receives` is the thread for whose messages the
     CPU posts the word `buffer`, `takes` the one of which it takes a receive completion. `fences`: the CPU waits until its
-    store buffer is empty. Of a locked `section` the CPU reads all words and then writes some.
+    store buffer is empty. Of a locked `section` the CPU reads all words and then writes some. At a barrier it waits for the
+    threads `members`, of which it is one.
     """
 
     source: Cell | None = None
@@ -42,6 +43,7 @@ class OperationShape:
     takes: str | None = None
     fences: bool = False
     section: Section | None = None
+    members: tuple[str, ...] = ()
 
 
 def shape_of(op: object, model: Model = RDMA) -> OperationShape:
@@ -50,7 +52,7 @@ def shape_of(op: object, model: Model = RDMA) -> OperationShape:
     if model.cpu != "tso":
         return shape
     types = {act.type for case in cases_of(op, model) for act in case.acts}
-    return replace(shape, fences=True) if types & {EventType.CAS, EventType.F} else shape
+    return replace(shape, fences=True) if types & {EventType.CAS, EventType.F, EventType.BAR} else shape
 
 
 def _shape(op: object, model: Model) -> OperationShape:
@@ -65,6 +67,8 @@ def _shape(op: object, model: Model) -> OperationShape:
         )
     if kinds == [EventType.RP]:
         return OperationShape(deployed=True, takes=cases[0].acts[0].peer)
+    if kinds == [EventType.BAR]:
+        return OperationShape(deployed=True, members=cases[0].acts[0].members)
     found = None
     if len(cases) == 1 and not cases[0].acts:
         found = OperationShape()

@@ -20,6 +20,7 @@ from rdma_robust.language.flow.cfg import (
     Program,
     Put,
     Read,
+    RemoteOp,
     RemoteRmw,
     RFence,
     Rmw,
@@ -28,6 +29,7 @@ from rdma_robust.language.flow.cfg import (
     Thread,
     Write,
     peer_of,
+    queue_pairs_of,
     steps,
 )
 from rdma_robust.semantics.machines.threadcode import Registers
@@ -105,7 +107,7 @@ def compile_steps(program: Program, thread: Thread) -> StepCode:
     """Return the code of a thread. Raises UsageError for an operation that no stepwise machine knows."""
     edges = steps(thread)
     used = {peer_of(step.op) for _, _, step in edges}
-    peers = tuple(node for node in program.nodes if node in used)
+    peers = tuple(pair for pair in queue_pairs_of(program, thread) if pair in used)
     writer = _Compiler(program, thread, peers)
     commands = {n: writer.command(n, to, step) for n, (_, to, step) in enumerate(edges) if not writer.never(step)}
     at: dict[int, list[StepCommand]] = {}
@@ -119,6 +121,12 @@ def compile_steps(program: Program, thread: Thread) -> StepCode:
         commands,
         polls_ahead(thread, peers),
     )
+
+
+def delivered_to(op: RemoteOp) -> Cell:
+    """Return the word that a request writes last. `prove` refuses atomics whose answer goes nowhere."""
+    assert op.target is not None
+    return op.target
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,20 @@ from rdma_robust.digraph import components, reachable
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import Cell, Fault, Program, Recv, Step, Thread, steps
+from rdma_robust.language.flow.cfg import (
+    BarrierWait,
+    Cell,
+    Fault,
+    Program,
+    Recv,
+    Step,
+    Thread,
+    named_lane,
+    queue_pairs_of,
+    steps,
+)
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Agent, acts_of, remote_of
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
@@ -47,11 +59,11 @@ class Command:
     it `succeeds` (None: always). `qp` numbers the thread's queue pairs, -1 for CPU accesses; `nic` are the events that the
     card makes of it: a read and a write of the value read, which may be a completion, or one that touches no word.
     `flushes`, `deployed`, `inline`, `fences` and, as the number of a cell, `buffer` are as in :class:`OperationShape`;
-    `receives` and `takes` are the threads of which messages are, by number. `number` is the command's own. `guard_reads`
+    `receives` and `takes` are the connections that it is about, by number. `number` is the command's own. `guard_reads`
     iff the guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other
     threads and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then
-    expressions are also over what they had. `constant` iff nobody ever writes the source; `own` iff only this thread's
-    CPU does.
+    expressions are also over what they had. `members` are the threads of a barrier, by number. `constant` iff nobody ever
+    writes the source; `own` iff only this thread's CPU does.
     """
 
     step: Step
@@ -80,6 +92,7 @@ class Command:
     fences: bool = False
     words: tuple[int, ...] = ()
     stores: tuple[tuple[int, Evaluator], ...] = ()
+    members: tuple[int, ...] = ()
 
     @property
     def requests(self) -> bool:
@@ -111,7 +124,7 @@ class CellUsage:
         self.writers: dict[Cell, set[str | None]] = {}
         self.owner: dict[Cell, str | None] = {}
         for thread in program.threads:
-            for _, cell in thread.posted:
+            for _, cell, _ in thread.posted:
                 self._received(cell)
             for _, _, step in steps(thread):
                 if isinstance(step.op, Recv):
@@ -137,7 +150,7 @@ class CellUsage:
 
     def is_local(self, step: Step, thread: Thread) -> bool:
         """Return whether the CPU's part of the step touches nothing that anyone else changes or sees."""
-        if isinstance(step.op, Recv):
+        if isinstance(step.op, Recv | BarrierWait):
             return False
         for act in acts_of(step.op):
             if act.agent is Agent.CPU:
@@ -211,7 +224,7 @@ class ThreadCode:
     """What one thread can do.
 
     `visible` and `silent` are the commands with and without a shared access by program point, `commands` all by number.
-    With `stepwise`, all commands are `visible`. `remotes` are the nodes of its queue pairs, in a fixed order;
+    With `stepwise`, all commands are `visible`. `remotes` are its queue pairs by their names, in a fixed order;
     `polls_ahead[point]` tells for each of them whether a poll of it may still come.
     """
 
@@ -227,11 +240,12 @@ class ThreadCode:
     ) -> None:
         self.thread = thread
         self.model = model
-        self._threads = {t.name: i for i, t in enumerate(program.threads)}
+        self._program = program
+        self._numbers = {each.name: i for i, each in enumerate(program.threads)}
         self.stepwise = stepwise
         self.initial = tuple(value for _, value in thread.registers)
         edges = steps(thread)
-        self.remotes = _remotes(program, [step for _, _, step in edges])
+        self.remotes = _remotes(program, thread, [step for _, _, step in edges])
         component = {p: i for i, ps in enumerate(components(thread.following)) for p in ps}
         cells = {cell: i for i, cell in enumerate(program.cells)}
         self.commands: list[Command] = []
@@ -331,13 +345,19 @@ class ThreadCode:
             shape.flushes,
             deployed=shape.deployed,
             inline=shape.inline,
-            receives=-1 if shape.receives is None else self._threads[shape.receives],
+            receives=-1 if shape.receives is None else self._connection(shape.receives, step),
             buffer=-1 if shape.buffer is None else cells[shape.buffer],
-            takes=-1 if shape.takes is None else self._threads[shape.takes],
+            takes=-1 if shape.takes is None else self._connection(shape.takes, step),
             fences=shape.fences,
             words=tuple(cells[cell] for cell in words),
             stores=() if shape.section is None else tuple((cells[words[k]], compiled(e)) for k, e in shape.section.writes),
+            members=tuple(self._numbers[name] for name in shape.members),
         )
+
+    def _connection(self, sender: str, step: Step) -> int:
+        """Return the number of the connection that a receive, or a poll of receives, is about."""
+        ends = self._numbers[sender], self._numbers[self.thread.name]
+        return connection_numbers(self._program)[(*ends, named_lane(step.op))]
 
     def _writes_ahead(self) -> dict[int, frozenset[int]]:
         """Return for each program point the cells that the thread's CPU may write from there on."""
@@ -372,6 +392,6 @@ class ThreadCode:
         return found
 
 
-def _remotes(program: Program, all_steps: Sequence[Step]) -> tuple[str, ...]:
+def _remotes(program: Program, thread: Thread, all_steps: Sequence[Step]) -> tuple[str, ...]:
     used = {remote_of(step.op) for step in all_steps}
-    return tuple(node for node in program.nodes if node in used)
+    return tuple(pair for pair in queue_pairs_of(program, thread) if pair in used)

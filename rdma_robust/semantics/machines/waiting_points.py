@@ -10,7 +10,20 @@ from typing import Final
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.expr import TRUE, negate
-from rdma_robust.language.flow.cfg import Fault, ImmPut, Poll, Program, Put, Recv, RecvPoll, Send, Step, Thread, Write
+from rdma_robust.language.flow.cfg import (
+    BarrierWait,
+    Fault,
+    ImmPut,
+    Poll,
+    Program,
+    Put,
+    Recv,
+    RecvPoll,
+    Send,
+    Step,
+    Thread,
+    Write,
+)
 from rdma_robust.language.flow.exclusive import exclusive
 
 
@@ -47,7 +60,7 @@ def polls_ahead(thread: Thread, nodes: Sequence[str]) -> dict[int, tuple[bool, .
     return {point: tuple(point in each for each in ahead) for point in thread.points}
 
 
-WAITING: Final = (Poll, Recv, RecvPoll, Send, ImmPut)
+WAITING: Final = (Poll, Recv, RecvPoll, Send, ImmPut, BarrierWait)
 """Operations that may have to wait, whatever words hold."""
 
 

@@ -7,23 +7,26 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Cell, Program, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
+from rdma_robust.semantics.kinds import Kind, kind_of
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
-    BEFORE_RECEIVE_COMPLETIONS,
     VISIBLE_WHEN_POLLED,
-    WEAKER,
     Scope,
     behind_poll,
     delayed_types,
     ippo_scope,
+    nfo_between,
     nfo_pairs_of,
     oppo_scope,
+    receives_of_own,
+    told_besides,
 )
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import read_and_writes, read_modify_writes
+from rdma_robust.semantics.rounds import rounds_of
+from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
 
@@ -33,8 +36,8 @@ INITIAL = -1
 
 Edges = list[tuple[int, int]]
 
-Scopes = dict[tuple[EventType, EventType], tuple[Scope, Scope]]
-"""How far ippo and oppo keep events of two types in order."""
+Scopes = dict[tuple[Kind, Kind], tuple[Scope, Scope]]
+"""How far ippo and oppo keep events of two kinds in order."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,12 @@ class PathOrder:
     @cached_property
     def size(self) -> int:
         return len(self.path.events)
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        events = self.path.events
+        relaxed = any(e.cell is not None and e.cell.relaxed for e in events)
+        return [kind_of(e.type, e) for e in events] if relaxed else [e.type for e in events]
 
     @cached_property
     def ib(self) -> list[int]:
@@ -95,13 +104,13 @@ class PathOrder:
     @cached_property
     def nfo(self) -> list[tuple[int, int]]:
         """The pairs that nfo must order and the static order does not, in ib and ob alike."""
-        events, pairs = self.path.events, nfo_pairs_of(self.model)
+        events, kinds = self.path.events, self.kinds
         return [
             (a, b)
-            for a in range(self.size if pairs else 0)
+            for a in range(self.size if nfo_pairs_of(self.model) else 0)
             for b in range(a + 1, self.size)
             if events[a].remote == events[b].remote
-            and frozenset({events[a].type, events[b].type}) in pairs
+            and nfo_between(kinds[a], kinds[b], self.model)
             and not (self.ib[a] & self.ob[a]) >> b & 1
         ]
 
@@ -115,7 +124,7 @@ class PathOrder:
         for a, first in enumerate(self.path.events):
             row = 0
             for b, second in enumerate(self.path.events[a + 1 :], a + 1):
-                key = first.type, second.type
+                key = self.kinds[a], self.kinds[b]
                 if key not in self.scopes:
                     self.scopes[key] = ippo_scope(*key, self.model), oppo_scope(*key, self.model)
                 kept = self.scopes[key][not issue]
@@ -135,7 +144,7 @@ class PathOrder:
             mine = (told[c] for c in range(a, self.size) if events[c].remote == first.remote)
             poll = min((_positions(polls)[0] for polls in mine if polls), default=self.size)
             for b in range(poll + 1, self.size):
-                if events[b].remote == first.remote and oppo_scope(first.type, events[b].type, ordered or RDMA) == "qp":
+                if events[b].remote == first.remote and oppo_scope(self.kinds[a], self.kinds[b], ordered or RDMA) == "qp":
                     yield a, b
 
     def _polls(self, types: frozenset[EventType] | None) -> list[int]:
@@ -185,8 +194,8 @@ class CandidateExecution:
     `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib, ob and sc, and
     `behind` those of ib and ob only. `impossible` is also set when a message has no receive or an RP no message, or
     a thread is said to be stuck before one that is there. `naw` is the naW of every naR that has one, and `rao` are the two
-    ways in which rao may order each pair of read-modify-writes of one word. `at_once` are the events of the section to which
-    an event belongs, where it does.
+    ways in which rao may order each pair of read-modify-writes of one word. `sections` are the events of the section
+    to which an event belongs, where it does, `rounds` those of each round of a barrier, and `at_once` has both.
     """
 
     def __init__(self, program: Program, blocks: Sequence[PathOrder], model: Model = RDMA) -> None:
@@ -199,14 +208,15 @@ class CandidateExecution:
         self.thread = [i for i, block in enumerate(blocks) for _ in range(block.size)]
         self.types = [e.type for e in self.events]
         self.tso = model.cpu == "tso"
-        self.at_once = {
+        self.sections = {
             i + offset: [j + offset for j in _positions(members)]
             for block, offset in zip(blocks, self.offsets, strict=True)
             for members in block.sections
             for i in _positions(members)
         }
         self.delayed = _bits(i for i, t in enumerate(self.types) if t in delayed_types(model))
-        self._connect(model)
+        self._connect()
+        self._meet()
         self._atomics(model)
         self.writes: dict[Cell, list[int]] = {cell: [] for cell in program.cells}
         self.reads: list[int] = []
@@ -225,7 +235,7 @@ class CandidateExecution:
                 self.readers[message].append(poll)
         self.impossible = not self.connected or not all(self.sources.values())
 
-    def _connect(self, model: Model) -> None:
+    def _connect(self) -> None:
         """Match messages with receives and RPs, and place their writes."""
         self.told: dict[int, int] = {}
         self.across: list[tuple[int, int]] = []
@@ -236,6 +246,7 @@ class CandidateExecution:
             return
         found = connect(self.program, threads)
         self.connected = found.complete and not self._goes_on(threads)
+        self._place_in_regions([(m.message, m.buffer) for m in found.matched if m.buffer is not None and m.buffer.relaxed])
         for match in found.matched:
             message = self._number(match.message)
             if self.events[message].data:
@@ -246,32 +257,56 @@ class CandidateExecution:
                 poll = self._number(match.poll)
                 self.told[poll] = message
                 self.across.append((message, poll))
-                self.behind += ((e, poll) for e in self._received_before(message) if model.order in WEAKER)
+                self.behind += ((e, poll) for e in self._received_before(message))
+
+    def _place_in_regions(self, messages: Sequence[tuple[tuple[int, int], Cell]]) -> None:
+        """Order anew what is before and behind messages that fill relaxed words."""
+        blocks = list(self.blocks)
+        for (thread, place), buffer in messages:
+            path = blocks[thread].path
+            if path.events[place].data:
+                placed = replace(path.events[place], cell=buffer)
+                events = (*path.events[:place], placed, *path.events[place + 1 :])
+                blocks[thread] = replace(blocks[thread], path=replace(path, events=events))
+        self.blocks = tuple(blocks)
+
+    def _meet(self) -> None:
+        """Find the rounds of barriers: each is one vertex, and there only if all of its threads have come to it."""
+        found = rounds_of([block.path.events for block in self.blocks])
+        self.connected = self.connected and all(each.complete for each in found)
+        self.rounds = [[self._number(place) for place in each.places] for each in found]
+        self.at_once = self.sections | {i: members for members in self.rounds for i in members}
 
     def _number(self, place: tuple[int, int]) -> int:
         return self.offsets[place[0]] + place[1]
 
     def _received_before(self, message: int) -> Iterable[int]:
-        first, remote = self.offsets[self.thread[message]], self.events[message].remote
+        """What the receive completion of a message tells of besides, and what may land behind the message."""
+        first, sent = self.offsets[self.thread[message]], self.events[message]
+        if receives_of_own(self.model):
+            own = {later: first + data for data, later in data_and_messages(self.events[first : message + 1])}
+            return (own[message - first],) if message - first in own else ()
+        told = told_besides(kind_of(sent.type, sent), self.model)
         mine = range(first, message)
-        return (i for i in mine if self.events[i].remote == remote and self.types[i] in BEFORE_RECEIVE_COMPLETIONS)
+        return (i for i in mine if self.events[i].remote == sent.remote and self.types[i] in told)
 
     def _goes_on(self, threads: Sequence[Sequence[PathEvent]]) -> bool:
         """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""
         names = [thread.name for thread in self.program.threads]
 
-        def count(thread: int, types: EventType, peer: str) -> int:
-            return sum(e.type is types and e.peer == peer for e in threads[thread])
+        def count(thread: int, types: EventType, peer: str, lane: str) -> int:
+            return sum(e.type is types and (e.peer, named_lane(e.step.op)) == (peer, lane) for e in threads[thread])
 
         for t, block in enumerate(self.blocks):
-            if (receiver := block.path.unheard) is not None:
+            if block.path.unheard is not None:
+                receiver, lane = block.path.unheard
                 u = names.index(receiver)
-                posted = sum(sender == names[t] for sender, _ in self.program.threads[u].posted)
-                if posted + count(u, EventType.V, names[t]) > count(t, EventType.NRW, receiver):
+                posted = sum((sender, on) == (names[t], lane) for sender, _, on in self.program.threads[u].posted)
+                if posted + count(u, EventType.V, names[t], lane) > count(t, EventType.NRW, receiver, lane):
                     return True
-            for sender in block.path.unsent:
+            for sender, lane in block.path.unsent:
                 s = names.index(sender)
-                if count(s, EventType.NRW, names[t]) > count(t, EventType.RP, sender):
+                if count(s, EventType.NRW, names[t], lane) > count(t, EventType.RP, sender, lane):
                     return True
         return False
 

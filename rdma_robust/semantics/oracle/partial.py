@@ -17,7 +17,7 @@ from rdma_robust.semantics.linearise import (
 )
 from rdma_robust.semantics.oracle.candidate import INITIAL, CandidateExecution
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import COMPLETING_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import Event, EventType, Trace
 
 
 class Partial:
@@ -78,7 +78,7 @@ class Partial:
         base = self.base
         for a, b in base.across:
             self.sc_before[b] |= 1 << a
-        if not self.add_all(base.across) or not self.add_all(base.behind):
+        if not all(map(self._meet, base.rounds)) or not self.add_all(base.across) or not self.add_all(base.behind):
             return False
         for poll, message in base.told.items():
             self.source[poll] = message
@@ -92,6 +92,21 @@ class Partial:
                 return False
         return True
 
+    def _meet(self, members: list[int]) -> bool:
+        """Make a round of a barrier one vertex: what is before or after one of its events is so for all.
+
+        What [Inst];ib gains by it goes through one of them, which is instantaneous.
+        """
+        for e in members:
+            arriving = 1 << e - 1 if e > self.base.offsets[self.base.thread[e]] else 0
+            for other in members:
+                self.sc_before[other] |= arriving if other != e else 0
+            for after, before in ((self.ib_after, self.ib_before), (self.ob_after, self.ob_before)):
+                edges = [(a, e) for a in _positions(before[e])] + [(e, b) for b in _positions(after[e])]
+                if not all(self._add(after, before, a, b) for a, b in edges):
+                    return False
+        return True
+
     def add_all(self, edges: Iterable[tuple[int, int]]) -> bool:
         return all(self.add_ib(a, b) for a, b in edges)
 
@@ -99,7 +114,7 @@ class Partial:
         return self._add(self.ob_after, self.ob_before, a, b)
 
     def _add(self, after: list[int], before: list[int], a: int, b: int) -> bool:
-        """Add an edge to ob or ib: of a section, which happens at one moment, to or from all of its events."""
+        """Add an edge to ob or ib: of a section or a round, which happen at one moment, to or from all of its events."""
         at_once = self.base.at_once
         if not at_once or (a not in at_once and b not in at_once):
             return _add(after, before, a, b)
@@ -221,9 +236,9 @@ class Partial:
             before = before[:]
             for r, w in base.naw.items():
                 before[r], before[w] = (before[r] | before[w]) & ~(1 << r | 1 << w), 0
-        if base.at_once:
+        if base.sections:
             before = before[:]
-            for members in {tuple(each) for each in base.at_once.values()}:
+            for members in {tuple(each) for each in base.sections.values()}:
                 first, *rest = members
                 for e in rest:
                     before[first], before[e] = before[first] | before[e], 0
@@ -260,9 +275,10 @@ class Partial:
                     self.written[i] if base.is_write(i) else None,
                     e.step,
                     unsignaled=e.completing and not e.completes,
-                    within=e.type in COMPLETING_TYPES and not e.completing,
+                    completing=e.completing,
                     peer=e.peer,
                     joined=e.joined,
+                    members=e.members,
                 )
             )
         initial = {cell: i for i, cell in enumerate(base.program.cells)}
@@ -296,6 +312,10 @@ def _holds(of: Callable[[list[int], int], int], values: list[int], offset: int) 
     except ZeroDivisionError:
         # Only where an earlier guard of the path fails.
         return False
+
+
+def _positions(bits: int) -> list[int]:
+    return [p for p in range(bits.bit_length()) if bits >> p & 1]
 
 
 def _inverse(rows: list[int]) -> list[int]:

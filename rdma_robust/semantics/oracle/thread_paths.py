@@ -9,16 +9,16 @@ from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
-from rdma_robust.language.flow.cfg import Cell, Message, RecvPoll, Section, Step, Thread, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Message, RecvPoll, Section, Step, Thread, named_lane, steps
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.connections import takes_buffer
+from rdma_robust.semantics.connections import ConnectionEnd, takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
 from rdma_robust.semantics.trace import READ_TYPES, EventType
 
 STEPS_PER_PATH = 50
 
-Immediates = Mapping[tuple[str, str], frozenset[int]]
+Immediates = Mapping[tuple[str, str, str], frozenset[int]]
 """What an RP of the second thread may read of a message from the first; 0 is all where nothing is said."""
 
 NONE: Final[Immediates] = {}
@@ -52,6 +52,7 @@ class PathEvent:
     peer: str | None = None
     data: bool = False
     joined: bool = False
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ class ThreadPath:
     guards: tuple[Term, ...]
     registers: tuple[Term, ...]
     allowed: tuple[frozenset[int], ...]
-    unheard: str | None = None
-    unsent: frozenset[str] = frozenset()
+    unheard: ConnectionEnd | None = None
+    unsent: frozenset[ConnectionEnd] = frozenset()
     torn: bool = False
 
 
@@ -85,7 +86,7 @@ class _Node:
     guards: tuple[Term, ...]
     fresh: bool = True
     half: bool = False
-    unheard: str | None = None
+    unheard: ConnectionEnd | None = None
     """The receiver of the message before which a half operation ends."""
     torn: bool = False
 
@@ -93,23 +94,26 @@ class _Node:
 @dataclass(frozen=True, slots=True)
 class _StepCases:
     """A step with what the event table says of it: its cases, its queue pair, what the CPU reads, whether it is a poll,
-    of whose messages if it is an RP, and whether it may be cut where a message finds no receive."""
+    of whose messages if it is an RP, whether it waits for other threads, and whether it may be cut where a message finds no
+    receive."""
 
     step: Step
     cases: tuple[Case, ...]
     remote: str | None
     reads: frozenset[Cell]
     polls: bool
-    receives: str | None
+    receives: ConnectionEnd | None
+    waits: bool
     cut: bool
 
     @staticmethod
     def of(step: Step, model: Model) -> _StepCases:
         op = step.op
         cases = cases_of(op, model)
-        receives = op.sender if isinstance(op, RecvPoll) else None
+        receives = (op.sender, op.lane) if isinstance(op, RecvPoll) else None
+        waits = isinstance(op, RecvPoll | BarrierWait)
         cut = isinstance(op, Message)
-        return _StepCases(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, cut)
+        return _StepCases(step, cases, remote_of(op), cells_read(op, Agent.CPU), takes_completion(op), receives, waits, cut)
 
 
 def thread_paths(
@@ -197,7 +201,7 @@ class _Walker:
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = events[kept].peer if takes_buffer(events[kept]) else None
+                unheard = (events[kept].peer or "", named_lane(step.op)) if takes_buffer(events[kept]) else None
                 if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
@@ -236,7 +240,7 @@ class _Walker:
     def held(self, event: PathEvent) -> tuple[int, ...]:
         """Return the possible values of what an event reads, (0,) if that is nothing."""
         if event.type is EventType.RP and event.peer is not None:
-            return tuple(sorted(self.immediates.get((event.peer, self.thread.name), (0,))))
+            return tuple(sorted(self.immediates.get((event.peer, self.thread.name, named_lane(event.step.op)), (0,))))
         return self.values[event.cell] if event.cell else (0,)
 
     def may_block(self, node: _Node) -> bool:
@@ -248,7 +252,7 @@ class _Walker:
         places: dict[Cell, int] = {}
         guards = []
         for _, known in self.out.get(node.point, []):
-            if known.receives is not None or (known.polls and not _pollable(node.events, known.remote)):
+            if known.waits or (known.polls and not _pollable(node.events, known.remote)):
                 continue
             env = node.registers
             for cell in known.reads:
@@ -274,8 +278,9 @@ class _Walker:
             return ThreadPath(node.events, node.guards, registers, tuple(allowed), torn=node.torn)
         return ThreadPath(node.events, node.guards, registers, tuple(allowed), node.unheard, self.unsent(node))
 
-    def unsent(self, node: _Node) -> frozenset[str]:
-        """Return the threads of which a further message would let the thread go on, whatever its registers are."""
+    def unsent(self, node: _Node) -> frozenset[ConnectionEnd]:
+        """Return the threads, and their lanes, of which a further message would let the thread go on, whatever its registers
+        are."""
         if node.half:
             return frozenset()
         nexts = (known for _, known in self.out.get(node.point, []) if known.receives is not None)
@@ -302,7 +307,7 @@ def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) ->
     written = None if copied or value is None else term_of(value, env)
     step, remote = known.step, known.remote
     return PathEvent(
-        act.type, cell, remote, step, written, copied, act.completes, act.completing, act.peer, data, act.joined
+        act.type, cell, remote, step, written, copied, act.completes, act.completing, act.peer, data, act.joined, act.members
     )
 
 

@@ -15,7 +15,8 @@ from itertools import pairwise
 import networkx as nx
 
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Cell, Program, Recv
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, named_lane
+from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.machines.chosen import is_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.effects import SC_VERBS
@@ -189,24 +190,30 @@ def _messages(program: Program, past: _Past, graph: nx.DiGraph[int]) -> Iterator
     """Add what messages come after and before; yield the buffer of each message that has one."""
     numbers = {thread.name: t for t, thread in enumerate(program.threads)}
     for t, mine in enumerate(past.threads):
-        sent: dict[str, list[int]] = {}
+        sent: dict[tuple[str, str], list[int]] = {}
         for i in mine:
             act = past.parts[i][0].act
             if act.message is not None and act.peer is not None:
-                sent.setdefault(act.peer, []).append(i)
-        for name, messages in sent.items():
-            yield from _connected(program, past, graph, (t, numbers[name]), messages)
+                sent.setdefault((act.peer, _lane(past, i)), []).append(i)
+        for (name, lane), messages in sent.items():
+            yield from _connected(program, past, graph, (t, numbers[name], lane), messages)
+
+
+def _lane(past: _Past, i: int) -> str:
+    """The lane of a message, V or RP."""
+    step = past.parts[i][0].action.step
+    return NAMELESS if step is None else named_lane(step.op)
 
 
 def _connected(
-    program: Program, past: _Past, graph: nx.DiGraph[int], connection: tuple[int, int], messages: Sequence[int]
+    program: Program, past: _Past, graph: nx.DiGraph[int], connection: Connection, messages: Sequence[int]
 ) -> Iterator[tuple[int, Cell]]:
-    t, u = connection
-    sender = program.threads[t].name
-    others = [i for i in past.threads[u] if past.parts[i][0].act.peer == sender]
+    t, u, lane = connection
+    here = program.threads[t].name, lane
+    others = [i for i in past.threads[u] if (past.parts[i][0].act.peer, _lane(past, i)) == here]
     receives = [i for i in others if past.parts[i][0].act.type is EventType.V]
     polls = [i for i in others if past.parts[i][0].act.type is EventType.RP]
-    buffers = [cell for name, cell in program.threads[u].posted if name == sender]
+    buffers = [cell for name, cell, on in program.threads[u].posted if (name, on) == here]
     first = len(buffers)
     for i in receives:
         step = past.parts[i][0].action.step

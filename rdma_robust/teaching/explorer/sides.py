@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from rdma_robust.expr import evaluate
-from rdma_robust.language.flow.cfg import Fault, Program
+from rdma_robust.language.flow.cfg import Fault, Program, on_lane
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
@@ -283,10 +283,10 @@ def under_way(machine: DeployedMachine | DeployedScMachine, state: Any, t: int) 
         begun = state.threads[t].carried[0]
         text = one_line(code.commands[begun.command].step.text)
         parts.append(f"{text} has read {begun.value}" if begun.event else f"{text} has begun")
-    for (sender, receiver), inbox in zip(machine.connections, state.inboxes, strict=True):
+    for (sender, receiver, lane), inbox in zip(machine.connections, state.inboxes, strict=True):
         if receiver != t:
             continue
-        name = machine.program.threads[sender].name
+        name = f"{machine.program.threads[sender].name}{on_lane(lane)}"
         posted = ", ".join(machine.program.cells[cell].name for cell in inbox.posted)
         parts += [f"posted for {name}: {posted}"] if posted else []
         parts += [f"arrived from {name}: {len(inbox.arrived)}"] if inbox.arrived else []

@@ -109,6 +109,7 @@ FULL = Marks(
     atomics=frozenset({MINE, OTHERS}),
     awaited=frozenset({(3, "S"), (0, "B")}),
     settled=frozenset({(3, "S"), (0, "B")}),
+    under_way=frozenset({((3, "S"), EventKind.PUT_READS), ((0, "B"), EventKind.GET_READS)}),
 )
 
 

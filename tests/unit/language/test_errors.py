@@ -56,7 +56,7 @@ LINE = HEADER.count("\n") + 1
         ("  r = ring[x]", 12, 13, "an index is made of registers and constants", "`tmp = x`"),
         ("  r = 1 + cas(x, 0, 1)", 11, 23, "`cas` cannot be part of an expression", "r = cas(...)"),
         ("  x = cas(y, 0, 1)", 3, 4, "the old value goes to a register", "`reg tmp`, `tmp = cas(...)`, then `x = tmp`"),
-        ("  cas(B.z, 0, 1)", 7, 10, "`cas` works on a variable of this node", ""),
+        ("  r = cas(B.z, 0, 1)", 11, 14, "`cas` works on a variable of this node", ""),
         ("  B.z = 1", 3, 6, "`B.z` is on another node", "`put B.z = 1`"),
         ("  B.z = x", 3, 6, "thread T writes only variables of A directly", "`put B.z = x`"),
         ("  z = r", 3, 4, "`B.z` is on another node", "new variable of this node: `sent = r`, then `put B.z = sent`"),

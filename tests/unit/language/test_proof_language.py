@@ -147,7 +147,7 @@ def test_labels_outlive_blocking_reads_and_listings() -> None:
         ("r = 1 + faa(x, 1)", [("RR304", "`faa` cannot be part of an expression")]),
         ("r = 1 + nondet()", [("RR304", "`nondet` cannot be part of an expression")]),
         ("x = swap(y, 1)", [("RR305", "the old value goes to a register, not to `x`")]),
-        ("faa(B.z, 1)", [("RR308", "`B.z` is on another node: `faa` works on a variable of this node")]),
+        ("r = faa(B.z, 1)", [("RR308", "`B.z` is on another node: `faa` works on a variable of this node")]),
         ("flush A", [("RR401", "`A` is the node thread T itself runs on")]),
         ("flush C", [("RR202", "unknown node `C`")]),
         ("get x = cas(y, 0, 1)", [("RR402", "`get` needs a variable of another node, with the node's name")]),
@@ -339,3 +339,14 @@ def test_programs_built_by_hand_are_refused_too() -> None:
     with pytest.raises(ProgramError):
         check(drawn)
     assert prove(with_step(cfg.Step(cfg.Flush("B"))), "rma").safety is Safety.SAFE
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"), [("cpu tso", True), ("order multipath", True), ("cpu sc, order default", False)]
+)
+def test_other_hardware_than_that_of_the_machine_is_refused(line: str, refused: bool) -> None:
+    """`prove` said SAFE of the paper's network where a program names another one."""
+    text = f"hardware {line}\nnode A {{ v }}\nnode B {{ x }}\nthread T on A {{\n  put B.x = v\n  put B.x = v\n}}\n"
+    found = model_refusals(load_program(text, "p.rdma"), "rdma")
+    assert [each.code for each in found] == ["RR408"] * refused
+    assert not model_refusals(load_program(text.replace("put B.x = v", "v = 1"), "p.rdma"), "tso")

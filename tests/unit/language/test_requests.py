@@ -9,14 +9,14 @@ import pytest
 
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.build import ProgramBuilder
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.expr import VALUE, Binary, Const, Expr, Name, evaluate
 from rdma_robust.language.check.meaning import is_wrapped, wrapped
 from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.valid import complaints
-from rdma_robust.language.load import format_source, load_decidable
+from rdma_robust.language.load import format_source, load_decidable, load_program
 from rdma_robust.model import Hardware
 
 HEAD = "domain 0..3\nnode A { x = 1, a[2] }\nnode B { y, z }\nnode C { w }\n"
@@ -54,6 +54,9 @@ RANGE = "((0 <= (r + 1)) && ((r + 1) <= 3))"
         ("get x = swap(B.y, 2) unsignaled", ["0 -> 1: get A x = rmw B y = 2 if 1 unsignaled"]),
         ("get x = faa(B.y, 1)", ["0 -> 1: get A x = rmw B y = (((($value + 1) % 4) + 4) % 4) if 1 "
                                  "wraps !(((0 <= ($value + 1)) && (($value + 1) <= 3))) fault overflow"]),
+        ("swap(B.y, r) fenced", ["0 -> 1: rfence B", "1 -> 2: rmw of B y = r if 1"]),
+        ("cas(B.y, 0, 1) unsignaled", ["0 -> 1: rmw of B y = 1 if ($value == 0) unsignaled"]),
+        ("get x = fetch(B.y)", ["0 -> 1: get A x = rmw B y = $value if 0"]),
         ("poll B 3", ["0 -> 1: poll B", "1 -> 2: poll B", "2 -> 3: poll B"]),
         ("poll B or C", ["0 -> 1: poll B", "0 -> 1: poll C"]),
         ("r = poll C or B", ["0 -> 1: poll C", "0 -> 2: poll B", "1 -> 3: skip set r := 0", "2 -> 3: skip set r := 1"]),
@@ -84,7 +87,7 @@ def test_steps_of_sugar_are_shown_as_it_was_written() -> None:
 
 def test_receives() -> None:
     thread = program("send x to U").threads[1]
-    assert [(sender, str(buffer)) for sender, buffer in thread.posted] == [("T", "B.y"), ("T", "B.z")]
+    assert [(sender, str(buffer)) for sender, buffer, _ in thread.posted] == [("T", "B.y"), ("T", "B.z")]
     made = [step.op for _, _, step in cfg.steps(thread)][:3]
     assert made == [cfg.RecvPoll("T"), cfg.Recv(cfg.Cell("B", "z"), "T"), cfg.RecvPoll("T")]
 
@@ -149,7 +152,7 @@ def test_wrong_programs_that_come_from_no_text() -> None:
     assert "what is calculated is inline" in wrong(cfg.InlinePut(y, cfg.Payload(None, Name("r"))))
     assert "what is read is used where nothing is read" in wrong(cfg.InlinePut(y, cfg.Payload(None, VALUE, True)))
     assert "may leave the domain" in wrong(cfg.RemoteRmw(x, y, Binary("+", VALUE, Const(1))))
-    bad = replace(loaded.threads[1], posted=(("T", x), ("W", y)))
+    bad = replace(loaded.threads[1], posted=(("T", x, ""), ("W", y, "")))
     told = "; ".join(map(str, complaints(replace(loaded, threads=(loaded.threads[0], bad)))))
     assert "posts `A.x`, which is no variable of its node" in told and "unknown thread `W`" in told
     hardware = Hardware(cpu="pso", atomics="all", order="any")  # type: ignore[arg-type]
@@ -192,6 +195,7 @@ def test_proofs_refuse_what_they_have_no_machine_for() -> None:
         ("put B.y = x inline", "inline data"),
         ("put B.y = x unsignaled", "without a completion"),
         ("get x = faa(B.y, 1)", "starts again at the other end"),
+        ("swap(B.y, 1)", "goes nowhere"),
     ):
         told = model_refusals(program(statement), "sc")
         assert words in told[0].message and told[0].code == "RR408"
@@ -221,3 +225,30 @@ def test_atomics_and_other_writes_of_one_word() -> None:
     assert "does not exclude the CPU's atomic operation: atomics hca" in found[0].message
     assert not [each for each in linted(f"hardware atomics glob\n{head}{other}", "t").found if each.code == "RR728"]
     assert not [each for each in linted(head, "t").found if each.code == "RR728"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "message"),
+    [
+        ("faa(x, 1) unsignaled", "RR419", "`faa(x, 1)` is a step of the CPU, no request that could be `unsignaled`"),
+        ("faa(A.x, 1) fenced", "RR419", "`faa(A.x, 1)` is a step of the CPU"),
+        ("r = fetch(B.y)", "RR419", "`fetch` asks the card of another node"),
+        ("r = fetch(x)", "RR419", "`fetch` asks the card of another node"),
+        ("get x = fetch(x)", "RR402", "`get` needs a variable of another node"),
+        ("faa(B.y, 1) inline", "RR412", "`faa` carries no data that could be `inline`"),
+        ("faa(B.y, 1) fenced fenced", "RR413", "`fenced` is said twice"),
+        ("fetch(B.y)", "RR219", "there is no macro `fetch`"),
+        ("r = 1 + fetch(B.y)", "RR304", "`fetch` cannot be part of an expression"),
+    ],
+)
+def test_atomics_that_are_no_requests_and_requests_that_are_none(statement: str, code: str, message: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        program(statement)
+    (found,) = raised.value.diagnostics
+    assert found.code == code and message in found.message
+
+
+def test_atomics_of_the_own_node_stay_steps_of_the_cpu() -> None:
+    assert graph("faa(A.x, 1)") == graph("faa(x, 1)")
+    text = f"{HEAD}macro faa(a, b) {{ x = b }}\nmacro fetch(a) {{ x = 1 }}\nthread T on A {{ faa(2, 1); fetch(2) }}"
+    assert [type(step.op) for _, _, step in load_program(text, "t").threads[0].edges] == [cfg.Write, cfg.Write]

@@ -19,7 +19,7 @@ from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
-from rdma_robust.semantics.order_table import CELLS, ORDERS
+from rdma_robust.semantics.order_table import CELLS, NFO_PAIRS, ORDERS, OrderTable
 from tests.conftest import ROOT
 from tests.support.random_programs import SMALL, random_program
 
@@ -33,7 +33,7 @@ NAMES = sorted(CHANGES)
 @pytest.fixture(autouse=True)
 def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, cells in CHANGES.items():
-        monkeypatch.setitem(ORDERS, name, {**CELLS, **cells})
+        monkeypatch.setitem(ORDERS, name, OrderTable({**CELLS, **cells}, NFO_PAIRS))
     yield
 
 

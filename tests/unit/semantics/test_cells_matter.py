@@ -6,6 +6,7 @@ a put's read and an atomic, for one, is between its write and the atomic as well
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Final
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ import pytest
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
+from rdma_robust.semantics import order_table
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.oracle import brute_force, candidate
 from rdma_robust.semantics.order_table import NFO_PAIRS, ORDERS, STORES
@@ -80,7 +82,7 @@ def decided(program: Program, model: Model) -> tuple[bool, frozenset[FinalState]
 @pytest.mark.parametrize("change", [line.strip() for line in CHANGES.strip().splitlines()])
 def test_a_changed_cell_is_noticed(change: str) -> None:
     table, earlier, later, new, name = change.split()
-    cells = STORES if table == "store" else ORDERS[table]
+    cells = STORES if table == "store" else ORDERS[table].cells
     program, model = loaded(named_texts()[name], name)
     truth = decided(program, model)
     with patch.dict(cells, {(earlier, later): new}):  # type: ignore[arg-type]
@@ -92,5 +94,7 @@ def test_changed_flushes_are_noticed(pairs: tuple[frozenset[EventType], ...], na
     """Those of the default order are there, and those of multipath are not."""
     program, model = loaded(named_texts()[name], name)
     truth = decided(program, model)
-    with patch.object(candidate, "nfo_pairs_of", lambda _: pairs):
+    with ExitStack() as stack:
+        for module in (candidate, order_table):
+            stack.enter_context(patch.object(module, "nfo_pairs_of", lambda _: pairs))
         assert decided(program, model) != truth

@@ -15,8 +15,9 @@ import pytest
 
 from rdma_robust import CheckOptions, Verdict
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
-from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Name, value_of
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, value_of
 from rdma_robust.language.flow.cfg import (
+    BarrierWait,
     Cas,
     Cell,
     Flush,
@@ -93,10 +94,13 @@ EVERY = (
 DEPLOYED = (
     InlinePut(Y, Payload(X, VALUE, inline=True)),
     RemoteRmw(X, Y, Const(2), Binary("==", VALUE, Const(1))),
+    RemoteRmw(None, Y, Const(2), Binary("==", VALUE, Const(1))),
+    RemoteRmw(X, Y, VALUE, FALSE),
     Send("U", "B", Payload(X)),
     ImmPut(Y, Payload(X), Const(3), "U"),
     Recv(X, "U"),
     RecvPoll("U"),
+    BarrierWait(("T", "U")),
     OrderFence("B"),
 )
 """Rows that not every consumer knows."""

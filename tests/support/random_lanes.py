@@ -1,0 +1,96 @@
+"""Programs with lanes made of programs without: requests, polls, fences and messages spread over several queue pairs.
+
+    text = with_lanes(program.source, Random(seed))
+    for program, model in on_lanes(random_deployed("messages", range(100))): ...
+
+Every thread gets two lanes to each node that it could name, and each statement that is about a queue pair is left on the one
+without a name or is put on a lane. Polls mostly follow requests of their thread, and receives the messages of their sender,
+so that most programs go on; others hang, which is no less a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import Final
+
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.flow.cfg import Program, named_lane
+from rdma_robust.model import Model
+from tests.support.random_deployed import EVENTS, loaded, most_events
+
+_THREAD: Final = re.compile(r"^(\s*)thread (\w+) on (\w+) \{(.*)$")
+_REQUEST: Final = re.compile(r"^\s*(?:put (\w+)\.|get \w+(?:\[\w+\])? = (?:\w+\()?(\w+)\.)")
+_SEND: Final = re.compile(r"^\s*send .* to (\w+)")
+_WAIT: Final = re.compile(r"\b(poll|rfence) (\w+)(?! or)\b(?!\[)")
+_RECEIVE: Final = re.compile(r"^\s*(?:(?:posted|recv) .* from|(?:\w+ = )?rpoll) (\w+)")
+
+
+class _Lanes:
+    def __init__(self, text: str, rng: Random) -> None:
+        self.rng = rng
+        self.lines = text.splitlines()
+        self.nodes = [line.split()[1] for line in self.lines if line.startswith("node ")]
+        found = (_THREAD.match(line) for line in self.lines)
+        self.place = {match[2]: match[3] for match in found if match is not None}
+        self.used: dict[tuple[str, str], list[str]] = {}
+        self.mostly: dict[tuple[str, str], list[str]] = {}
+
+    def of(self, thread: str, node: str) -> str:
+        """A lane of a thread to a node, "" for the queue pair without a name; most connections have a few of them only."""
+        lanes = ["", f"{node}_0", f"{node}_1"]
+        mine = self.mostly.setdefault((thread, node), self.rng.sample(lanes, self.rng.choice([1, 2, 2, 3])))
+        return self.rng.choice(mine if self.rng.random() < 0.95 else lanes)
+
+    def text(self) -> str:
+        made, thread = [], ""
+        for line in self.lines:
+            opening = _THREAD.match(line)
+            if opening is None:
+                made.append(self.line(line, thread) if thread else line)
+                continue
+            indent, thread, node, rest = opening.groups()
+            others = [each for each in self.nodes if each != node]
+            made.append(f"{indent}thread {thread} on {node} {{")
+            if others:
+                made.append(f"{indent}  qp " + ", ".join(f"{each}_{k} to {each}" for each in others for k in range(2)))
+            made += [f"{indent}  {rest.strip()}"] if rest.strip() else []
+        return "\n".join(made) + "\n"
+
+    def line(self, line: str, thread: str) -> str:
+        request, send, receive = _REQUEST.match(line), _SEND.match(line), _RECEIVE.match(line)
+        if request is not None or send is not None:
+            node = self.place[send[1]] if send is not None else request[1] or request[2] if request is not None else ""
+            lane = self.of(thread, node)
+            self.used.setdefault((thread, node), []).append(lane)
+            return line + (f" on {lane}" if lane else "")
+        if receive is not None:
+            lane = self.of(receive[1], self.place[thread])
+            return line + (f" on {lane}" if lane else "")
+        return _WAIT.sub(lambda wait: f"{wait[1]} {self.waited(thread, wait[2])}", line)
+
+    def waited(self, thread: str, node: str) -> str:
+        """The queue pair of a poll or fence, mostly one that has been used."""
+        used = self.used.get((thread, node), [])
+        lane = self.rng.choice(used) if used and self.rng.random() < 0.9 else self.of(thread, node)
+        return lane or node
+
+
+def with_lanes(text: str, rng: Random) -> str:
+    """Return the text of a program without lanes with some; every declaration of a thread or node begins its line."""
+    return _Lanes(text, rng).text()
+
+
+def on_lanes(programs: Iterable[tuple[Program, Model]]) -> Iterator[tuple[Program, Model]]:
+    """Yield programs with lanes, made of these, with their models: only those in which some operation is on one, and that
+    have a moderate number of events."""
+    for program, _ in programs:
+        made = with_lanes(program.source, Random(program.file))
+        try:
+            found, model = loaded(made, f"{program.file}, on lanes")
+        except ProgramError as error:
+            raise AssertionError(made) from error
+        on_one = any(named_lane(step.op) for thread in found.threads for _, _, step in thread.edges)
+        if on_one and most_events(found, model) <= EVENTS:
+            yield found, model
