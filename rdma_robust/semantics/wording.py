@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import RDMA
 from rdma_robust.semantics.kinds import kind_of
-from rdma_robust.semantics.order_table import gives_up, order_table
+from rdma_robust.semantics.order_table import gives_up, oppo_scope, order_table
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -296,7 +296,7 @@ def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
         return CPU_DOES_NOT_WAIT
     if earlier.remote != later.remote:
         return OTHER_QUEUE_PAIR
-    if T.NO in (earlier.type, later.type):
+    if T.NO in (earlier.type, later.type) and oppo_scope(earlier.type, later.type) == "-":
         return ONLY_WRITES
     pair = earlier.type, later.type
     if pair not in WHY and gives_up(kind_of(earlier.type, earlier), kind_of(later.type, later)):

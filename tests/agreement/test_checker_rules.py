@@ -134,7 +134,8 @@ def test_long_litmus_programs(path: Path, ordered_reads: bool) -> None:
 
 # ---- the order table and the axioms
 
-TYPES = {t: EventKind(t.value) for t in EventType if t is not EventType.INIT}
+# The checker refuses programs with barriers, and so has no kind for them.
+TYPES = {t: EventKind(t.value) for t in EventType if t not in (EventType.INIT, EventType.BAR)}
 
 
 MODELS = [
@@ -166,7 +167,7 @@ def test_the_kinds_of_events_are_the_same() -> None:
         (hardware.WRITES, words.WRITE_TYPES - {EventType.INIT}),
         (hardware.NIC_WRITES, words.NIC_WRITE_TYPES),
     ):
-        assert mine - {EventKind.ANSWERS_RELAXED} == {TYPES[t] for t in theirs}
+        assert mine - {EventKind.ANSWERS_RELAXED} == {TYPES[t] for t in theirs if t in TYPES}
     assert set(TYPES.values()) == set(EventKind) - {EventKind.ANSWERS_RELAXED}
     assert {TYPES[t] for t in words.STORE_TYPES} == hardware.STORES
 

@@ -47,6 +47,7 @@ NOTICED_BY = {
     "a copy has no share of stores": "store buffers, fenced",
     "a copy has no share of tainted_threads": "store buffers",
     "a copy has no share of written": "a relay of own words",
+    "a copy has no share of under_way": "IRIW, polled, order none",
     "a copy has no share of poisoned": "a copy that reads the pivot",
 }
 """For a mutant the program that is decided wrongly by it."""

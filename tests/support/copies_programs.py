@@ -156,6 +156,7 @@ EXAMPLES = {
     **{f"{2**k} copies": Example(_with_k_doublings(k), 2**k) for k in (1, 2)},
     "IRIW": Example(_iriw(""), 4),
     "IRIW, polled": Example(_iriw("poll {};"), None),
+    "IRIW, polled, order none": Example("hardware order none\n" + _iriw("poll {};"), None),
     "a store that another one overwrites": Example(_OVERWRITTEN, None),
     "a store that is read from the buffer": Example(_OWN_STORE, 2),
     "polled puts": Example(_POLLED_PUTS, 2),

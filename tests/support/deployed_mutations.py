@@ -26,7 +26,7 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.forwarding import StoreBuffers, keeps_pivot_out
 from rdma_robust.robustness.reductions import outlook, relaxation, relevance
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
-from rdma_robust.robustness.rules import OWN_DATA, ForcingRules
+from rdma_robust.robustness.rules import OWN_DATA, ForcingRules, thread_bits
 from rdma_robust.semantics.kinds import Kind, type_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.order_table import nfo_between
@@ -95,7 +95,9 @@ def _barred_reads(cycles: Any, rules: Any, seen: Any, buffers: Any, e: Any) -> A
 BARE: dict[str, tuple[Patch, ...]] = {
     "T1-stores-move-like-other-cpu-events": ((ForcingRules, "buffering", frozenset()),),
     "T1-stores-force-nothing": ((ForcingRules, "store_forces", lambda *_: FALSE),),
-    "T1-stores-force-reads": ((ForcingRules, "forced_by_store", lambda self, e: e.thread in self.buffering),),
+    "T1-stores-force-reads": (
+        (ForcingRules, "forced_by_stores_of", lambda self, e: thread_bits(self.buffering.intersection(e.threads))),
+    ),
     "T2-reads-do-not-forward": ((StoreBuffers, "forces", lambda _self, _e, conflict: conflict),),
     "T2-forwarding-reads-come-before-the-pivot": ((StoreBuffers, "is_before_pivot", lambda _self, _e, conflict: conflict),),
     "T2-what-others-write-is-forwarded-too": ((StoreBuffers, "after_beta_write", lambda self, e: [

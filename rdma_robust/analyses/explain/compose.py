@@ -67,7 +67,7 @@ def explanation(
     run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
     told = [copies_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
-    told.append(slots_text(needed_slots(program.threads)))
+    told.append(slots_text(needed_slots(crowd.program.threads)))
     told += [f"Left out: {each}." for each in left]
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
