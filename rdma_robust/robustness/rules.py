@@ -23,6 +23,8 @@ S5  [Inst];ib   an nF goes to B if a message before it on its queue pair takes a
 Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
 can be placed when it is met, in the order of the run.
 
+More than 400 lines: the rules and what is remembered for them are one argument, read beside Lemma 3 from top to bottom.
+
 Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the paper.
 """
 

@@ -20,6 +20,8 @@ only, and was not the only way on, T does not count. So *a solution with all of 
 of T*. That the extended trace is consistent is tested, not argued: it goes through the axioms. The gets are ordered with the
 NIC's reads and writes of other operations as the program orders them, or the other way round where that is possible: one
 of both suffices.
+
+More than 400 lines: the lemma is about one trace and what each statement does to it, which is built and judged here.
 """
 
 from __future__ import annotations

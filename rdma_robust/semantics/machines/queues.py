@@ -7,7 +7,7 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Final, NamedTuple
 
@@ -82,16 +82,9 @@ def ready(
     Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
     """
 
-    def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
-        if not relaxed or not part.message or part.value is None:
-            return rules[part.kind]
-        filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
-        return rules[IN_REGION if filled else part.kind]
-
-    buffered = 0
-    for posted in queue:
-        for part, stage in _events(requests, posted):
-            buffered |= rule(posted, part).bit if stage == BUFFERED else 0
+    rule = partial(_rule, rules, relaxed, fills_relaxed)
+    events = ((posted, *each) for posted in queue for each in _events(requests, posted))
+    buffered = reduce(or_, (rule(posted, part).bit for posted, part, stage in events if stage == BUFFERED), 0)
     unissued = undone = 0
     polled: list[tuple[int, int]] = []
     messages_wait = False
@@ -103,14 +96,13 @@ def ready(
             if stage == OVER:
                 continue
             waits = rule(posted, part)
+            late = bool(waits.done & undone or waits.polled & told)
             if stage == BUFFERED:
-                held = bool(waits.done & undone or waits.polled & told)
+                held = late
             elif part.buffered:
                 held = bool(waits.issued & unissued) or reads or (part.message and messages_wait)
             else:
-                held = bool(
-                    waits.issued & unissued or waits.done & undone or waits.flushed & buffered or waits.polled & told
-                )
+                held = bool(waits.issued & unissued or waits.flushed & buffered) or late
             if not held:
                 yield place, number
             undone |= waits.bit
@@ -124,6 +116,16 @@ def ready(
             unissued |= union
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted)))
+
+
+def _rule(
+    rules: Mapping[Kind, WaitRule], relaxed: Collection[int], fills_relaxed: bool, posted: PostedRequest, part: CardEvent
+) -> WaitRule:
+    """Return what holds back an event of a request; for a message by the word that it fills."""
+    if not relaxed or not part.message or part.value is None:
+        return rules[part.kind]
+    filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
+    return rules[IN_REGION if filled else part.kind]
 
 
 def _landing(requests: Sequence[CardRequest | None], posted: PostedRequest) -> int:
