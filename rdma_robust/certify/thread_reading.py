@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
@@ -199,7 +200,8 @@ class ThreadReading:
                 yield from self._remote_swaps(step, step.op, ahead, value, after)
             case _:
                 request = request_of(step.op)
-                assert request is not None, f"nothing is certified of {type(step.op).__name__}"
+                if request is None:
+                    reject(f"line {line}: there are no rules here for `{step.text}`")
                 yield from self._requests(request, step, ahead, value)
 
     def _section(self, step: cfg.Step, op: cfg.Section, here: LocalState, target: int, seen: Seen) -> Iterator[ThreadMove]:
