@@ -163,6 +163,9 @@ _PARTS = (
     f"beta[T>N]: set of NIC events of a queue pair in the second part: {_NIC_EVENTS}",
     "forced[T>N]: a completion forces its poll into the second part; early[T>N]: completions before that one",
 )
+_SETTLED = (
+    "settled[T>N]: a poll has taken the completion of a remote write of the second part; ahead[T>N]: completions before that"
+)
 _VARIABLES = {
     "pivot": (
         *_PARTS,
@@ -181,6 +184,8 @@ def _notes(program: CounterProgram[EventLabel], variant: Variant) -> Iterator[st
     yield _QUESTION[variant]
     yield "carried[T]: value between the read and the write of a put or get; unpolled[T>N]: completions not yet polled"
     yield from _VARIABLES[variant]
+    if any(name.startswith("settled[") for name, _ in program.variables):
+        yield _SETTLED
     if variant == "pivot":
         for number, what in sorted(_classes(program).items()):
             yield f"  {number}: {what}"

@@ -97,7 +97,7 @@ DEPLOYED: Final = Folder(
         (
             "Weaker orders",
             "adaptive routing (`order multipath`) and relaxed ordering (`order relaxed`)",
-            r"deepep|nccl|multipath-|relaxed-|reads-",
+            r"deepep|nccl|multipath-|acknowledged-|relaxed-|reads-",
         ),
     ),
     ("hardware", hardware),

@@ -12,12 +12,14 @@ from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
     CARD_READS,
+    CPU,
     NIC_WRITES,
     READS,
     EventKind,
     InRegions,
     Platform,
     issued_in_order,
+    observed_behind_poll,
     observed_in_order,
     told_by_receive,
 )
@@ -48,7 +50,8 @@ class Execution:
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     """Return a cycle of ib or ob, which shows that RDMA does not allow the trace; None if there is none."""
     size = len(trace.events)
-    oppo = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
+    by_table = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
+    oppo = _union(by_table, _relation(size, _behind_polls(trace, platform)))
     ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
     pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
@@ -164,6 +167,21 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InR
                         yield a, b
 
     return _relation(len(trace.events), pairs())
+
+
+def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """What oppo keeps besides: events of operations that a poll tells of, before events of their queue pair behind it."""
+
+    def kept(one: ThreadEvent | None, two: ThreadEvent | None, words: InRegions) -> bool:
+        if one is None or two is None or one.kind in CPU or not _same_queue(one, two):
+            return False
+        return observed_behind_poll(one.kind, two.kind, platform, words)
+
+    for completed, poll in _polls(trace) if platform.completions_order else ():
+        thread = next(each for each in trace.threads if poll in each)
+        words = _regions(trace, thread)
+        told, behind = thread[: thread.index(completed[-1]) + 1], thread[thread.index(poll) + 1 :]
+        yield from ((a, b) for a in told for b in behind if kept(trace.events[a], trace.events[b], words[b]))
 
 
 def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, InRegions]:

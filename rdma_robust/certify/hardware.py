@@ -8,7 +8,7 @@ checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
@@ -48,6 +48,8 @@ NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED,
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
+REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES})
+"""They may sit in a buffer when a completion tells of their operation."""
 CARD_READS: Final = READS - CPU
 
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
@@ -55,7 +57,7 @@ STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 
 _OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
-_REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_READS, _K.ATOMIC})
+_RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC}
 """What a receive completion tells of besides its message."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
@@ -131,6 +133,16 @@ class Platform:
         return self.order != "default"
 
     @property
+    def completions_order(self) -> bool:
+        """Whether what is posted behind a poll is observed after the remote writes that it tells of, as it is by default."""
+        return self.order == "multipath"
+
+    @property
+    def counters(self) -> int:
+        """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
+        return 3 if self.completions_order else 2
+
+    @property
     def promised(self) -> bool:
         """Whether anything is promised between two requests of a queue pair without a fence."""
         return self.order != "none"
@@ -194,6 +206,12 @@ def observed_in_order(
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
+def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: InRegions = STRICT) -> bool:
+    """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
+    default = replace(platform, order="default")
+    return platform.completions_order and observed_in_order(earlier, later, True, default, regions)
+
+
 def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
     """Whether the later event is relaxed: an answer is as its request behind all but other answers, which it passes by its
     own word."""
@@ -221,4 +239,4 @@ def issued_in_order(
 def told_by_receive(kind: EventKind, platform: Platform) -> bool:
     """Return whether a receive completion comes after earlier events of the kind on its queue pair, also where its message
     may pass them."""
-    return platform.promised and kind in _REMOTE_WRITES
+    return platform.promised and kind in _RECEIVED

@@ -38,11 +38,17 @@ class MarkWords:
             "alpha_value": marks.alpha_value,
             **(later if any(later.values()) else {}),
             **({"under_way": self._events(marks.under_way)} if marks.under_way else {}),
+            **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
         """The sets of marks that are not empty."""
-        found = {**self._sets(marks), **self._later_sets(marks), "under_way": self._events(marks.under_way)}
+        found = {
+            **self._sets(marks),
+            **self._later_sets(marks),
+            "under_way": self._events(marks.under_way),
+            "settled": self.pairs(marks.settled),
+        }
         tainted = marks.tainted_threads or marks.tainted_reads or marks.tainted_writes
         return {name: what for name, what in found.items() if what and (name != "tainted" or tainted)}
 

@@ -16,6 +16,7 @@ from rdma_robust.semantics.kinds import Kind, kinds_of, type_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
     Scope,
+    behind_poll,
     delayed_types,
     ippo_scope,
     oppo_scope,
@@ -122,13 +123,25 @@ def _of_threads(trace: Trace, pairs: Callable[[Sequence[Event]], Iterator[tuple[
 
 
 def ippo(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return issue-preserved program order."""
+    """Return issue-preserved program order; what completions add to it is in poll_order;ippo anyway."""
     return _preserved(trace, ippo_scope, model)
 
 
 def oppo(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return observation-preserved program order."""
-    return _preserved(trace, oppo_scope, model)
+    """Return observation-preserved program order, also that which completions give."""
+    kept = _preserved(trace, oppo_scope, model)
+    ordered = behind_poll(model)
+    if ordered is None or not trace.pf:
+        return kept
+    return kept | polled_between(trace) & _preserved(trace, oppo_scope, ordered)
+
+
+def polled_between(trace: Trace) -> Relation:
+    """Return the pairs of events of cards on one queue pair with a poll between them, in po, that has taken the completion
+    of the first one's operation, or of a later operation of the queue pair."""
+    same = same_qp(trace)
+    behind = Relation(tuple(same.rows[e.index] & trace.po.rows[e.index] | 1 << e.index for e in trace.events))
+    return behind.then(trace.pf).then(trace.po) & same
 
 
 def rb(trace: Trace) -> Relation:

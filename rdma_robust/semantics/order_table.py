@@ -6,7 +6,7 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
@@ -77,6 +77,10 @@ VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 only that they were issued."""
 
 
+REMOTE_WRITES: Final = frozenset({EventType.NRW, EventType.NAW})
+"""The writes whose operation may have been polled before they take effect."""
+
+
 def delayed_types(model: Model) -> frozenset[EventType]:
     """Return the types of events that may wait in a buffer between being issued and being observed: all others are
     instantaneous (Inst)."""
@@ -121,18 +125,22 @@ class OrderTable:
         pushes: the types of two events that nfo orders.
         receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
             sender's queue pair, or those of the message's `own` request.
+        behind_polls: the order whose table holds for what is posted behind a poll and the operations that the poll tells of,
+            if it is another one: an acknowledged write has left the network, and the card of the other side writes in the
+            order of arrival.
         says: why two requests of one queue pair are not kept in order, if that is the same for all.
     """
 
     cells: Mapping[tuple[str, str], str]
     pushes: tuple[frozenset[EventType], ...] = ()
     receives: Literal["earlier", "own"] = "earlier"
+    behind_polls: str = ""
     says: str = ""
 
 
 ORDERS: Final[dict[str, OrderTable]] = {
     "default": OrderTable(CELLS, NFO_PAIRS),
-    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}),
+    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}, behind_polls="default"),
     "relaxed": OrderTable({**CELLS, **dict.fromkeys(RELAXED, "-")}),
     "none": OrderTable(
         {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
@@ -241,6 +249,25 @@ def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
 def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, False, model)
+
+
+def behind_poll(model: Model) -> Model | None:
+    """Return the hardware whose table keeps a before b on one queue pair where a poll between them has taken the completion
+    of a's operation, or of a later one; None if that is the model's own, as a completion gives no order."""
+    order = order_table(model.order).behind_polls
+    return replace(model, order=order) if order else None
+
+
+def gains_behind_poll(later: Kind, model: Model) -> bool:
+    """Return whether a remote write in the second part of a run forces an event of a card of this kind into it only where a
+    poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+
+    Of an answer that need not be asked: the read of its operation is, or is forced by any remote write.
+    """
+    ordered = behind_poll(model)
+    if ordered is None or type_of(later) in CPU_TYPES | VISIBLE_WHEN_POLLED:
+        return False
+    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in REMOTE_WRITES)
 
 
 def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:

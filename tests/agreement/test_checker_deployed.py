@@ -54,6 +54,8 @@ NOTICED_BY = {
     "S3 taint does not go with messages": "messages/immediate",
     "a store tells nothing by a poll": "checker/deployed/a-store-tells-by-a-poll",
     "unsignaled operations force no poll": "deployed/unsignaled-operations-force-nothing",
+    "completions give no order": "deployed/completions-give-no-order",
+    "every poll tells of remote writes": "deployed/every-poll-tells-of-remote-writes",
     "a fetch is no atomic": "checker/deployed/a-fetch-is-an-atomic",
     "a polled atomic has read nothing": "checker/deployed/a-polled-atomic-has-read",
     "a polled atomic has written before it read": "checker/deployed/a-polled-atomic-writes-behind-its-read",

@@ -49,6 +49,7 @@ NOTICED_BY = {
     "a copy has no share of written": "a relay of own words",
     "a copy has no share of under_way": "IRIW, polled, order none",
     "a copy has no share of poisoned": "a copy that reads the pivot",
+    "a copy has no share of settled": "acknowledged flags",
 }
 """For a mutant the program that is decided wrongly by it."""
 

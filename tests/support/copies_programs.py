@@ -145,6 +145,13 @@ thread D on DN { get d = S.v; get e = S.y }
 """
 """A copy goes on only where it reads what was there before the pivot."""
 
+_ACKNOWLEDGED = """hardware order multipath
+node S { data, flag }
+node CN[*] { }
+thread C[*] on CN[*] { put S.data = 1; poll S; put S.flag = 1 }
+thread U on S { reg r; assume flag == 1; r = data }
+"""
+
 EXAMPLES = {
     "store buffers": Example(_BUFFERED.format(""), 2),
     "store buffers, fenced": Example(_BUFFERED.format("mfence;"), None),
@@ -164,4 +171,5 @@ EXAMPLES = {
     "mailbox": Example(_MAILBOX, None),
     "a relay of own words": Example(_RELAY, None),
     "a copy that reads the pivot": Example(_READS_PIVOT, None),
+    "acknowledged flags": Example(_ACKNOWLEDGED, None),
 }

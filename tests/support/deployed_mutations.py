@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from rdma_robust.counters.program import Require
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError
-from rdma_robust.expr import FALSE
+from rdma_robust.expr import FALSE, negate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
@@ -38,11 +39,18 @@ FOLDER = Path(__file__).parents[1] / "agreement" / "deployed"
 Patch = tuple[Any, str, Any]
 
 _FORCES_POLL, _OVERTAKING, _MOVE = ForcingRules.forces_poll, ThreadRelaxation.overtaking, outlook._move
+_TOLD = ForcingRules._told
 _OWN, _TYPES, _AFTER_NIC = ForcingRules._own, ForcingRules.nic_forcing_types, ThreadRelaxation._after_nic
 
 
 def _nfo_of_default(one: Kind, other: Kind, _model: Model) -> bool:
     return nfo_between(one, other, RDMA)
+
+
+def _telling_always(self: ForcingRules, qp: frame.QueuePair) -> Any:
+    """Where the second part has a remote write, every poll tells of it."""
+    first, *others = _TOLD(self, qp)
+    return ((Require(negate(self._remote_write(qp))), *first), *others) if others else (first,)
 
 
 def _outstanding(self: ThreadRelaxation, write: Any) -> int:
@@ -100,6 +108,8 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
+    "completions-give-no-order": ((ForcingRules, "acknowledged", frozenset()),),
+    "every-poll-tells-of-remote-writes": ((ForcingRules, "_told", _telling_always),),
     "own-reads-force-nothing": ((ForcingRules, "_own_read", lambda *_: 0),),
     "own-data-is-not-told-of": ((ForcingRules, "_own", lambda self, e: _OWN(self, e) & ~OWN_DATA),),
     "receives-tell-of-other-requests": ((rules, "receives_of_own", lambda _: False),),
@@ -112,6 +122,7 @@ REDUCED: dict[str, tuple[Patch, ...]] = {
     "filter-keeps-loads-behind-stores": ((ThreadRelaxation, "overtaking", lambda self, e: []
                                           if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
     "filter-polls-unsignaled-early": ((ThreadRelaxation, "_outstanding", _outstanding),),
+    "filter-polls-tell-at-once": ((ThreadRelaxation, "_outstanding", lambda _self, _write: 1),),
     "filter-has-nfo-under-weaker-orders": ((relaxation, "nfo_between", _nfo_of_default),),
     "filter-takes-all-reads-for-own": ((ThreadRelaxation, "_after_nic", _as_if_own),),
     "dead-ends-keep-own-reads": ((ForcingRules, "nic_forcing_types", lambda self, e: _TYPES(self, e) | self._own_read(e)),),

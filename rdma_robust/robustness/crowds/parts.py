@@ -140,7 +140,8 @@ def of_thread(instance: TwoCopyInstance, thread: int) -> Iterator[Owned]:
 def of_queue_pair(instance: TwoCopyInstance, qp: QueuePair) -> Iterator[Owned]:
     """Yield what is remembered of a queue pair."""
     frame, rules = instance.frame, instance.pivot.rules
-    for name in (frame.unpolled, rules.early, rules.beta, rules.forced, rules.fenced, rules.received):
+    counters, flags = (frame.unpolled, rules.early, rules.ahead), (rules.forced, rules.settled, rules.fenced, rules.received)
+    for name in (*counters, rules.beta, *flags):
         yield name(qp), WHOLE, qp[0]
 
 

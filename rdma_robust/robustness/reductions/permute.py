@@ -122,6 +122,9 @@ class StateLayout:
         named += [("fenced", rules.fenced, tuple(qp for qp in rules.queue_pairs if qp in rules.fence_flagged))]
         named += [("received", rules.received, tuple(qp for qp in rules.queue_pairs if qp in rules.receive_flagged))]
         named += [("unpolled", frame.unpolled, frame.polled), ("early", rules.early, frame.polled)]
+        named += [
+            (role, name, tuple(rules.acknowledged)) for role, name in (("settled", rules.settled), ("ahead", rules.ahead))
+        ]
         for role, name, queue_pairs in named:
             for qp in queue_pairs:
                 yield (role, _thread(qp[0]), thing_of(frame.program, qp)), FieldPart(name(qp))

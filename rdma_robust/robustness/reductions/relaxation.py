@@ -15,7 +15,15 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.semantics.kinds import Kind, kind_of, type_of
-from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_between, oppo_scope
+from rdma_robust.semantics.order_table import (
+    REMOTE_WRITES,
+    apart,
+    behind_poll,
+    gains_behind_poll,
+    ippo_scope,
+    nfo_between,
+    oppo_scope,
+)
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _MOST_UNPOLLED = 16
@@ -23,8 +31,9 @@ _MOST_UNPOLLED = 16
 
 _UNBOUNDED = 1 << 30
 
-Polls = tuple[tuple[str, int], ...]
-"""By the other node of a queue pair after how many polls, at most, one is in beta; of others nothing is known."""
+Polls = tuple[tuple[tuple[str, bool], int], ...]
+"""By the other node of a queue pair after how many polls, at most, one is in beta (True), or has taken the completion of a
+remote write of beta (False, where completions give order); of others nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class ThreadRelaxation:
         self.graph = graph
         self.poll = poll
         self.model = model
+        self.told = behind_poll(model) is not None
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
@@ -113,10 +123,13 @@ class ThreadRelaxation:
         assert edge.remote is not None
         beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
         own = not edge.completing and (now.own or known in self.apart)
-        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, replace(edge, type=known)):
-            if not (left := self._outstanding(edge)):
-                return None
-            polls = tuple(sorted((*polls, (edge.remote, left))))
+        forces = edge.completing and self._forces_poll(now, replace(edge, type=known))
+        tells = self.told and known in REMOTE_WRITES
+        for new in ((edge.remote, in_beta) for in_beta, asked in ((False, tells), (True, forces)) if asked):
+            if new not in dict(polls):
+                if not (left := self._outstanding(edge)):
+                    return None
+                polls = tuple(sorted((*polls, (new, left))))
         return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
@@ -127,11 +140,11 @@ class ThreadRelaxation:
         return any(ippo_scope(kind, later, self.model) == "qp" for kind in earlier)
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
-        left = dict(now.polls)
-        if left.get(remote, _UNBOUNDED) == _UNBOUNDED:
-            return now
-        left[remote] -= 1
-        return replace(now, polls=tuple(sorted(left.items()))) if left[remote] else None
+        mine = {key: most for key, most in now.polls if key[0] == remote and most != _UNBOUNDED}
+        if mine.get((remote, True)) == 1:
+            return None
+        left = dict(now.polls) | {key: max(most - 1, 0) for key, most in mine.items()}
+        return replace(now, polls=tuple(sorted(left.items()))) if mine else now
 
     def _forced(self, now: _After, later: EventEdge) -> bool:
         if later.type is None:
@@ -140,6 +153,9 @@ class ThreadRelaxation:
             return True
         mine, kind = [earlier for remote, earlier in now.beta if remote == later.remote], kind_of(later.type, later)
         if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
+            return True
+        told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
+        if told and gains_behind_poll(kind, self.model):
             return True
         if now.own and later.type in NIC_WRITE_TYPES:
             return True
@@ -180,4 +196,4 @@ class ThreadRelaxation:
 def _later(one: Polls, other: Polls) -> Polls:
     """What is known of polls where one or the other is: the larger numbers."""
     there = dict(other)
-    return tuple((remote, max(left, there[remote])) for remote, left in one if remote in there)
+    return tuple((key, max(left, there[key])) for key, left in one if key in there)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from rdma_robust.errors import UsageError
 from rdma_robust.model import Model
 from rdma_robust.semantics.kinds import NIC_KINDS, NIC_TYPES, Kind
-from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope
+from rdma_robust.semantics.order_table import behind_poll, ippo_scope, nfo_between, oppo_scope
 from rdma_robust.semantics.trace import EventType
 
 BITS: Final[Mapping[Kind, int]] = {kind: 1 << i for i, kind in enumerate(NIC_KINDS)}
@@ -20,13 +20,16 @@ class WaitRule(NamedTuple):
 
     `issued` are the kinds of which every earlier event must have been issued first (ippo), and `done` those of which every
     earlier one must have taken effect (oppo). `flushed` are the kinds of writes that must have left their buffer (nfo): a
-    card's read pushes them out. Reads and fences are issued and take effect at once, a write when it leaves its buffer.
+    card's read pushes them out. `polled` are the kinds of which every earlier event must have taken effect if it was posted
+    behind a poll of that one's completion. Reads and fences are issued and take effect at once, a write when it leaves its
+    buffer.
     """
 
     bit: int
     issued: int
     done: int
     flushed: int
+    polled: int = 0
 
 
 @cache
@@ -46,9 +49,11 @@ def _waits(later: Kind, model: Model) -> WaitRule:
     def among(kept: Callable[[Kind], bool]) -> int:
         return sum(bit for earlier, bit in BITS.items() if kept(earlier))
 
+    ordered = behind_poll(model)
     return WaitRule(
         BITS[later],
         among(lambda earlier: ippo_scope(earlier, later, model) == "qp"),
         among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),
         among(lambda other: nfo_between(other, later, model)),
+        among(lambda earlier: ordered is not None and oppo_scope(earlier, later, ordered) == "qp"),
     )

@@ -7,6 +7,8 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
@@ -33,7 +35,8 @@ class PostedRequest(NamedTuple):
     while that depends on what it is still to read. `stages` has an entry for every event of its way. `buffer` is the word
     that its message fills, NOWHERE if it has taken none yet. `polled`: no poll will take its completion (any more). `told`:
     its receiver will get no receive completion for it (any more). `number`: that among its thread's
-    requests, from 1; 0 where the machine does not number them.
+    requests, from 1; 0 where the machine does not number them. `exempt`: how many requests of the queue pair behind it were
+    posted before a poll took its completion, or a later one; NOWHERE if none did, or if nothing depends on it.
     """
 
     command: int
@@ -45,6 +48,7 @@ class PostedRequest(NamedTuple):
     polled: bool
     told: bool
     number: int = 0
+    exempt: int = NOWHERE
 
     @property
     def over(self) -> bool:
@@ -78,31 +82,27 @@ def ready(
     Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
     """
 
-    def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
-        if not relaxed or not part.message or part.value is None:
-            return rules[part.kind]
-        filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
-        return rules[IN_REGION if filled else part.kind]
-
-    buffered = 0
-    for posted in queue:
-        for part, stage in _events(requests, posted):
-            buffered |= rule(posted, part).bit if stage == BUFFERED else 0
+    rule = partial(_rule, rules, relaxed, fills_relaxed)
+    events = ((posted, *each) for posted in queue for each in _events(requests, posted))
+    buffered = reduce(or_, (rule(posted, part).bit for posted, part, stage in events if stage == BUFFERED), 0)
     unissued = undone = 0
+    polled: list[tuple[int, int]] = []
     messages_wait = False
     in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
     for place, posted in enumerate(queue):
         reads = False
+        told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
                 continue
             waits = rule(posted, part)
+            late = bool(waits.done & undone or waits.polled & told)
             if stage == BUFFERED:
-                held = bool(waits.done & undone)
+                held = late
             elif part.buffered:
                 held = bool(waits.issued & unissued) or reads or (part.message and messages_wait)
             else:
-                held = bool(waits.issued & unissued or waits.done & undone or waits.flushed & buffered)
+                held = bool(waits.issued & unissued or waits.flushed & buffered) or late
             if not held:
                 yield place, number
             undone |= waits.bit
@@ -114,6 +114,23 @@ def ready(
             union = _request(requests, posted).union
             undone |= union
             unissued |= union
+        if posted.exempt != NOWHERE:
+            polled.append((place + posted.exempt + 1, _landing(requests, posted)))
+
+
+def _rule(
+    rules: Mapping[Kind, WaitRule], relaxed: Collection[int], fills_relaxed: bool, posted: PostedRequest, part: CardEvent
+) -> WaitRule:
+    """Return what holds back an event of a request; for a message by the word that it fills."""
+    if not relaxed or not part.message or part.value is None:
+        return rules[part.kind]
+    filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
+    return rules[IN_REGION if filled else part.kind]
+
+
+def _landing(requests: Sequence[CardRequest | None], posted: PostedRequest) -> int:
+    """Return the types of the request's writes that are BUFFERED."""
+    return sum({BITS[part.type] for part, stage in _events(requests, posted) if stage == BUFFERED})
 
 
 def _request(requests: Sequence[CardRequest | None], posted: PostedRequest) -> CardRequest:
@@ -150,6 +167,19 @@ def after_poll(requests: Sequence[CardRequest | None], queue: Queue) -> Queue | 
         if not posted.polled:
             return (*queue[:place], posted._replace(polled=True), *queue[place + 1 :])
     return None
+
+
+def with_order(before: Queue, queue: Queue, waiting: int) -> Queue:
+    """Return the queue after a poll, before which it was `before`, where a polled completion puts its operation, and all
+    earlier ones, before what is posted later; `waiting` requests of the queue pair are on their way to it."""
+    last = next(place for place, posted in enumerate(before) if not posted.polled)
+    behind = len(queue) + waiting - 1
+    return tuple(
+        [
+            posted._replace(exempt=behind - place) if place <= last and posted.exempt == NOWHERE else posted
+            for place, posted in enumerate(queue)
+        ]
+    )
 
 
 def completion_count(requests: Sequence[CardRequest | None], queue: Queue) -> int:
@@ -191,4 +221,13 @@ def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, onl
 
 def tidied(queue: Queue) -> Queue:
     """Return the queue without requests of which nothing is left to happen."""
-    return tuple([posted for posted in queue if not (posted.over and posted.polled and posted.told)])
+    stay = [not (posted.over and posted.polled and posted.told) for posted in queue]
+    left = [posted for posted, stays in zip(queue, stay, strict=True) if stays]
+    if all(posted.exempt == NOWHERE for posted in left):
+        return tuple(left)
+    found = []
+    for place, posted in enumerate(queue):
+        gone = stay[place + 1 : place + 1 + max(posted.exempt, 0)].count(False)
+        exempt = NOWHERE if posted.over or posted.exempt == NOWHERE else posted.exempt - gone
+        found += [posted._replace(exempt=exempt)] if stay[place] else []
+    return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
@@ -15,6 +15,7 @@ from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
     VISIBLE_WHEN_POLLED,
     Scope,
+    behind_poll,
     delayed_types,
     ippo_scope,
     nfo_between,
@@ -72,6 +73,8 @@ class PathOrder:
         delayed = delayed_types(self.model)
         instant = [0 if e.type in delayed else row for e, row in zip(self.path.events, self.ib, strict=True)]
         rows = [a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)]
+        for a, b in self._behind_polls():
+            rows[a] |= 1 << b
         if EventType.LW in delayed:
             told = self._polls(None)
             for i, e in enumerate(self.path.events):
@@ -131,6 +134,18 @@ class PathOrder:
         for a, b in self.together:
             rows[a] |= 1 << b
         return rows
+
+    def _behind_polls(self) -> Iterator[tuple[int, int]]:
+        """What oppo also keeps: an event of a card before those of its queue pair behind the first poll that takes the
+        completion of its operation, or of a later one."""
+        ordered, events = behind_poll(self.model), self.path.events
+        told = self._polls(None) if ordered else []
+        for a, first in enumerate(events if ordered else ()):
+            mine = (told[c] for c in range(a, self.size) if events[c].remote == first.remote)
+            poll = min((_positions(polls)[0] for polls in mine if polls), default=self.size)
+            for b in range(poll + 1, self.size):
+                if events[b].remote == first.remote and oppo_scope(self.kinds[a], self.kinds[b], ordered or RDMA) == "qp":
+                    yield a, b
 
     def _polls(self, types: frozenset[EventType] | None) -> list[int]:
         """pf and what else a poll tells, of completing events of these types or (None) of all: the oldest completion, and

@@ -253,6 +253,16 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "receives overtake stores": (DeployedMachine, "_behind_stores", unbuffered("receive")),
     "atomics do not lock their word": (CardMachine, "_at_once", unlocked),
     "a poll does not wait for earlier operations": ("rdma_robust.semantics.machines.deployed", "after_poll", any_completion),
+    "completions give no order": (
+        "rdma_robust.semantics.machines.deployed",
+        "with_order",
+        lambda _before, queue, _waiting: queue,
+    ),
+    "completions put what was posted before the poll in order": (
+        "rdma_robust.semantics.machines.deployed",
+        "with_order",
+        lambda before, queue, _waiting: queues.with_order(before, queue, -len(queue)),
+    ),
     "receive completions count early under weaker orders": (queues, "REMOTE", 0),
     "messages take the youngest buffer": (
         "rdma_robust.semantics.machines.inboxes.Inbox",

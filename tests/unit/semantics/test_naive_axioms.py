@@ -164,6 +164,7 @@ AXIOMS: dict[str, tuple[str, Any, str]] = {
     "rpf": ("_deployed", without("rpf"), "receive-and-get"),
     "rpf of earlier writes": ("receive_order", lambda trace, _: trace.rpf, "send-flag-multipath"),
     "pf of earlier operations": ("poll_order", lambda trace: trace.pf, "unsignaled-get-then-put"),
+    "completions give order": ("polled_between", none_of, "acknowledged-flag"),
     "rfb": ("rfb", none_of, "sb-forwarded"),
     "rbb": ("rbb", none_of, "sb-forwarded"),
     "stores are not instantaneous": ("delayed_types", lambda _: NIC_WRITE_TYPES, "sb-mfence-one"),
