@@ -16,7 +16,7 @@ from rdma_robust.certify.hardware import (
     NIC_WRITES,
     READS,
     EventKind,
-    InRegions,
+    EventWords,
     Platform,
     issued_in_order,
     observed_behind_poll,
@@ -153,7 +153,7 @@ def _completion(trace: Execution, event: int) -> Completion:
     return Completion.NONE if found is None else found.completion
 
 
-def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InRegions], bool]) -> Relation:
+def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, EventWords], bool]) -> Relation:
     """The program order that hardware keeps: also that of a read and the writes of its request, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
@@ -163,7 +163,10 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InR
             for i, a in enumerate(thread):
                 for b in thread[i + 1 :]:
                     one, two = trace.events[a], trace.events[b]
-                    if one is not None and two is not None and kept(one.kind, two.kind, _same_queue(one, two), words[b]):
+                    if one is None or two is None:
+                        continue
+                    told = words[b]._replace(same=one.cell is not None and one.cell == two.cell)
+                    if kept(one.kind, two.kind, _same_queue(one, two), told):
                         yield a, b
 
     return _relation(len(trace.events), pairs())
@@ -172,7 +175,7 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InR
 def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
     """What oppo keeps besides: events of operations that a poll tells of, before events of their queue pair behind it."""
 
-    def kept(one: ThreadEvent | None, two: ThreadEvent | None, words: InRegions) -> bool:
+    def kept(one: ThreadEvent | None, two: ThreadEvent | None, words: EventWords) -> bool:
         if one is None or two is None or one.kind in CPU or not _same_queue(one, two):
             return False
         return observed_behind_poll(one.kind, two.kind, platform, words)
@@ -184,17 +187,17 @@ def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, i
         yield from ((a, b) for a in told for b in behind if kept(trace.events[a], trace.events[b], words[b]))
 
 
-def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, InRegions]:
+def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, EventWords]:
     """Which words of each event of a thread are in relaxed regions. What an answer has asked is what was read last: nothing
     but the write of its atomic is between them."""
-    found: dict[int, InRegions] = {}
+    found: dict[int, EventWords] = {}
     asked = False
     for e in thread:
         event = trace.events[e]
         assert event is not None
         own = event.regions.own
         asked = own if event.kind in READS else asked
-        found[e] = InRegions(own, asked and event.kind is EventKind.GET_WRITES)
+        found[e] = EventWords(own, asked and event.kind is EventKind.GET_WRITES)
     return found
 
 

@@ -24,7 +24,8 @@ KIND: Final = "copies-invariant"
 
 _SHARE: Final = (
     *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
-    *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "under_way", "settled"),
+    *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited"),
+    *("under_way", "settled", "on_words"),
 )
 """What a share of marks may have; what is left out is empty."""
 

@@ -98,15 +98,22 @@ _RELAXED: Final = frozenset(
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
 
-_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b))
-"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence."""
+_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b)) - {
+    (_K.GET_READS, _K.GET_READS)
+}
+"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence, and where it is
+said that reads are ordered."""
 
 _LOST: Final[Mapping[str, frozenset[tuple[EventKind, EventKind]]]] = {
     "default": frozenset(),
     "multipath": _MULTIPATH,
     "relaxed": _RELAXED,
     "none": _UNPROMISED,
+    "accumulate": _UNPROMISED,
 }
+
+_OF_WORD: Final[Mapping[str, frozenset[EventKind]]] = {"accumulate": _ATOMICS}
+"""What a network keeps in order all the same, on one queue pair, where it is about one word."""
 
 CPUS: Final = ("sc", "tso")
 ATOMICITIES: Final = ("hca", "glob")
@@ -145,7 +152,12 @@ class Platform:
     @property
     def promised(self) -> bool:
         """Whether anything is promised between two requests of a queue pair without a fence."""
-        return self.order != "none"
+        return _LOST[self.order] != _UNPROMISED
+
+    @property
+    def looks_at_words(self) -> frozenset[EventKind]:
+        """The events of which it matters whether they are about one word."""
+        return _OF_WORD.get(self.order, frozenset())
 
     @property
     def ranked(self) -> bool:
@@ -172,29 +184,31 @@ class Platform:
 USUAL: Final = Platform()
 
 
-class InRegions(NamedTuple):
-    """The words of an event that are in a relaxed region: whether its `own` is, and, for an answer, the one that its request
-    has read at the other side."""
+class EventWords(NamedTuple):
+    """What matters of the words of an event behind another one: whether its `own` is in a relaxed region, and, for an
+    answer, the one that its request has read at the other side; and whether the earlier one accesses the `same`."""
 
     own: bool = False
     asked: bool = False
+    same: bool = False
 
 
-STRICT: Final = InRegions()
+STRICT: Final = EventWords()
 
 
 @cache
 def observed_in_order(
-    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: EventWords = STRICT
 ) -> bool:
-    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions` are
-    those of the later event.
+    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions`
+    says what matters of the words.
 
     That a read is before the writes of its request is kept besides, whatever the network.
     """
     if earlier in CPU:
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
-    if not same_queue or (earlier, later) in _LOST[platform.order]:
+    of_word = regions.same and {earlier, later} <= platform.looks_at_words
+    if not same_queue or ((earlier, later) in _LOST[platform.order] and not of_word):
         return False
     if (earlier, later) in _RELAXED and _may_pass(earlier, later, regions):
         return False
@@ -206,13 +220,13 @@ def observed_in_order(
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
-def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: InRegions = STRICT) -> bool:
+def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: EventWords = STRICT) -> bool:
     """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
     default = replace(platform, order="default")
     return platform.completions_order and observed_in_order(earlier, later, True, default, regions)
 
 
-def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
+def _may_pass(earlier: EventKind, later: EventKind, regions: EventWords) -> bool:
     """Whether the later event is relaxed: an answer is as its request behind all but other answers, which it passes by its
     own word."""
     answers = (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED)
@@ -221,7 +235,7 @@ def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
 
 @cache
 def issued_in_order(
-    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: EventWords = STRICT
 ) -> bool:
     """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
 

@@ -48,6 +48,7 @@ _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "
 """Members that marks have only where one of them is not empty, or false."""
 _REQUESTS: Final = ("under_way",)
 _SETTLED: Final = ("settled",)
+_ON_WORDS: Final = ("on_words",)
 """Members that marks have where they are not empty."""
 
 _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
@@ -251,7 +252,7 @@ def _value(value: object, where: str) -> int | None:
 
 def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED)
+    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED, _ON_WORDS)
     pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
@@ -279,6 +280,11 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         pair = names.pair_of(names.thread(each["thread"], f"{at}.thread"), each["remote"], f"{at}.remote")
         kinds = json_array(each["events"], f"{at}.events", lambda kind, place: EventKind(json_word(kind, place, _NIC)))
         return [(pair, kind) for kind in kinds]
+
+    def words(item: object, at: str) -> list[tuple[QueuePair, Cell]]:
+        each = json_members(item, at, ("thread", "remote", "cells"))
+        pair = names.pair_of(names.thread(each["thread"], f"{at}.thread"), each["remote"], f"{at}.remote")
+        return [(pair, cell) for cell in json_array(each["cells"], f"{at}.cells", names.cell)]
 
     def forwarding(item: object, at: str) -> tuple[Cell, int]:
         each = json_members(item, at, ("cell", "thread"))
@@ -310,6 +316,7 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         "atomics": read(names.cells_of, "atomics_in_beta"),
         "awaited": read(names.queue_pairs_of, "awaited"),
         "settled": read(names.queue_pairs_of, "settled"),
+        "on_words": frozenset(e for each in json_array(found.get("on_words", []), f"{where}.on_words", words) for e in each),
     }
 
 

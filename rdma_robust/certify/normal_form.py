@@ -179,8 +179,9 @@ class NormalFormRules:
     def _forced_by_queue(self, marks: Marks, event: ThreadEvent) -> bool | None:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
+        words = event.regions._replace(same=(queue, event.cell) in marks.on_words)
         for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.platform, event.regions):
+            if other == queue and observed_in_order(kind, event.kind, True, self.platform, words):
                 return True
         if event.kind in NIC_WRITES and self._has_read(marks, queue):
             return True
@@ -277,6 +278,8 @@ class NormalFormRules:
             after = replace(after, awaited=after.awaited | {queue})
         if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
+        if event.kind in self.platform.looks_at_words and event.cell is not None:
+            after = replace(after, on_words=after.on_words | {(queue, event.cell)})
         after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind_in_beta)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 

@@ -71,7 +71,8 @@ class Marks:
     its poll into beta, `settled` those on which a poll of alpha has told of a remote write of beta, `overtaken` those on
     which a fence of alpha came after the local write of a get in beta, `awaited` those with a message whose buffer was
     posted in beta. `under_way` has, of the request that a thread is making, the events in beta, on networks that keep
-    the order of its events only. `read` and `written` are cells that beta has accessed, `forwarding` those whose last
+    the order of its events only, and `on_words` the words of atomics in beta, by queue pair, on those that keep these in
+    order on one word. `read` and `written` are cells that beta has accessed, `forwarding` those whose last
     write is a store of the thread in beta, `atomics` those that a remote atomic has read in beta, `poisoned` those whose
     value depends on the pivot, `poison_carried` threads whose NIC carries such a value. Taint means reached from the
     pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc leads back to the pivot,
@@ -102,6 +103,7 @@ class Marks:
     split: bool = False
     under_way: frozenset[tuple[QueuePair, EventKind]] = frozenset()
     settled: frozenset[QueuePair] = frozenset()
+    on_words: frozenset[tuple[QueuePair, Cell]] = frozenset()
 
     def without_value(self) -> Marks:
         """The same marks with the pivot's value left open."""

@@ -38,6 +38,7 @@ from typing import Final
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement, Zero
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
@@ -46,6 +47,7 @@ from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
 from rdma_robust.semantics.order_table import (
     REMOTE_WRITES,
     apart,
+    by_word,
     gains_behind_poll,
     ippo_scope,
     nfo_between,
@@ -65,6 +67,9 @@ OWN_READ: Final = 1 << len(NIC_KINDS)
 OWN_DATA: Final = OWN_READ << 1
 """Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
 thread is making, the read, or the data of a write with immediate, is in the second part."""
+
+WORDS: Final = OWN_DATA << 1
+"""From here on there is a bit for each word and kind of event that the order table looks up by words."""
 
 CPU_BETA = "cpu_beta"
 """The set of threads with a CPU event in the second part, other than one in a store buffer."""
@@ -141,9 +146,14 @@ class ForcingRules:
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
-        later, model = kind_of_edge(edge), self.frame.model
-        return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
+        """The kinds of NIC events of the queue pair, or of those on its word, as bits, that are oppo-before the event of
+        `edge`."""
+        later, model, qp = kind_of_edge(edge), self.frame.model, qp_of(edge)
+        near = bits_of(bit for kind, bit in self.bits[qp].items() if oppo_scope(kind, later, model) == "qp")
+        words = self.word_bits.get(qp, {}).items()
+        return near | bits_of(
+            bit for (kind, word), bit in words if word == edge.cell and oppo_scope(kind, later, model) == "word"
+        )
 
     def _own_read(self, edge: EventEdge) -> int:
         """The bit of the read of the request of `edge`, a write, where the table does not say that it comes first."""
@@ -231,7 +241,9 @@ class ForcingRules:
         assert edge.type is not None
         qp = qp_of(edge)
         mine = self.bits[qp]
-        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)] | self._own(edge)
+        made = kind_of_edge(edge), kind_of(edge.also or edge.type, edge)
+        at_word = bits_of(self.word_bits.get(qp, {}).get((kind, edge.cell), 0) for kind in made)
+        bits = mine[made[0]] | mine[made[1]] | at_word | self._own(edge)
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
         ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
@@ -344,6 +356,17 @@ class ForcingRules:
         apart: the order table looks at the later of two events only."""
         return {qp: self._bits(kinds) for qp, kinds in self.frame.kinds.items()}
 
+    @cached_property
+    def word_bits(self) -> dict[QueuePair, dict[tuple[Kind, Cell | None], int]]:
+        """For each queue pair further bits of kinds of NIC events on one word, where the order table asks for the word."""
+        found: dict[QueuePair, dict[tuple[Kind, Cell | None], int]] = {}
+        for edge in (e for g in self.frame.graphs for e in g.edges if e.remote is not None):
+            for event_type in (edge.type, edge.also):
+                if event_type is not None and by_word(kind := kind_of(event_type, edge), self.frame.model):
+                    mine = found.setdefault(qp_of(edge), {})
+                    mine.setdefault((kind, edge.cell), WORDS << len(mine))
+        return found
+
     def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
         found = {}
         for kind in (kind for kind in NIC_KINDS if kind in present):
@@ -410,7 +433,8 @@ class ForcingRules:
         return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
 
     def _size(self, qp: QueuePair) -> int:
-        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in self.bits[qp].values()))
+        bits = (*self.bits[qp].values(), *self.word_bits.get(qp, {}).values())
+        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in bits))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""

@@ -15,8 +15,15 @@ from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
 from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
 
-Scope = Literal["all", "qp", "-"]
-"""Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
+Scope = Literal["all", "qp", "word", "-"]
+"""Which program-order edges of a cell are preserved: every one, those within one queue pair, of these those between accesses
+of one word, or none."""
+
+
+def includes(scope: Scope, *, same_queue: bool, same_word: bool) -> bool:
+    """Return whether such edges between two events are preserved, of one queue pair or not, on one word or not."""
+    return scope == "all" or (same_queue and (scope == "qp" or (scope == "word" and same_word)))
+
 
 TABLE: Final = """
     | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW | nO  | FL
@@ -138,18 +145,27 @@ class OrderTable:
     says: str = ""
 
 
+_NONE: Final = OrderTable(
+    {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
+    receives="own",
+    says="nothing is promised of the order of two requests (order none)",
+)
+_OF_ONE_WORD: Final = [(earlier, later) for earlier in ("naR", "naW") for later in ("naR", "naW")]
+
 ORDERS: Final[dict[str, OrderTable]] = {
     "default": OrderTable(CELLS, NFO_PAIRS),
     "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}, behind_polls="default"),
     "relaxed": OrderTable({**CELLS, **dict.fromkeys(RELAXED, "-")}),
-    "none": OrderTable(
-        {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
-        receives="own",
-        says="nothing is promised of the order of two requests (order none)",
+    "none": _NONE,
+    "accumulate": replace(
+        _NONE,
+        cells={**_NONE.cells, **dict.fromkeys(_OF_ONE_WORD, "word")},
+        says="of two requests only atomics on one word are promised to stay in order (order accumulate)",
     ),
 }
 """The tables by the names that :attr:`Model.order` has for them. `none` keeps nothing between two requests: what
-:func:`same_operation.read_and_writes` says of one, no table takes away."""
+:func:`same_operation.read_and_writes` says of one, no table takes away. `accumulate` also keeps atomics of one word in
+order, as MPI does accumulates of one origin on one location."""
 
 
 def order_table(order: str) -> OrderTable:
@@ -204,8 +220,8 @@ def _scope(text: str, issue: bool, model: Model) -> Scope:
     match text:
         case "all":
             return "all"
-        case "qp":
-            return "qp"
+        case "qp" | "word":
+            return text
         case "i":
             return "qp" if issue else "-"
         case "(-)":
@@ -233,6 +249,12 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
     return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in RELAXED
+
+
+def by_word(earlier: Kind, model: Model) -> bool:
+    """Return whether of an earlier event of this kind its word has to be known: some later events of its queue pair stay
+    behind it if they access the same."""
+    return any(oppo_scope(earlier, later, model) == "word" for later in EventType if later is not EventType.INIT)
 
 
 def told_besides(message: Kind, model: Model) -> frozenset[EventType]:

@@ -56,6 +56,8 @@ NOTICED_BY = {
     "unsignaled operations force no poll": "deployed/unsignaled-operations-force-nothing",
     "completions give no order": "deployed/completions-give-no-order",
     "every poll tells of remote writes": "deployed/every-poll-tells-of-remote-writes",
+    "atomics of one word keep no order": "deployed/words-keep-no-order",
+    "atomics of all words are in order": "deployed/words-are-one",
     "a fetch is no atomic": "checker/deployed/a-fetch-is-an-atomic",
     "a polled atomic has read nothing": "checker/deployed/a-polled-atomic-has-read",
     "a polled atomic has written before it read": "checker/deployed/a-polled-atomic-writes-behind-its-read",

@@ -50,6 +50,7 @@ NOTICED_BY = {
     "a copy has no share of under_way": "IRIW, polled, order none",
     "a copy has no share of poisoned": "a copy that reads the pivot",
     "a copy has no share of settled": "acknowledged flags",
+    "a copy has no share of on_words": "accumulates of one word",
 }
 """For a mutant the program that is decided wrongly by it."""
 

@@ -152,6 +152,14 @@ thread C[*] on CN[*] { put S.data = 1; poll S; put S.flag = 1 }
 thread U on S { reg r; assume flag == 1; r = data }
 """
 
+_ACCUMULATES = """hardware order accumulate
+node S { x }
+node CN[*] { a, b }
+thread C[*] on CN[*] { get a = fetch(S.x); get b = fetch(S.x); poll S; poll S }
+thread U on S { x = 1 }
+"""
+"""No copy sees the word change twice."""
+
 EXAMPLES = {
     "store buffers": Example(_BUFFERED.format(""), 2),
     "store buffers, fenced": Example(_BUFFERED.format("mfence;"), None),
@@ -172,4 +180,5 @@ EXAMPLES = {
     "a relay of own words": Example(_RELAY, None),
     "a copy that reads the pivot": Example(_READS_PIVOT, None),
     "acknowledged flags": Example(_ACKNOWLEDGED, None),
+    "accumulates of one word": Example(_ACCUMULATES, None),
 }

@@ -31,6 +31,8 @@ QP = {
 """What a NIC event stays before on its queue pair; a star means issue order only."""
 
 RELAXED = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
+PROMISES = ("none", "accumulate")
+"""What standards promise: nothing of two requests, or nothing but the order of atomics on one word."""
 REMOTE_WRITES = ("nrW", "naR", "naW", "nA")
 
 Pairs = set[tuple[int, int]]
@@ -180,7 +182,7 @@ class Naive:
         arrived = set(rpf)
         for m, p in rpf if self.model.order != "default" else ():
             mine = (e for e, later in po if later == m and events[e].remote == events[m].remote)
-            told = (e for e in mine if self.model.order != "none" or events[e].op == events[m].op)
+            told = (e for e in mine if self.model.order not in PROMISES or events[e].op == events[m].op)
             arrived |= {(e, p) for e in told if events[e].kind in REMOTE_WRITES}
         return issued | sm | arrived, observed | sm | arrived
 
@@ -230,8 +232,10 @@ class Naive:
         if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
             return True, True
         row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
-        if self.model.order == "none" and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):
-            return False, False
+        if self.model.order in PROMISES and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):
+            accumulates = self.model.order == "accumulate" and {row, column} <= {"naR", "naW"} and a.cell == b.cell
+            relaxed = b.cell is not None and b.cell.relaxed
+            return accumulates and not relaxed, accumulates and not relaxed
         if row == column == "nrR":
             return self.model.ordered_reads, self.model.ordered_reads
         weak = column in RELAXED.get(row, "").split() and order != "default"

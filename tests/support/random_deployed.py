@@ -66,10 +66,14 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "put": 40, "get": 14, "inline": 6, "rcas": 6, "faa": 4, "send": 5, "imm": 3, "recv": 2, "rpoll": 4, "write": 7,
         "read": 20, "fence": 2, "assume": 4,
     },
+    "accumulated": {
+        "quiet": 30, "faa": 16, "rcas": 8, "fetch": 12, "put": 8, "get": 5, "write": 8, "read": 18, "send": 3, "imm": 2,
+        "rpoll": 3, "cas": 2, "assume": 5, "fence": 2, "flush": 2, "order": 2,
+    },
 }  # fmt: skip
 _KINDS["unordered"] = _KINDS["weaker"] | {"flush": 4, "order": 5, "quiet": 4, "fetch": 3}
 
-_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "answers": 0.3, "unordered": 0.3} | dict.fromkeys(
+_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "answers": 0.3, "unordered": 0.3, "accumulated": 0.2} | dict.fromkeys(
     ("weaker", "flushes", "acknowledged"), 0.15
 )
 """How many programs of a family have store buffers."""
@@ -77,8 +81,8 @@ _BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "answers": 0.3, "unordered": 0.
 _WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
 """How many programs of a family run on a weaker network."""
 
-_ORDER: Final = {"unordered": "none", "acknowledged": "multipath"}
-"""The network of all programs of a family."""
+_ORDER: Final = {"unordered": ("none", "none", "accumulate"), "acknowledged": ("multipath",), "accumulated": ("accumulate",)}
+"""The networks of the programs of a family. `accumulated` is none of the families that every test of these goes through."""
 
 _COST: Final = {"quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
@@ -172,14 +176,14 @@ def _hardware(rng: Random, family: str) -> dict[str, str]:
     buffered = _BUFFERED.get(family, 0.0)
     if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    many = ("atomics", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged")
+    many = ("atomics", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged", "accumulated")
     if family in many and rng.random() < 0.25:
         said["atomics"] = "glob"
     weaker = _WEAKER.get(family, 0.0)
     if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
     if family in _ORDER:
-        said["order"] = _ORDER[family]
+        said["order"] = rng.choice(_ORDER[family])
     if rng.random() < 0.25:
         said["reads"] = "ordered"
     return said

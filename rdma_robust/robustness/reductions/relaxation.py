@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
@@ -19,7 +20,9 @@ from rdma_robust.semantics.order_table import (
     REMOTE_WRITES,
     apart,
     behind_poll,
+    by_word,
     gains_behind_poll,
+    includes,
     ippo_scope,
     nfo_between,
     oppo_scope,
@@ -39,13 +42,14 @@ remote write of beta (False, where completions give order); of others nothing is
 @dataclass(frozen=True, slots=True)
 class _After:
     """What is known behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since,
-    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta. The read of the request
-    under way is its `own`, if it is in beta and the order table says nothing of its writes.
+    with their queue pairs, and their words where the order table asks for these, on which queue pairs an nF overtook an nlW,
+    and when polls are in beta. The read of the request under way is its `own`, if it is in beta and the order table says
+    nothing of its writes.
     """
 
     point: int
     store: bool
-    beta: frozenset[tuple[str | None, Kind]]
+    beta: frozenset[tuple[str | None, Kind, Cell | None]]
     fenced: frozenset[str | None] = frozenset()
     polls: Polls = ()
     own: bool = False
@@ -114,14 +118,15 @@ class ThreadRelaxation:
 
     def _pushed(self, now: _After, remote: str | None) -> bool:
         """Whether an nlW of beta is one that a later nlR pushes out."""
-        mine = (kind for other, kind in now.beta if other == remote and type_of(kind) is EventType.NLW)
+        mine = (kind for other, kind, _ in now.beta if other == remote and type_of(kind) is EventType.NLW)
         return any(nfo_between(kind, EventType.NLR, self.model) for kind in mine)
 
     def _after_nic(self, now: _After, edge: EventEdge, known: EventType) -> _After | None:
         """What is known behind a NIC event of beta, None if no run comes there; where it makes two, and only one is known to
         be in beta, that has the type `known`."""
         assert edge.remote is not None
-        beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
+        kind, polls = kind_of(known, edge), now.polls
+        beta = now.beta | {(edge.remote, kind, edge.cell if by_word(kind, self.model) else None)}
         own = not edge.completing and (now.own or known in self.apart)
         forces = edge.completing and self._forces_poll(now, replace(edge, type=known))
         tells = self.told and known in REMOTE_WRITES
@@ -135,7 +140,7 @@ class ThreadRelaxation:
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
         if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store or now.own:
             return True
-        earlier = (k for remote, k in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
+        earlier = (k for remote, k, _ in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
         later = kind_of(edge.type, edge)
         return any(ippo_scope(kind, later, self.model) == "qp" for kind in earlier)
 
@@ -151,7 +156,7 @@ class ThreadRelaxation:
             return False
         if now.store and oppo_scope(EventType.LW, later.type, self.model) == "all":
             return True
-        mine, kind = [earlier for remote, earlier in now.beta if remote == later.remote], kind_of(later.type, later)
+        kind = kind_of(later.type, later)
         if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
             return True
         told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
@@ -159,7 +164,9 @@ class ThreadRelaxation:
             return True
         if now.own and later.type in NIC_WRITE_TYPES:
             return True
-        return any(oppo_scope(earlier, kind, self.model) == "qp" for earlier in mine)
+        mine = ((earlier, word == later.cell) for remote, earlier, word in now.beta if remote == later.remote)
+        kept = ((oppo_scope(earlier, kind, self.model), there) for earlier, there in mine)
+        return any(includes(scope, same_queue=True, same_word=there) for scope, there in kept)
 
     def _outstanding(self, write: EventEdge) -> int:
         """After how many polls, at most, one takes the completion of this NIC write, or a later one if it is unsignaled: as

@@ -21,8 +21,9 @@ class WaitRule(NamedTuple):
     `issued` are the kinds of which every earlier event must have been issued first (ippo), and `done` those of which every
     earlier one must have taken effect (oppo). `flushed` are the kinds of writes that must have left their buffer (nfo): a
     card's read pushes them out. `polled` are the kinds of which every earlier event must have taken effect if it was posted
-    behind a poll of that one's completion. Reads and fences are issued and take effect at once, a write when it leaves its
-    buffer.
+    behind a poll of that one's completion, and `on_word` those of which every earlier one on its word must have (and so is
+    issued: the read of an atomic waits, and its write for that). Reads and fences are issued and take effect at once, a
+    write when it leaves its buffer.
     """
 
     bit: int
@@ -30,6 +31,7 @@ class WaitRule(NamedTuple):
     done: int
     flushed: int
     polled: int = 0
+    on_word: int = 0
 
 
 @cache
@@ -56,4 +58,5 @@ def _waits(later: Kind, model: Model) -> WaitRule:
         among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),
         among(lambda other: nfo_between(other, later, model)),
         among(lambda earlier: ordered is not None and oppo_scope(earlier, later, ordered) == "qp"),
+        among(lambda earlier: oppo_scope(earlier, later, model) == "word"),
     )

@@ -86,6 +86,7 @@ def ready(
     events = ((posted, *each) for posted in queue for each in _events(requests, posted))
     buffered = reduce(or_, (rule(posted, part).bit for posted, part, stage in events if stage == BUFFERED), 0)
     unissued = undone = 0
+    undone_at: dict[int, int] = {}
     polled: list[tuple[int, int]] = []
     messages_wait = False
     in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
@@ -96,7 +97,7 @@ def ready(
             if stage == OVER:
                 continue
             waits = rule(posted, part)
-            late = bool(waits.done & undone or waits.polled & told)
+            late = bool(waits.done & undone or waits.polled & told or waits.on_word & undone_at.get(part.cell, 0))
             if stage == BUFFERED:
                 held = late
             elif part.buffered:
@@ -106,6 +107,8 @@ def ready(
             if not held:
                 yield place, number
             undone |= waits.bit
+            if waits.on_word:
+                undone_at[part.cell] = undone_at.get(part.cell, 0) | waits.bit
             if stage == TO_COME:
                 unissued |= waits.bit
                 reads |= part.reads
@@ -114,6 +117,7 @@ def ready(
             union = _request(requests, posted).union
             undone |= union
             unissued |= union
+            undone_at |= {word: kinds | union for word, kinds in undone_at.items() if word == part.cell}
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted)))
 

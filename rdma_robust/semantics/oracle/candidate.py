@@ -17,6 +17,7 @@ from rdma_robust.semantics.order_table import (
     Scope,
     behind_poll,
     delayed_types,
+    includes,
     ippo_scope,
     nfo_between,
     nfo_pairs_of,
@@ -127,8 +128,8 @@ class PathOrder:
                 key = self.kinds[a], self.kinds[b]
                 if key not in self.scopes:
                     self.scopes[key] = ippo_scope(*key, self.model), oppo_scope(*key, self.model)
-                kept = self.scopes[key][not issue]
-                if kept == "all" or (kept == "qp" and first.remote == second.remote):
+                near, word = first.remote == second.remote, first.cell == second.cell
+                if includes(self.scopes[key][not issue], same_queue=near, same_word=word):
                     row |= 1 << b
             rows.append(row)
         for a, b in self.together:

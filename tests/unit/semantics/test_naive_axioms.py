@@ -58,14 +58,14 @@ def compare(program: Program, model: Model, most: int = 4_000) -> bool | None:
     return robust
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
 def test_brute_force_agrees(family: str) -> None:
-    verdicts = Counter(compare(*each, 500) for each in tiny(family, range(32), 6))
+    verdicts = Counter(compare(*each, 500) for each in tiny(family, range(48), 6))
     assert verdicts[True] + verdicts[False] >= 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("family", [*FAMILIES, "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
 def test_brute_force_agrees_on_more(family: str) -> None:
     verdicts = Counter(compare(*each) for each in tiny(family, range(24, 700), 8))
     assert min(verdicts[True], verdicts[False]) > 10
@@ -143,7 +143,7 @@ def test_the_axioms_judge_traces_as_the_naive_judge() -> None:
 
 @pytest.mark.long
 def test_the_axioms_judge_more_traces_as_the_naive_judge() -> None:
-    for family in (*FAMILIES, "mutants"):
+    for family in (*FAMILIES, "accumulated", "mutants"):
         for program, model in tiny(family, range(80), 8):
             judge(program, model, 30)
 
