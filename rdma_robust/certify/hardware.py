@@ -185,8 +185,8 @@ USUAL: Final = Platform()
 
 
 class EventWords(NamedTuple):
-    """What matters of the words of an event behind another one: whether its `own` is in a relaxed region, and, for an
-    answer, the one that its request has read at the other side; and whether the earlier one accesses the `same`."""
+    """The words of an event behind another one, as far as they matter: whether its `own` is in a relaxed region, and, for
+    an answer, the one that its request has read at the other side; and whether the earlier one accesses the `same`."""
 
     own: bool = False
     asked: bool = False

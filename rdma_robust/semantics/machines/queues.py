@@ -92,6 +92,7 @@ def ready(
     in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
     for place, posted in enumerate(queue):
         reads = False
+        union = _request(requests, posted).union if posted.way == NOWHERE else 0
         told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
@@ -106,18 +107,13 @@ def ready(
                 held = bool(waits.issued & unissued or waits.flushed & buffered) or late
             if not held:
                 yield place, number
-            undone |= waits.bit
+            undone |= waits.bit | union
             if waits.on_word:
-                undone_at[part.cell] = undone_at.get(part.cell, 0) | waits.bit
+                undone_at[part.cell] = undone_at.get(part.cell, 0) | waits.bit | union
             if stage == TO_COME:
-                unissued |= waits.bit
+                unissued |= waits.bit | union
                 reads |= part.reads
                 messages_wait |= part.message and in_order
-        if posted.way == NOWHERE:
-            union = _request(requests, posted).union
-            undone |= union
-            unissued |= union
-            undone_at |= {word: kinds | union for word, kinds in undone_at.items() if word == part.cell}
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted)))
 
