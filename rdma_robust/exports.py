@@ -167,8 +167,8 @@ _SETTLED = (
     "settled[T>N]: a poll has taken the completion of a remote write of the second part; ahead[T>N]: completions before that"
 )
 _BY_WORD = (
-    f"beta[T>N] also has {OWN_READ} for the read of the request that T is making, {OWN_DATA} for its data, and from {WORDS} on "
-    "a bit for each word and type of atomic, in the order of the program"
+    f"beta[T>N] also has {OWN_READ} for the read of the request that T is making, {OWN_DATA} for its data, and from "
+    f"{WORDS} on a bit for each word and type of atomic, in the order of the program"
 )
 _VARIABLES = {
     "pivot": (
