@@ -113,6 +113,10 @@ def compared_many(numbers: range, explicit: int, certify: int, states: int = 1_5
     return found
 
 
+def test_copies_fetch_what_nobody_writes() -> None:
+    assert compared(EXAMPLES["a fetch of what nobody writes"].text, 2, True, 1_500) == "robust"
+
+
 def test_few_random_templates() -> None:
     found = compared_many(range(700, 712), 2, 2, 60)
     assert found["robust"] >= 4

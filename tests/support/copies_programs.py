@@ -180,5 +180,10 @@ EXAMPLES = {
     "a relay of own words": Example(_RELAY, None),
     "a copy that reads the pivot": Example(_READS_PIVOT, None),
     "acknowledged flags": Example(_ACKNOWLEDGED, None),
+    "a fetch of what nobody writes": Example(
+        "node S { x, y }\nnode CN[*] { a }\nthread C[*] on CN[*] { swap(S.x, 2); get a = fetch(S.y) }\n"
+        "thread U on S { reg r; r = y; r = x }\n",
+        None,
+    ),
     "accumulates of one word": Example(_ACCUMULATES, None),
 }
