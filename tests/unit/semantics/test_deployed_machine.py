@@ -29,7 +29,7 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.final import FinalState, state_names
-from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
+from rdma_robust.semantics.machines.nic_rules import WaitRule, kind_bits, nic_rules
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -150,7 +150,7 @@ def seen_queues(cases: Iterable[Case]) -> Iterator[Seen]:
 
 def disagree(seen: Iterable[Seen], rules: Mapping[Kind, WaitRule] | None = None) -> bool:
     """Return whether a queue pair waits for something else by the tables, or by `rules`, than by the words."""
-    return any(set(queues.ready(m.requests[t], rules or m.rules, queue)) != words for m, t, queue, words in seen)
+    return any(set(queues.ready(m.requests[t], rules or m.rules, queue, m.placed)) != words for m, t, queue, words in seen)
 
 
 def cases_of_order(order: str) -> list[Case]:
@@ -173,7 +173,7 @@ def test_the_card_waits_for_what_the_words_say(order: str) -> None:
 def without_cells(rules: Mapping[Kind, WaitRule]) -> Iterator[tuple[str, Mapping[Kind, WaitRule]]]:
     """Yield rules without one thing that an event waits for: a cell of the order tables, or a pair of nfo."""
     for later, earlier in product(NIC_TYPES, NIC_TYPES):
-        waits, bit = rules[later], BITS[earlier]
+        waits, bit = rules[later], kind_bits(())[earlier]
         if (waits.issued | waits.done | waits.on_word) & bit:
             changed = waits._replace(issued=waits.issued & ~bit, done=waits.done & ~bit, on_word=waits.on_word & ~bit)
             yield f"{earlier.value} before {later.value}", {**rules, later: changed}
@@ -246,12 +246,10 @@ def any_completion(requests: Any, queue: Any) -> Any:
     return None
 
 
-def of_all_words(*about: Any) -> WaitRule:
-    waits = _RULE(*about)
-    return waits._replace(done=waits.done | waits.on_word)
+def of_all_words(*about: Any) -> Mapping[Kind, WaitRule]:
+    return {kind: waits._replace(done=waits.done | waits.on_word) for kind, waits in nic_rules(*about).items()}
 
 
-_RULE = queues._rule
 _AT_ONCE = CardMachine._at_once
 MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "a thread does not see its buffered stores": (DeployedMachine, "_seen", lambda _self, state, _t, _cell: state.memory),
@@ -271,8 +269,8 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
         lambda before, queue, _waiting: queues.with_order(before, queue, -len(queue)),
     ),
     "atomics of one word overtake each other": (WaitRule, "on_word", 0),
-    "atomics wait for those of other words": (queues, "_rule", of_all_words),
-    "receive completions count early under weaker orders": (queues, "REMOTE", 0),
+    "atomics wait for those of other words": ("rdma_robust.semantics.machines.deployed_card", "nic_rules", of_all_words),
+    "receive completions count early under weaker orders": (queues, "BEFORE_RECEIVE_COMPLETIONS", frozenset()),
     "messages take the youngest buffer": (
         "rdma_robust.semantics.machines.inboxes.Inbox",
         "offered",
@@ -382,7 +380,13 @@ def test_a_message_without_a_buffer_is_reported_by_both_machines() -> None:
 
 
 def test_bits_are_those_of_the_card() -> None:
-    assert set(BITS) & set(EventType) == {EventType.NLR, EventType.NRW, EventType.NRR, EventType.NLW, EventType.NF} | {
+    assert set(kind_bits(())) & set(EventType) == {
+        EventType.NLR,
+        EventType.NRW,
+        EventType.NRR,
+        EventType.NLW,
+        EventType.NF,
+    } | {
         EventType.NAR,
         EventType.NAW,
         EventType.NA,
