@@ -6,7 +6,7 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -84,14 +84,10 @@ def ready(
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
         return rules[kind_now(posted, part, placed, fills)]
 
-    def landing(posted: PostedRequest) -> int:
-        return reduce(or_, (rule(posted, part).bit for part, stage in _events(requests, posted) if stage == BUFFERED), 0)
-
-    buffered = reduce(or_, map(landing, queue), elsewhere)
-    unissued = undone = 0
+    buffered = reduce(or_, (_landing(requests, posted, rule) for posted in queue), elsewhere)
+    unissued, undone, messages_wait = 0, 0, False
     undone_at: dict[int, int] = {}
     polled: list[tuple[int, int]] = []
-    messages_wait = False
     in_order = bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
     for place, posted in enumerate(queue):
         reads = False
@@ -118,7 +114,14 @@ def ready(
                 reads |= part.reads
                 messages_wait |= part.message and in_order
         if posted.exempt != NOWHERE:
-            polled.append((place + posted.exempt + 1, landing(posted)))
+            polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
+
+
+def _landing(
+    requests: Sequence[CardRequest | None], posted: PostedRequest, rule: Callable[[PostedRequest, CardEvent], WaitRule]
+) -> int:
+    """Return the kinds of the request's writes that are BUFFERED."""
+    return reduce(or_, (rule(posted, part).bit for part, stage in _events(requests, posted) if stage == BUFFERED), 0)
 
 
 def kind_now(posted: PostedRequest, part: CardEvent, placed: Placed, fills: Kind = EventType.NRW) -> Kind:

@@ -1,4 +1,7 @@
-"""One choice of thread paths for the oracle: its events, and what the order table alone says about them."""
+"""One choice of thread paths for the oracle: its events, and what the order table alone says about them.
+
+More than 400 lines: what is static of a thread and of all threads is looked up by the same numbers of events.
+"""
 
 from __future__ import annotations
 
