@@ -214,14 +214,15 @@ class ProgramBuilder:
         order: str = "",
         reads: str = "",
         send_depth: Value | None = None,
+        rnr: str = "",
         at: Span | None = None,
     ) -> ProgramBuilder:
-        """`hardware cpu tso, atomics glob, order relaxed, reads ordered, send depth 16`: what is named of it."""
-        told = {"cpu": cpu, "atomics": atomics, "order": order, "reads": reads}
+        """`hardware cpu tso, atomics glob, order relaxed, reads ordered, rnr wait, send depth 16`: what is named of it."""
+        told = {"cpu": cpu, "atomics": atomics, "order": order, "reads": reads, "rnr": rnr}
         settings = [f"{name} {word(value, 'setting')}" for name, value in told.items() if value]
         settings += [] if send_depth is None else [f"send depth {piece(send_depth, 'a depth')}"]
         if not settings:
-            raise UsageError("a `hardware` line that says nothing: name the cpu, the atomics, the order, reads or a depth")
+            raise UsageError("a `hardware` line that says nothing: name cpu, atomics, order, reads, rnr or a depth")
         said = ", ".join(settings)
         self._head.add(f"hardware {said}", at)
         return self

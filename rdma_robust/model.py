@@ -22,6 +22,8 @@ Order = Literal["default", "multipath", "relaxed", "none", "accumulate"]
 `accumulate` what MPI promises, which orders atomics of one word besides."""
 CARDS: Final[tuple[Order, ...]] = ("default", "multipath", "relaxed")
 """The orders of network cards."""
+Rnr = Literal["fault", "wait"]
+"""What a message does that finds no buffer at its receiver (receiver not ready)."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
@@ -98,7 +100,8 @@ class Hardware:
     """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model.
 
     `send_depth` is how many requests a send queue has room for: that is no part of the memory model, but of what the
-    threads of a program do (:mod:`~rdma_robust.language.flow.send_queues`).
+    threads of a program do (:mod:`~rdma_robust.language.flow.send_queues`). `rnr` says what a message does that finds no
+    buffer: that is part of what sequential consistency means (:mod:`~rdma_robust.semantics.waiting_runs`).
     """
 
     cpu: Processor | None = None
@@ -106,6 +109,7 @@ class Hardware:
     order: Order | None = None
     ordered_reads: bool | None = None
     send_depth: int | None = None
+    rnr: Rnr | None = None
 
     def over(self, other: Hardware) -> Hardware:
         """Return what this says, and what `other` says where this says nothing."""

@@ -162,6 +162,18 @@ LANES: Final = Folder(
     ("hardware", hardware),
 )
 
+RNR: Final = Folder(
+    LITMUS / "rnr",
+    "Messages that wait for a buffer",
+    "Programs under `hardware rnr wait`: a message that finds no buffer waits, and is no fault. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust litmus/rnr/*.rdma` decides them.",
+    (
+        ("Receives", "posted when there is something to come", r"exchange|receive-|flag-"),
+        ("Sources", "used again behind a message that waits", r"source-|told-"),
+    ),
+    ("hardware", hardware),
+)
+
 STANDARDS: Final = Folder(
     LITMUS / "standards",
     "What standards promise",
@@ -217,4 +229,4 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR)

@@ -31,7 +31,7 @@ from rdma_robust.certify.safety.models import REDUCTIONS
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical_text
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import ImmPut, Program, Send
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
@@ -121,6 +121,12 @@ def program_of_certificate(certificate: Certificate, text: str, name: str) -> Pr
     return spin_assumed(load_decidable(text, name, crowds=True), read_program_options(certificate.options).await_loops)
 
 
+def messages_wait(program: Program) -> bool:
+    """Whether messages that find no buffer wait, in a program that has messages."""
+    ops = (step.op for thread in program.threads for _, _, step in thread.edges)
+    return program.hardware.rnr == "wait" and any(isinstance(op, Send | ImmPut) for op in ops)
+
+
 def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
     if certificate.claim["kind"] in SAFETY_CHECKS:
         if program.crowds:
@@ -131,6 +137,8 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
     meant = spin_assumed(program, settings.await_loops)
+    if certificate.claim["kind"] == "not-robust" and messages_wait(meant):
+        reject("no trace is evidence where messages wait (rnr wait): a run in which one waits may have it")
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rdma_robust.certify.checker import messages_wait
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
@@ -15,7 +16,7 @@ from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Outcome, Verdict
+from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
 from rdma_robust.robustness.invariant import inductive_invariant
 
@@ -34,6 +35,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
         raise SizeLimitError("the checker of certificates has no rules for barriers")
     if program.memories and outcome.verdict is Verdict.ROBUST:
         raise SizeLimitError("no invariant is evidence for a program with memory behind a card")
+    if messages_wait(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
+        raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None

@@ -2,8 +2,8 @@
 
 The value takes the place of the one in the text before anything else reads it, so that all that is said about the program,
 and all that is kept of it, is about the program with that value. No line moves. The `[*]` of a crowd of threads, and that of
-the nodes on which each of them runs, becomes `[* in 1..VALUE]`. `send depth=VALUE` is the setting of the `hardware` line; a
-program that has none gets a line at its end.
+the nodes on which each of them runs, becomes `[* in 1..VALUE]`. `send depth=VALUE` and `hardware rnr=VALUE` are
+settings of the `hardware` line; a program that has none gets a line at its end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.language.flow.send_queues import SEND_DEPTH
+from rdma_robust.language.flow.send_queues import RNR, SEND_DEPTH
 from rdma_robust.language.load import is_trencher
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar
@@ -23,8 +23,12 @@ from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.value_ranges import is_range
 
 _HARDWARE: Final = "hardware"
-_ADDED: Final = re.compile(rf"\n{_HARDWARE} {SEND_DEPTH} \d+\n\Z")
-"""The line of a program that had none."""
+RNR_SETTING: Final = f"{_HARDWARE} {RNR}"
+_SETTINGS: Final = {SEND_DEPTH: SEND_DEPTH, RNR_SETTING: RNR}
+"""The settings of the `hardware` line that are definitions, by the names that these have, which no constant can have."""
+
+_ADDED: Final = {name: re.compile(rf"\n{_HARDWARE} {word} \w+\n\Z") for name, word in _SETTINGS.items()}
+"""The lines of a program that had none."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SIGNS: Final = re.compile(r"[\w \t+\-*/%=!<>&|()]+", re.ASCII)
@@ -42,7 +46,8 @@ def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None =
     Raises UsageError for what defines nothing, and for a name that is neither in the program.
     """
     values = _read(define)
-    depth = values.pop(SEND_DEPTH, None) if grammar is not None or is_trencher(text, "") else values.get(SEND_DEPTH)
+    if grammar is not None or is_trencher(text, ""):
+        values = {name: value for name, value in values.items() if name not in _SETTINGS}
     if not values:
         return text
     if grammar is None and is_trencher(text, ""):
@@ -52,9 +57,8 @@ def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None =
     if tree is None:
         return text  # whoever reads it says what is wrong
     found = _places(tree)
-    if depth is not None and SEND_DEPTH not in found:
-        text = f"{text.rstrip()}\n{_HARDWARE} {SEND_DEPTH} {depth}\n"
-        del values[SEND_DEPTH]
+    for name in [each for each in _SETTINGS if each in values and each not in found]:
+        text = f"{text.rstrip()}\n{_HARDWARE} {_SETTINGS[name]} {values.pop(name)}\n"
     for name in values:
         if name not in found and not report.failed:
             raise UsageError(_unknown(name, found, tree))
@@ -65,8 +69,8 @@ def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None =
 def undefined(text: str, original: str, define: Sequence[str]) -> str:
     """Return `text`, made from what :func:`with_definitions` made of `original`, with the values that `original` has."""
     names = set(_read(define))
-    if SEND_DEPTH in names:
-        text = _ADDED.sub("\n", text) if not _ADDED.search(original) else text
+    for name in [each for each in reversed(_SETTINGS) if each in names and not _ADDED[each].search(original)]:
+        text = _ADDED[name].sub("\n", text)
     trees = [parse_tree(each, Reporter("", each))[0] for each in (original, text)]
     if not names or trees[0] is None or trees[1] is None:
         return text
@@ -109,8 +113,9 @@ def _places(tree: ast.ProgramTree) -> dict[str, _Place]:
                     found.setdefault(binding.name.text, _Place((binding.value.span,)))
         elif isinstance(item, ast.HardwareDeclaration):
             for setting in item.settings:
-                if setting.word.text == SEND_DEPTH:
-                    found.setdefault(SEND_DEPTH, _Place((setting.value.span,)))
+                name = next((name for name, word in _SETTINGS.items() if word == setting.word.text), None)
+                if name is not None:
+                    found.setdefault(name, _Place((setting.value.span,)))
         elif isinstance(item, ast.NodeDeclaration):
             nodes.setdefault(item.name.text, item)
     for item in tree.items:
@@ -139,7 +144,7 @@ def _read(define: Sequence[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for each in define:
         name, sign, value = (part.strip() for part in each.partition("="))
-        if not sign or not (_NAME.fullmatch(name) or name == SEND_DEPTH):
+        if not sign or not (_NAME.fullmatch(name) or name in _SETTINGS):
             raise UsageError(f"{quote(each)} defines no constant: write `NAME=VALUE`, for example `N=3`")
         if is_range(value):
             raise UsageError(

@@ -23,8 +23,8 @@ from rdma_robust.semantics.trace import Trace
 from rdma_robust.semantics.vertices import sections
 
 
-def decide_by_axioms(program: Program, context: Context) -> Outcome:
-    """Return the outcome for `program` under the model of `context`, whatever its order table is.
+def decide_by_axioms(program: Program, context: Context, why: str = "") -> Outcome:
+    """Return the outcome for `program` under the model of `context`, whatever its order table is; `why` says why by axioms.
 
     ROBUST follows from all its traces, NOT_ROBUST carries a violating one, confirmed by the axioms; UNKNOWN names the limit
     of brute force that was met. Faults are not looked for. Raises InternalError if a trace that was found is not confirmed.
@@ -33,7 +33,7 @@ def decide_by_axioms(program: Program, context: Context) -> Outcome:
     options, model = context.options, context.options.model
     what = "of this program" if model.has_normal_form else f"under this model ({model})"
     what = "with memory behind a card" if program.memories else what
-    why = f"no search is proven to decide robustness {what}"
+    why = why or f"no search is proven to decide robustness {what}"
     witness = None
     try:
         if program.crowds:

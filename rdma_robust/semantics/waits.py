@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Fault, ImmPut, Recv, Send, Step, on_lane
+from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, Send, Step, on_lane
+
+
+def messages_wait(program: Program) -> bool:
+    """Return whether a message that finds no buffer waits (`hardware rnr wait`); else that is a fault."""
+    return program.hardware.rnr == "wait"
+
+
+def where_none_waits(program: Program) -> Program:
+    """Return the program where a message that finds no buffer is a fault. Both have the same runs under sequential
+    consistency up to there."""
+    return replace(program, hardware=replace(program.hardware, rnr=None)) if messages_wait(program) else program
 
 
 def no_buffer(step: Step, sender: str) -> Fault:

@@ -343,7 +343,7 @@ TOOL: Final = Tool(
             function_of("models"),
             rank=20,
             group=("Decide", 20),
-            settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "await-loops", "quiet"),
+            settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
         ),
         CommandEntry(
             "scale",
@@ -359,7 +359,7 @@ TOOL: Final = Tool(
             function_of("outcomes"),
             rank=70,
             group=("Decide", 60),
-            settings=(*HARDWARE, "timeout", "max-states", "recv-depth", "send-depth"),
+            settings=(*HARDWARE, "timeout", "max-states", "recv-depth", "send-depth", "rnr"),
         ),
         CommandEntry(
             "explain", EXPLAIN_HELP, function_of("explain"), rank=80, group=("Understand", 10), settings=(*LIMITS, *MACHINE)
@@ -386,7 +386,18 @@ TOOL: Final = Tool(
             function_of("verify"),
             rank=190,
             group=("Decide", 40),
-            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "send-depth", "explain", "quiet", "no-hangs", "strict"),
+            settings=(
+                *LIMITS,
+                *HARDWARE,
+                "jobs",
+                "recv-depth",
+                "send-depth",
+                "rnr",
+                "explain",
+                "quiet",
+                "no-hangs",
+                "strict",
+            ),
         ),
         CommandEntry(
             "reach",
@@ -394,7 +405,7 @@ TOOL: Final = Tool(
             function_of("reach"),
             rank=180,
             group=("Decide", 50),
-            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "send-depth", "explain", "quiet"),
+            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "send-depth", "rnr", "explain", "quiet"),
         ),
         CommandEntry(
             "lint",
@@ -416,6 +427,7 @@ TOOL: Final = Tool(
         SettingKind("order", "text", 150),
         SettingKind("recv-depth", "whole", 160),
         SettingKind("send-depth", "whole", 165),
+        SettingKind("rnr", "text", 167),
         SettingKind("await-loops", "yes or no", 170),
         SettingKind("instrumentation", "text", 180),
         SettingKind("engine", "text", 190),

@@ -7,7 +7,7 @@ from typing import Final
 from rdma_robust.frame.registry import LIMITS, RUNS, CommandEntry, SettingKind, Tool, function_of
 
 HARDWARE: Final = ("ordered-reads", "cpu", "atomics", "order")
-MACHINE: Final = (*HARDWARE, "recv-depth", "send-depth", "await-loops")
+MACHINE: Final = (*HARDWARE, "recv-depth", "send-depth", "rnr", "await-loops")
 SEARCH: Final = ("instrumentation", "engine", "kernel", "reductions")
 
 REPORT_HELP = """Decide many programs in one run and report on all of them.
@@ -211,7 +211,7 @@ TOOL: Final = Tool(
             function_of("explore"),
             rank=100,
             group=("Understand", 20),
-            settings=(*HARDWARE, "memory", "recv-depth", "send-depth", "await-loops"),
+            settings=(*HARDWARE, "memory", "recv-depth", "send-depth", "rnr", "await-loops"),
         ),
         CommandEntry("explain-code", EXPLAIN_CODE_HELP, function_of("explain-code"), rank=90, group=("Understand", 30)),
         CommandEntry("completion", COMPLETION_HELP, function_of("completion"), rank=230, group=("Set up", 10)),

@@ -25,7 +25,7 @@ from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.threadcode import Observables
 from rdma_robust.semantics.terms import read_at, term_of
 from rdma_robust.semantics.trace import EventType
-from rdma_robust.semantics.waits import no_buffer, no_room
+from rdma_robust.semantics.waits import messages_wait, no_buffer, no_room
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ Met = Callable[[Move], bool]
 
 def faults(program: Program) -> tuple[Fault, ...]:
     """Return everything that may go wrong in `program`, in the order of the source."""
-    return sorted_faults({f for thread in program.threads for _, _, step in steps(thread) for f in faults_of(thread, step)})
+    found = {f for thread in program.threads for _, _, step in steps(thread) for f in faults_of(thread, step)}
+    return sorted_faults(f for f in found if f.kind != "rnr" or not messages_wait(program))
 
 
 def faults_of(thread: Thread, step: Step) -> tuple[Fault, ...]:

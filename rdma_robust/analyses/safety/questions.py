@@ -19,6 +19,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Copies, Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.waiting_points import may_hang
+from rdma_robust.semantics.waits import where_none_waits
 
 
 class Answer(Enum):
@@ -127,7 +128,7 @@ class ReachProcedure(ABC):
 
     @abstractmethod
     def never(self, waits: Sequence[FaultGoal]) -> bool:
-        """Return whether it is known that SC meets none of these faults."""
+        """Return whether it is known that SC meets none of these faults, where messages do not wait."""
 
     def left(self) -> list[Goal]:
         """Return what is still to be answered under RDMA."""
@@ -141,7 +142,7 @@ class ReachProcedure(ABC):
         """
         unreached = (goal for goal in self.left() if self.under_sc[goal].answer is Answer.UNREACHABLE)
         goals = [goal for goal in unreached if is_about_threads(goal)]
-        waits = [FaultGoal(fault) for fault in faults(self.program) if fault.kind == "rnr"]
+        waits = [FaultGoal(fault) for fault in faults(where_none_waits(self.program)) if fault.kind == "rnr"]
         if not goals or (waits and not self.never(waits)):
             return []
         if self.robust is None:

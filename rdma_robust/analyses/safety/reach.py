@@ -28,7 +28,9 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
+from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.values import is_loop_free
+from rdma_robust.semantics.waits import where_none_waits
 
 HANG_STATES: Final = 100_000
 """States of a search of the SC machine for hangs, unless there is another limit."""
@@ -182,6 +184,8 @@ class _OfOneProgram(ReachProcedure):
             sc_run = self.under_sc[goal].run
             if sc_run is None:
                 continue
+            if any(move.action.verb is Verb.ISSUE for move in sc_run):
+                continue  # of requests that have waited there: whether hardware can do it is left to the exploration
             run = rdma_run(self.machine, sc_run)
             met = met_by(goal, self.machine)
             if isinstance(goal, FaultGoal):
@@ -204,7 +208,8 @@ class _OfOneProgram(ReachProcedure):
         self.under_rdma |= dict.fromkeys(goals, Reached(Answer.UNREACHABLE, Argument.ROBUST, reason))
 
     def never(self, waits: Sequence[FaultGoal]) -> bool:
-        found = search_sequential(self.program, waits, self.limits.share(0.4), self.progress, recv_depth=self.recv_depth)
+        program, limits = where_none_waits(self.program), self.limits.share(0.4)
+        found = search_sequential(program, waits, limits, self.progress, recv_depth=self.recv_depth)
         self.sc_states = max(self.sc_states, found.states)
         return not found.runs and not found.cut
 

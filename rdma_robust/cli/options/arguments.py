@@ -12,7 +12,7 @@ from rdma_robust.errors import UsageError
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.limits import ENDLESS
-from rdma_robust.model import CARDS, Atomics, Order, Processor
+from rdma_robust.model import CARDS, Atomics, Order, Processor, Rnr
 from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
 
 
@@ -148,6 +148,15 @@ SendDepth = Annotated[
         min=1,
         max=MAX_DEPTH,
         help="Requests that each send queue has room for. Default: as the program says, else no limit.",
+        show_default=False,
+    ),
+]
+RnrOption = Annotated[
+    Rnr | None,
+    typer.Option(
+        "--rnr",
+        help="A message that finds no buffer is a fault, or waits, for ever if need be. Default: as the program says, "
+        "else fault.",
         show_default=False,
     ),
 ]

@@ -42,6 +42,7 @@ OPTION_GROUPS: Final = {
         "order",
         "recv_depth",
         "send_depth",
+        "rnr",
         "await_loops",
         "self_check",
         "model",

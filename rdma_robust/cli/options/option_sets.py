@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from rdma_robust.cli.options import arguments
+from rdma_robust.language.defines import RNR_SETTING
 from rdma_robust.language.flow.send_queues import SEND_DEPTH
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH
@@ -62,8 +63,8 @@ class SearchOptions(OptionSet):
 def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command as the parser takes it: each parameter that is a set of options became the options of the set.
 
-    The parameters keep their order, in which help pages have them. How deep send queues are changes what a program does: who
-    has `recv_depth` has that too, as one of the definitions that a program is read with.
+    The parameters keep their order, in which help pages have them. How deep send queues are, and what messages without
+    a buffer do, changes what a program does: who has `recv_depth` has these too, as definitions that a program is read with.
     """
     hints = get_type_hints(command, include_extras=True)
     sets: dict[str, type[OptionSet]] = {}
@@ -79,12 +80,15 @@ def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     if any(each.name == "recv_depth" for each in parameters):
         at = next(i for i, each in enumerate(parameters) if each.name == "recv_depth")
         keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters.insert(at + 1, inspect.Parameter("send_depth", keyword, default=None, annotation=arguments.SendDepth))
+        more = {"send_depth": arguments.SendDepth, "rnr": arguments.RnrOption}
+        made = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in more.items()]
+        parameters[at + 1 : at + 1] = made
 
     def called(**given: Any) -> None:
-        depth = given.pop("send_depth", None)
-        if depth is not None:
-            given["define"] = [*(given.get("define") or ()), f"{SEND_DEPTH}={depth}"]
+        for option, name in (("send_depth", SEND_DEPTH), ("rnr", RNR_SETTING)):
+            value = given.pop(option, None)
+            if value is not None:
+                given["define"] = [*(given.get("define") or ()), f"{name}={value}"]
         made = {name: kind(**{each.name: given.pop(each.name) for each in _options(kind)}) for name, kind in sets.items()}
         command(**given, **made)
 

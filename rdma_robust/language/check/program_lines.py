@@ -11,15 +11,16 @@ from rdma_robust.errors import Span
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.send_queues import MAX_DEPTH, SEND_DEPTH, StepLimitError, with_send_depth
+from rdma_robust.language.flow.send_queues import MAX_DEPTH, RNR, SEND_DEPTH, StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.model import Hardware, Order
+from rdma_robust.model import Hardware, Order, Rnr
 
 WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
     "atomics": ("atomics", {"hca": "hca", "glob": "glob"}),
     "order": ("order", {word: word for word in get_args(Order)}),
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
+    RNR: (RNR, {word: word for word in get_args(Rnr)}),
 }
 """The words of a `hardware` line: the fields of :class:`HardwareDeclaration` that they are, and what they can be."""
 

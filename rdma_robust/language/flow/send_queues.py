@@ -32,6 +32,7 @@ from rdma_robust.language.flow.cfg import (
 from rdma_robust.text import count
 
 SEND_DEPTH: Final = "send depth"
+RNR: Final = "rnr"
 """The word of a `hardware` line whose value is how many requests a send queue has room for."""
 
 MAX_DEPTH: Final = 4096

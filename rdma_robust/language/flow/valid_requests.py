@@ -15,7 +15,7 @@ from rdma_robust.language.flow.cfg import NAMELESS, ImmPut, Op, Payload, Program
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.language.flow.valid_expressions import wrong_in
-from rdma_robust.model import Model, Order
+from rdma_robust.model import Model, Order, Rnr
 
 
 def wrong_payload(data: Payload) -> Iterator[str]:
@@ -115,6 +115,8 @@ def wrong_hardware(program: Program) -> Iterator[str]:
     depth = told.get("send_depth", 1)
     if type(depth) is not int or not 1 <= depth <= MAX_DEPTH:
         yield f"{depth!r} is no depth of a send queue: a number from 1 to {MAX_DEPTH}"
+    if told.get("rnr", "wait") not in get_args(Rnr):
+        yield f"no rnr is called {told['rnr']!r}"
     try:
         Model(atomics=told.get("atomics", "hca"))
     except UsageError as error:

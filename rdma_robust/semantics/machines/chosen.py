@@ -12,6 +12,7 @@ from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.threadcode import NOTHING, Observables
+from rdma_robust.semantics.waits import messages_wait
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
@@ -55,9 +56,20 @@ def sc_machine_of(program: Program, watched: Observables = NOTHING, recv_depth: 
     """Return the machine of a program under sequential consistency."""
     if not uses_deployed(program):
         return ScMachine(program, watched)
+    return deployed_sc_machine_of(program, watched, recv_depth)
+
+
+def deployed_sc_machine_of(
+    program: Program, watched: Observables = NOTHING, recv_depth: int = RECV_DEPTH, model: Model = RDMA
+) -> DeployedScMachine:
+    """Return the machine under sequential consistency that knows all of RDMA as deployed."""
+    if messages_wait(program):
+        from rdma_robust.semantics.machines.waiting_sc import WaitingScMachine  # noqa: PLC0415
+
+        return WaitingScMachine(program, watched, recv_depth, model)
     from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine  # noqa: PLC0415
 
-    return DeployedScMachine(program, watched, recv_depth)
+    return DeployedScMachine(program, watched, recv_depth, model)
 
 
 def is_rdma(state: object) -> bool:

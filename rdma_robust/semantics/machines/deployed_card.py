@@ -33,7 +33,7 @@ from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compil
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.order_table import receives_of_own
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
-from rdma_robust.semantics.waits import no_buffer
+from rdma_robust.semantics.waits import messages_wait, no_buffer
 
 
 class BufferEntry(NamedTuple):
@@ -265,7 +265,10 @@ class CardMachine:
         return Move(action, after, faults)
 
     def waiting(self, state: DeployedState, t: int) -> Iterator[Fault]:
-        """Yield what goes wrong for messages of thread `t` that nothing holds back but that no buffer is posted for them."""
+        """Yield what goes wrong for messages of thread `t` that nothing holds back but that no buffer is posted for them;
+        nothing if messages may wait."""
+        if messages_wait(self.program):
+            return iter(())
         name = self.program.threads[t].name
         return (no_buffer(step, name) for step in self.waiting_steps(state, t))
 

@@ -33,16 +33,18 @@ from rdma_robust.semantics.waits import no_buffer, no_room
 
 class InFlight(NamedTuple):
     """A request that the thread has begun, by its command's number: the way that it goes, the number of its next event,
-    and what was read last."""
+    and what was read last; `registers` are those that it has taken along, None where its thread still stands at it."""
 
     command: int
     way: int
     event: int
     value: int
+    registers: Registers | None = None
 
 
 class DeployedScThread(NamedTuple):
-    """`carried` is the request that is half done, if there is one. `unpolled` counts, per queue pair, the completions that a
+    """`carried` are the requests that are half done, in order: one at most, unless messages wait
+    (:mod:`~rdma_robust.semantics.machines.waiting_sc`). `unpolled` counts, per queue pair, the completions that a
     poll may still consume (0 where no poll can come)."""
 
     point: int
@@ -100,7 +102,7 @@ class DeployedScMachine:
     def _moves(self, state: DeployedScState, t: int) -> Iterator[Move]:
         thread = state.threads[t]
         if thread.carried and not state.meeting.members:
-            yield from self._next(state, t, thread.carried[0])
+            yield from self._next(state, t, thread.carried[0], 0)
         elif not thread.carried:
             for command in commands_in(self.codes[t], thread.point, t, state.meeting):
                 yield from self._begin(state, t, command)
@@ -153,12 +155,17 @@ class DeployedScMachine:
             after = state._replace(memory=done.memory)
             yield from self._go(after, done.action(t, command.step), command, done.seen, thread.unpolled)
 
+    def is_busy(self, state: DeployedScState, t: int) -> bool:
+        """Return whether a request of the thread comes before its next step."""
+        return bool(state.threads[t].carried)
+
     def _meet(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
         """Thread `t` leaves a barrier at which all of its threads stand."""
 
         def stands(other: int) -> bool:
             thread = state.threads[other]
-            return at_barrier(self.codes[other], thread.point, thread.registers, command.members) and not thread.carried
+            at = at_barrier(self.codes[other], thread.point, thread.registers, command.members)
+            return at and not self.is_busy(state, other)
 
         meeting = after_leaving(command, t, state.meeting, stands)
         if meeting is not None:
@@ -171,29 +178,35 @@ class DeployedScMachine:
         request = self.request(t, command.number)
         if request.inline == NOWHERE:
             if command.enabled(thread.registers):
-                yield from self._next(state, t, InFlight(command.number, 0 if request.decided else NOWHERE, 0, 0))
+                yield from self.posted(state, t, InFlight(command.number, 0 if request.decided else NOWHERE, 0, 0))
             return
         value = state.memory[request.inline]
         if command.enabled(thread.registers, value):
             way = request.way(thread.registers, value)
             action = Action(t, Verb.ACCESS, command.step, value)
-            yield self._carrying(state, action, InFlight(command.number, way, 0, value))
+            yield self._carrying(state, action, InFlight(command.number, way, 0, value), len(thread.carried))
 
-    def _next(self, state: DeployedScState, t: int, carried: InFlight) -> Iterator[Move]:
-        """Yield the move of the next event of a request, if it does not wait."""
+    def posted(self, state: DeployedScState, t: int, request: InFlight) -> Iterator[Move]:
+        """Yield the first move of a request of which the CPU reads nothing."""
+        return self._next(state, t, request, 0)
+
+    def _next(self, state: DeployedScState, t: int, carried: InFlight, place: int) -> Iterator[Move]:
+        """Yield the move of the next event of a request, if it does not wait. It is, or would be, at that place of
+        those that are half done."""
         thread = state.threads[t]
         command = self.codes[t].commands[carried.command]
         request = self.request(t, carried.command)
         part = request.ways[max(carried.way, 0)].parts[carried.event]
         faults: tuple[Fault, ...] = ()
+        taken = thread.registers if carried.registers is None else carried.registers
         after, written = state, None
         if part.reads:
             value = state.memory[part.cell]
-            way = request.way(thread.registers, value) if carried.way == NOWHERE else carried.way
+            way = request.way(taken, value) if carried.way == NOWHERE else carried.way
             carried = carried._replace(way=way, value=value)
             part = request.ways[way].parts[carried.event]
             faults = () if (fault := request.ways[way].fault) is None else (fault,)
-        env = (*thread.registers, carried.value)
+        env = (*taken, carried.value)
         if part.message:
             sent = self._sent(state, t, request, part, env)
             if sent is None:
@@ -211,11 +224,17 @@ class DeployedScMachine:
         else:
             action = Action(t, Verb.FENCE, command.step, act=part.act)
         if carried.event + 1 < len(request.ways[carried.way].parts):
-            yield self._carrying(after, action, carried._replace(event=carried.event + 1), faults)
+            yield self._carrying(after, action, carried._replace(event=carried.event + 1), place, faults)
             return
         unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] + request.signaled)
-        value = carried.value if request.inline != NOWHERE else 0
-        yield from self._go(after, action, command, value, unpolled, faults=faults)
+        rest = (*thread.carried[:place], *thread.carried[place + 1 :])
+        if carried.registers is None:
+            value = carried.value if request.inline != NOWHERE else 0
+            yield from self._go(after, action, command, value, unpolled, faults=faults, carried=rest)
+            return
+        ahead = self.codes[t].polls_ahead[thread.point]
+        kept = tuple([n if each else 0 for n, each in zip(unpolled, ahead, strict=True)])
+        yield Move(action, _with_thread(after, t, thread._replace(carried=rest, unpolled=kept)), faults)
 
     def _sent(
         self, state: DeployedScState, t: int, request: CardRequest, part: CardEvent, env: Registers
@@ -233,8 +252,12 @@ class DeployedScMachine:
         action = Action(t, Verb.NIC_WRITE, request.step, None, value, cell=self.program.cells[cell], act=part.act)
         return state._replace(memory=memory, inboxes=inboxes), action
 
-    def _carrying(self, state: DeployedScState, action: Action, carried: InFlight, faults: tuple[Fault, ...] = ()) -> Move:
-        after = _with_thread(state, action.thread, state.threads[action.thread]._replace(carried=(carried,)))
+    def _carrying(
+        self, state: DeployedScState, action: Action, request: InFlight, place: int, faults: tuple[Fault, ...] = ()
+    ) -> Move:
+        thread = state.threads[action.thread]
+        carried = (*thread.carried[:place], request, *thread.carried[place + 1 :])
+        after = _with_thread(state, action.thread, thread._replace(carried=carried))
         return Move(action, after, tuple(dict.fromkeys((*faults, *self._waiting(after, action.thread)))))
 
     def _go(
@@ -246,15 +269,17 @@ class DeployedScMachine:
         unpolled: tuple[int, ...],
         *,
         faults: tuple[Fault, ...] = (),
+        carried: tuple[InFlight, ...] | None = None,
     ) -> Iterator[Move]:
         """Yield the moves in which the acting thread has done the command, for which its CPU read `value`, and then its
         register-only steps."""
         t = action.thread
+        half_done = state.threads[t].carried if carried is None else carried
         registers = command.after(state.threads[t].registers, value)
         for settled, full, more in arrive(self.codes[t], command, registers, action):
             ahead = self.codes[t].polls_ahead[settled.point]
             kept = tuple([n if each else 0 for n, each in zip(unpolled, ahead, strict=True)])
-            after = _with_thread(state, t, DeployedScThread(settled.point, settled.registers, (), kept))
+            after = _with_thread(state, t, DeployedScThread(settled.point, settled.registers, half_done, kept))
             met = (*faults, *more, *self._waiting(after, t))
             yield Move(full, after, tuple(dict.fromkeys(met)))
 

@@ -18,6 +18,8 @@ from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
 from rdma_robust.semantics.trace import Trace
 from rdma_robust.semantics.values import held_and_carried, is_loop_free
+from rdma_robust.semantics.waiting_runs import is_sequential
+from rdma_robust.semantics.waits import messages_wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +76,16 @@ def oracle_robust(
 
         def leaf(partial: Partial) -> bool:
             finished = None if partial.is_sc() else search.flush(partial)  # noqa: B023
-            if finished is not None:
-                found.append(finished.trace())  # noqa: B023
-            return finished is not None
+            trace = None if finished is None else finished.trace()
+            if trace is None or (messages_wait(program) and is_sequential(program, trace)):
+                return False
+            found.append(trace)  # noqa: B023
+            return True
 
         search = ChoiceSearch(base, budget, leaf)
         if search.run():
             check_well_formed(program, found[0], model)
-            if not is_violating(found[0], model):
+            if not is_violating(found[0], model) or is_sequential(program, found[0]):
                 raise InternalError("the oracle found a trace that the axioms do not confirm as violating")
             return found[0]
     return None
@@ -106,8 +110,10 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
             if partial.is_sc():
                 sc.add(state)
                 rdma.add(state)
-            elif state not in rdma and search.flush(partial) is not None:  # noqa: B023
+            elif (state not in rdma or messages_wait(program)) and (found := search.flush(partial)) is not None:  # noqa: B023
                 rdma.add(state)
+                if messages_wait(program) and is_sequential(program, found.trace()):
+                    sc.add(state)
             return False
 
         search = ChoiceSearch(base, budget, leaf)

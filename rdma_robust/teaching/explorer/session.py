@@ -11,9 +11,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.reports.share.coloured import coloured_lines
-from rdma_robust.semantics.machines.chosen import sc_machine_of
+from rdma_robust.semantics.machines.chosen import deployed_sc_machine_of, sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.teaching.explorer.address import (
@@ -51,7 +50,7 @@ class Session:
         self.await_loops = await_loops
         self.fingerprint = program_fingerprint(program, model, await_loops)
         self.rdma = Runs(DeployedMachine(program, model, numbered=True))
-        self.sc = Runs(DeployedScMachine(program, model=model))
+        self.sc = Runs(deployed_sc_machine_of(program, model=model))
         self.endings = Endings(program)
         self._shown = {"rdma": SideViews(program, self.rdma, "rdma"), "sc": SideViews(program, self.sc, "sc")}
         self._follow = lru_cache(256)(self._followed)

@@ -26,7 +26,7 @@ from rdma_robust.language.flow.cfg import Poll, Program, steps
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.chosen import AnyScMachine
+from rdma_robust.semantics.machines.chosen import AnyScMachine, deployed_sc_machine_of
 from rdma_robust.semantics.machines.move_trail import MoveTrail
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Observables
@@ -234,9 +234,8 @@ def _machine(system: SafetySystem, program: Program, look: Observables, recv_dep
     """Return the machine of P(n) that is like the system's: what needs it may be a template of which P(n) has no copy."""
     if isinstance(system.steps.machine, ScMachine):
         return ScMachine(program, look)
-    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine  # noqa: PLC0415 - few programs need it
 
-    return DeployedScMachine(program, look, recv_depth)
+    return deployed_sc_machine_of(program, look, recv_depth)
 
 
 class _Parts:

@@ -26,6 +26,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import Model, ModelName
 from rdma_robust.outcome import Copies
 from rdma_robust.semantics.machines.threadcode import written_by_cards
+from rdma_robust.semantics.waits import where_none_waits
 from rdma_robust.text import count
 
 MOST_COPIES: Final = 3
@@ -177,7 +178,7 @@ class CrowdQuestions(ReachProcedure):
 
     def never(self, waits: Sequence[FaultGoal]) -> bool:
         limits = self.limits.share(_SHARE)
-        found = search_any_number(self.program, waits, limits, self.progress, recv_depth=self.recv_depth)
+        found = search_any_number(where_none_waits(self.program), waits, limits, self.progress, recv_depth=self.recv_depth)
         self.sc_states = max(self.sc_states, found.states)
         return not found.found and not found.open
 

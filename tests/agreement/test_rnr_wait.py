@@ -1,0 +1,163 @@
+"""Messages that wait (`hardware rnr wait`): machines, axioms and `check` agree; each rule is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA, Model
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
+from rdma_robust.robustness import waiting
+from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics import waiting_runs
+from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
+from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.waiting_sc import WaitingScMachine
+from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
+from tests.agreement.test_messages import random_cases, with_messages
+from tests.conftest import ROOT, Cli
+
+LIMITS = OracleLimits(timeout=None, decisions=100_000)
+
+
+def waiting_programs(seeds: range) -> Iterator[tuple[Program, Program, Model]]:
+    for program, model in with_messages(random_cases(seeds.start, len(seeds))):
+        yield replace(program, hardware=replace(program.hardware, rnr="wait")), program, model
+
+
+def agreeing(seeds: range) -> tuple[int, int]:
+    """Compare; return how many programs meet a message without a buffer, and for how many waiting makes a difference."""
+    unready = differ = 0
+    for program, faulting, model in waiting_programs(seeds):
+        try:
+            axioms, before = axiomatic_outcomes(program, model, LIMITS), axiomatic_outcomes(faulting, model, LIMITS)
+            trace, strict = oracle_robust(program, model, LIMITS), oracle_robust(faulting, model, LIMITS)
+        except SizeLimitError:
+            continue
+        told = f"{program.file}, {model}\n{program.source}"
+        sc, rdma = (
+            explore(machine, Limits(states=30_000))
+            for machine in (sc_machine_of(program, recv_depth=16), machine_of(program, model, recv_depth=16))
+        )
+        if sc.cut or rdma.cut:
+            continue
+        assert (sc.finals, rdma.finals) == (axioms.sc, axioms.rdma), told
+        assert before.sc <= axioms.sc and before.rdma == axioms.rdma, told
+        outcome = decide(program, CheckOptions(hardware=model, max_states=50_000))
+        assert not any(fault.kind == "rnr" for fault in (*sc.faults, *rdma.faults, *outcome.faults)), told
+        if outcome.verdict is not Verdict.UNKNOWN:
+            assert (trace is None) == (outcome.verdict is Verdict.ROBUST), told
+        assert trace is None or strict is not None, told
+        met = decide(faulting, CheckOptions(hardware=model, max_states=50_000)).faults
+        unready += any(fault.kind == "rnr" for fault in met)
+        differ += axioms.sc != before.sc or (trace is None) != (strict is None)
+    return unready, differ
+
+
+@pytest.mark.ci
+def test_machines_axioms_and_check_agree() -> None:
+    unready, differ = agreeing(range(30))
+    assert unready >= 20 and differ >= 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(1, 41))
+def test_long_machines_axioms_and_check_agree(chunk: int) -> None:
+    assert agreeing(range(10_000 * chunk, 10_000 * chunk + 200))[0] > 100
+
+
+def load(name: str) -> Program:
+    return load_program((ROOT / f"litmus/rnr/{name}.rdma").read_text(encoding="utf-8"), name)
+
+
+def verdict(name: str) -> str:
+    return decide(load(name), CheckOptions()).verdict.value
+
+
+NEVER = lambda *_: False  # noqa: E731
+RULES: dict[str, tuple[Any, str, Any, str]] = {
+    "a message may wait": (waiting_runs._Runs, "_must_wait", NEVER, "exchange"),
+    "what is behind it waits too": (waiting_runs._Runs, "_held", NEVER, "source-behind-a-message"),
+    "what is on another lane does not": (waiting_runs._Runs, "_pair", lambda *_: None, "source-on-another-lane"),
+    "what has a buffer goes first": (waiting_runs._Runs, "_ready", lambda *_: [], "exchange"),
+    "a violation is no trace in which messages wait": (waiting, "_stays", lambda _: True, "receive-behind-a-flag"),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_of_the_axioms_switched_off_is_noticed(rule: str) -> None:
+    place, attribute, instead, name = RULES[rule]
+    before = verdict(name)
+    with patch.object(place, attribute, instead):
+        assert verdict(name) != before
+
+
+MACHINE: dict[str, tuple[str, Any, str]] = {
+    "a message may wait": ("_must_wait", NEVER, "source-behind-a-message"),
+    "a request behind it waits too": (
+        "_pair",
+        lambda _self, _t, request: (None, str(request.command)),
+        "source-behind-a-message",
+    ),
+    "on another lane it does not": ("_pair", lambda _self, _t, _request: (None, ""), "source-on-another-lane"),
+    "what has a buffer goes first": ("_ready", lambda *_: (), "source-polled"),
+}
+
+
+@pytest.mark.parametrize("rule", MACHINE)
+def test_a_rule_of_the_machine_switched_off_is_noticed(rule: str) -> None:
+    attribute, instead, name = MACHINE[rule]
+    program = load(name)
+    before = explore(sc_machine_of(program), Limits()).finals
+    with patch.object(WaitingScMachine, attribute, instead):
+        try:
+            after = explore(sc_machine_of(program), Limits(states=5_000)).finals
+        except IndexError:
+            return
+    assert after != before
+
+
+def test_loops_are_unknown_with_the_reason() -> None:
+    text = """hardware rnr wait
+node A { x }
+node B { b }
+thread T on A { reg i
+  while i < 2 { send 1 to U
+    i = i + 1 }
+}
+thread U on B { reg i
+  while i < 2 { recv b from T
+    rpoll T
+    i = i + 1 }
+}
+"""
+    outcome = decide(load_program(text, "loop"), CheckOptions(hardware=RDMA))
+    assert outcome.verdict is Verdict.UNKNOWN and "rnr wait" in outcome.reason and not outcome.faults
+
+
+def test_only_what_the_search_calls_robust_is_certified(cli: Cli, tmp_path: Path) -> None:
+    """And a trace that is evidence where a message without a buffer is a fault is rejected where it waits."""
+    text = (ROOT / "litmus/rnr/receive-behind-a-flag.rdma").read_text(encoding="utf-8")
+    faulting = text.replace("rnr wait", "rnr fault").replace("expect robust, ", "expect not robust, ")
+    (tmp_path / "p.rdma").write_text(faulting)
+    cli("check", "p.rdma", "--certificate", "proofs")
+    (proof,) = (path for path in (tmp_path / "proofs").rglob("*.json*") if path.is_file())
+    assert cli("verify-certificate", str(proof)).returncode == 0
+    (tmp_path / "p.rdma").write_text(waiting_text := faulting.replace("rnr fault", "rnr wait"))
+    digests = [hashlib.sha256(each.encode()).hexdigest() for each in (faulting, waiting_text)]
+    proof.write_text(proof.read_text().replace(*digests))
+    done = cli("verify-certificate", str(proof))
+    assert done.returncode == 1 and "rnr wait" in " ".join(done.stdout.split())
+    (tmp_path / "q.rdma").write_text(text)
+    assert "messages that wait" in " ".join(cli("check", "q.rdma", "--certificate", "more").stderr.split())
