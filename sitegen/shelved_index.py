@@ -168,7 +168,7 @@ RNR: Final = Folder(
     "Programs under `hardware rnr wait`: a message that finds no buffer waits, and is no fault. The first comment of each "
     "says what it is and where it comes from. `rdma-robust litmus/rnr/*.rdma` decides them.",
     (
-        ("Receives", "posted when there is something to come", r"exchange|receive-|flag-"),
+        ("Receives", "posted when there is something to come", r"exchange|receive-"),
         ("Sources", "used again behind a message that waits", r"source-|told-"),
     ),
     ("hardware", hardware),

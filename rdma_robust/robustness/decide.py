@@ -28,7 +28,6 @@ from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting
 from rdma_robust.robustness.reductions.like_threads import like_faults
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
-from rdma_robust.robustness.waiting import with_waiting
 from rdma_robust.semantics.waits import messages_wait
 
 NOTHING: Final[Found] = CounterSearch(NO_SEARCH, False, 0, SearchResult(-1, (), 0, 0, frozenset()), [], [])
@@ -84,6 +83,8 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
         instrumentation, engine = context.options.instrumentation, NOTHING.engine
         outcome = Outcome(program, Verdict.UNKNOWN, why, instrumentation, engine, Counts(), 0.0)
     if messages_wait(program):
+        from rdma_robust.robustness.waiting_messages import with_waiting  # noqa: PLC0415 - few programs need it
+
         outcome = with_waiting(outcome, context)
     return replace(_followed(outcome), model=model, left_out=tuple(context.beside.left_out))
 
