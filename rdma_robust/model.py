@@ -17,8 +17,9 @@ Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca", "glob"]
 Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
-Order = Literal["default", "multipath", "relaxed", "none"]
-"""What their networks keep of the order of a queue pair; `none` is what the standards of one-sided libraries promise."""
+Order = Literal["default", "multipath", "relaxed", "none", "accumulate"]
+"""What their networks keep of the order of a queue pair; `none` is what the standards of one-sided libraries promise, and
+`accumulate` what MPI promises, which orders atomics of one word besides."""
 CARDS: Final[tuple[Order, ...]] = ("default", "multipath", "relaxed")
 """The orders of network cards."""
 

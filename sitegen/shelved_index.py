@@ -97,7 +97,7 @@ DEPLOYED: Final = Folder(
         (
             "Weaker orders",
             "adaptive routing (`order multipath`) and relaxed ordering (`order relaxed`)",
-            r"deepep|nccl|multipath-|relaxed-|reads-",
+            r"deepep|nccl|multipath-|acknowledged-|relaxed-|reads-",
         ),
     ),
     ("hardware", hardware),
@@ -165,11 +165,13 @@ LANES: Final = Folder(
 STANDARDS: Final = Folder(
     LITMUS / "standards",
     "What standards promise",
-    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin. The first comment "
-    "of each says where it comes from. `rdma-robust litmus/standards/*.rdma` decides them.",
+    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin; under `order "
+    "accumulate`: only that atomics on one word stay in order. The first comment of each says where it comes from. "
+    "`rdma-robust litmus/standards/*.rdma` decides them.",
     (
         ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
         ("Atomics", "on one word", r"two-fetch|atomic-"),
+        ("Accumulates", "those of MPI, of one origin on one location and on several", r"accumulate"),
     ),
     ("hardware", hardware),
 )
@@ -201,4 +203,18 @@ REGIONS: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS, LANES)
+MEMORIES: Final = Folder(
+    LITMUS / "memories",
+    "Memory behind a card",
+    "Programs with an accelerator's memory behind the card of its host (`node G via H`): what a flag, a completion and a "
+    "read that flushes tell of it. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/memories/*.rdma` decides them.",
+    (
+        ("Data and flag", "two memories are two paths", r"data-|signal-"),
+        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-back-|one-flush-|two-cards-"),
+        ("Completions", "they are the host's", r"immediate-|message-|receive-|get-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES)

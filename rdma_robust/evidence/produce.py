@@ -32,6 +32,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     program, options = outcome.program, options.on(outcome.program.hardware)
     if any(isinstance(step.op, BarrierWait) for thread in program.threads for _, _, step in thread.edges):
         raise SizeLimitError("the checker of certificates has no rules for barriers")
+    if program.memories and outcome.verdict is Verdict.ROBUST:
+        raise SizeLimitError("no invariant is evidence for a program with memory behind a card")
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None

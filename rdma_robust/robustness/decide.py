@@ -206,14 +206,17 @@ def passes_of(model: Model) -> Passes:
 
 
 def _has_normal_form(program: Program) -> bool:
-    """Whether locked sections of several words, if there are any, have CPUs beside them only."""
+    """Whether no memory lies behind a card, and locked sections of several words, if there are any, have CPUs beside them
+    only."""
+    if program.memories:
+        return False
     ops = [step.op for thread in program.threads for _, _, step in thread.edges]
     return not any(isinstance(op, Section) for op in ops) or not any(peer_of(op) or isinstance(op, Recv) for op in ops)
 
 
 def passes_for(program: Program, model: Model) -> Passes:
     """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
-    if not program.crowds:
+    if not program.crowds or program.memories:
         return passes_of(model) if _has_normal_form(program) else BY_AXIOMS
     from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
 

@@ -81,9 +81,13 @@ class InstrumentationFrame:
         program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH
     ) -> InstrumentationFrame:
         """Return the frame of `program`, with the faults of messages, under a model whose violations have a normal form.
-        Raises UsageError for others."""
+        Raises UsageError for others, and for memory behind a card."""
         if not model.has_normal_form:
             raise UsageError(f"no search is proven to decide robustness under this model: {model}")
+        if program.memories:
+            memory = program.memories[0]
+            card = program.card_of(memory)
+            raise UsageError(f"no search is proven to decide robustness with memory behind a card ({memory} via {card})")
         return InstrumentationFrame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
 
     @staticmethod

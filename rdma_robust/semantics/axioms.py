@@ -11,16 +11,18 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.kinds import Kind, kinds_of, type_of
+from rdma_robust.semantics.kinds import Kind, kinds_of, memory_of, type_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
     Scope,
+    behind_poll,
     delayed_types,
     ippo_scope,
     oppo_scope,
     receives_of_own,
-    told_besides,
+    tells_of,
 )
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.same_operation import TOGETHER, data_and_messages, read_and_writes
@@ -69,8 +71,8 @@ def inst(trace: Trace, model: Model = RDMA) -> int:
 
 
 def nlw(trace: Trace) -> int:
-    """Return the NIC local writes as bits."""
-    return events_of(trace, (EventType.NLW,))
+    """Return the NIC local writes as bits, but those to memory behind the card, which a poll does not show."""
+    return sum(1 << e.index for e in trace.events if e.type is EventType.NLW and not (e.cell is not None and e.cell.via))
 
 
 def same_qp(trace: Trace) -> Relation:
@@ -83,8 +85,8 @@ def same_qp(trace: Trace) -> Relation:
 
 
 def _preserved(trace: Trace, scope: Callable[[Kind, Kind, Model], Scope], model: Model) -> Relation:
-    """Row by row: of what is po-after an event, the events of the kinds that the table keeps everywhere, or on its queue
-    pair."""
+    """Row by row: of what is po-after an event, the events of the kinds that the table keeps everywhere, on its queue pair,
+    or there on its word."""
     kinds = kinds_of(trace.events)
     members: dict[Kind, int] = {}
     for e, kind in zip(trace.events, kinds, strict=True):
@@ -92,22 +94,34 @@ def _preserved(trace: Trace, scope: Callable[[Kind, Kind, Model], Scope], model:
             members[kind] = members.get(kind, 0) | 1 << e.index
     everywhere: dict[Kind, int] = {}
     nearby: dict[Kind, int] = {}
+    of_word: dict[Kind, int] = {}
     apart = False
     for earlier in members:
         scopes = {later: scope(earlier, later, model) for later in members}
         everywhere[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "all")
         nearby[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
+        of_word[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "word")
         apart |= any((type_of(earlier), type_of(k)) in TOGETHER for k, kept in scopes.items() if kept == "-")
     qp = same_qp(trace).rows
     po = trace.po.rows
+    words = _same_word(trace) if any(of_word.values()) else [0] * len(kinds)
     rows = [
-        (everywhere.get(kind, 0) | nearby.get(kind, 0) & qp[e.index]) & po[e.index]
+        (everywhere.get(kind, 0) | (nearby.get(kind, 0) | of_word.get(kind, 0) & words[e.index]) & qp[e.index]) & po[e.index]
         for e, kind in zip(trace.events, kinds, strict=True)
     ]
     if apart:
         for a, b in same_operation(trace):
             rows[a] |= 1 << b
     return Relation(tuple(rows))
+
+
+def _same_word(trace: Trace) -> list[int]:
+    """For each event those that access its word, as bits."""
+    members: dict[Cell | None, int] = {None: 0}
+    for e in trace.events:
+        if e.cell is not None:
+            members[e.cell] = members.get(e.cell, 0) | 1 << e.index
+    return [members[e.cell] for e in trace.events]
 
 
 def same_operation(trace: Trace) -> Relation:
@@ -122,13 +136,25 @@ def _of_threads(trace: Trace, pairs: Callable[[Sequence[Event]], Iterator[tuple[
 
 
 def ippo(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return issue-preserved program order."""
+    """Return issue-preserved program order; what completions add to it is in poll_order;ippo anyway."""
     return _preserved(trace, ippo_scope, model)
 
 
 def oppo(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return observation-preserved program order."""
-    return _preserved(trace, oppo_scope, model)
+    """Return observation-preserved program order, also that which completions give."""
+    kept = _preserved(trace, oppo_scope, model)
+    ordered = behind_poll(model)
+    if ordered is None or not trace.pf:
+        return kept
+    return kept | polled_between(trace) & _preserved(trace, oppo_scope, ordered)
+
+
+def polled_between(trace: Trace) -> Relation:
+    """Return the pairs of events of cards on one queue pair with a poll between them, in po, that has taken the completion
+    of the first one's operation, or of a later operation of the queue pair."""
+    same = same_qp(trace)
+    behind = Relation(tuple(same.rows[e.index] & trace.po.rows[e.index] | 1 << e.index for e in trace.events))
+    return behind.then(trace.pf).then(trace.po) & same
 
 
 def rb(trace: Trace) -> Relation:
@@ -158,25 +184,29 @@ def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
     return oppo(trace, model).restrict(events_of(trace, (EventType.LW,))).then(poll_order(trace))
 
 
-def receive_order(trace: Trace, model: Model = RDMA) -> Relation | None:
-    """Return rpf as ib and ob have it, None if there is none: a receive completion stays behind all earlier remote writes
-    and atomics of the sender's queue pair, or of the same request, also those that may be overtaken by its message."""
+def receive_order(trace: Trace, model: Model = RDMA, *, landed: bool = True) -> Relation | None:
+    """Return rpf as ob has it, or, if it need not have `landed`, as ib has it; None if there is none.
+
+    A receive completion stays behind all earlier remote writes and atomics of the sender's queue pair, or of the same
+    request, also those that may be overtaken by its message; of words behind the card it tells only that they were issued.
+    """
     if trace.rpf is None:
         return None
     kinds = kinds_of(trace.events)
-    told = {message: told_besides(kinds[message], model) for message, _ in trace.rpf}
-    if not any(told.values()):
-        return trace.rpf
     if receives_of_own(model):
-        return trace.rpf | _of_threads(trace, data_and_messages).then(trace.rpf)
-    before = trace.po & same_qp(trace)
-    besides = ((a, b) for a, b in before if trace.events[a].type in told.get(b, ()))
-    return trace.rpf | Relation.of(len(trace.events), besides).then(trace.rpf)
+        besides = _of_threads(trace, data_and_messages)
+    else:
+        messages = {message for message, _ in trace.rpf}
+        before = trace.po & same_qp(trace)
+        told = ((a, b) for a, b in before if b in messages and tells_of(kinds[a], kinds[b], model))
+        besides = Relation.of(len(trace.events), told)
+    found = trace.rpf | besides.then(trace.rpf)
+    return found.restrict(sum(1 << i for i, kind in enumerate(kinds) if not memory_of(kind))) if landed else found
 
 
-def _deployed(trace: Trace, model: Model) -> dict[str, Relation]:
-    """The relations of remote atomics and messages that ib and ob have in common, by name, as far as there are any."""
-    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": receive_order(trace, model)}
+def _deployed(trace: Trace, model: Model, *, landed: bool) -> dict[str, Relation]:
+    """The relations of remote atomics and messages that ib and ob (`landed`) have, by name, as far as there are any."""
+    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": receive_order(trace, model, landed=landed)}
     return {name: part for name, part in parts.items() if part is not None}
 
 
@@ -202,7 +232,7 @@ def rbb(trace: Trace, model: Model = RDMA) -> Relation:
 def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ib, by name."""
     parts = {"ippo": ippo(trace, model), "rf": trace.rf, "pf": poll_order(trace), "nfo": trace.nfo}
-    return parts | _deployed(trace, model) | ({"rbb": rbb(trace, model)} if model.cpu == "tso" else {})
+    return parts | _deployed(trace, model, landed=False) | ({"rbb": rbb(trace, model)} if model.cpu == "tso" else {})
 
 
 def ib(trace: Trace, model: Model = RDMA) -> Relation:
@@ -216,7 +246,7 @@ def observed_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": poll_order(trace).restrict(nlw(trace)), "nfo": trace.nfo}
     if model.cpu == "tso":
         first["[lW];oppo;pf"] = posted_behind_stores(trace, model)
-    return first | _deployed(trace, model) | {"rb": rb(trace), "mo": trace.mo}
+    return first | _deployed(trace, model, landed=True) | {"rb": rb(trace), "mo": trace.mo}
 
 
 def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:

@@ -6,17 +6,24 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
+from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, memory_of, type_of
 from rdma_robust.semantics.same_operation import TOGETHER
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
 
-Scope = Literal["all", "qp", "-"]
-"""Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
+Scope = Literal["all", "qp", "word", "-"]
+"""Which program-order edges of a cell are preserved: every one, those within one queue pair, of these those between accesses
+of one word, or none."""
+
+
+def includes(scope: Scope, *, same_queue: bool, same_word: bool) -> bool:
+    """Return whether such edges between two events are preserved, of one queue pair or not, on one word or not."""
+    return scope == "all" or (same_queue and (scope == "qp" or (scope == "word" and same_word)))
+
 
 TABLE: Final = """
     | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW | nO  | FL
@@ -59,6 +66,10 @@ _BY_REQUEST: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, Eve
 """Behind these an answer (nlW) is as late as what its request reads at the other side, behind other answers as its own
 word."""
 
+_FAR: Final = _BY_REQUEST | {EventType.NRR}
+_NEAR: Final = frozenset({EventType.NLR, EventType.NLW})
+"""The types of a card's accesses at the other side of a queue pair, and at the side of its thread."""
+
 MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
 """The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
 
@@ -74,7 +85,16 @@ NFO_PAIRS: Final = (
 
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
-only that they were issued."""
+only that they were issued, and of no word in a memory behind the card more than that."""
+
+
+def visible_when_polled(kind: Kind) -> bool:
+    """Return whether a poll that takes the completion of an event tells that it has taken effect."""
+    return type_of(kind) in VISIBLE_WHEN_POLLED and not memory_of(kind)
+
+
+REMOTE_WRITES: Final = frozenset({EventType.NRW, EventType.NAW})
+"""The writes whose operation may have been polled before they take effect."""
 
 
 def delayed_types(model: Model) -> frozenset[EventType]:
@@ -121,27 +141,40 @@ class OrderTable:
         pushes: the types of two events that nfo orders.
         receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
             sender's queue pair, or those of the message's `own` request.
+        behind_polls: the order whose table holds for what is posted behind a poll and the operations that the poll tells of,
+            if it is another one: an acknowledged write has left the network, and the card of the other side writes in the
+            order of arrival.
         says: why two requests of one queue pair are not kept in order, if that is the same for all.
     """
 
     cells: Mapping[tuple[str, str], str]
     pushes: tuple[frozenset[EventType], ...] = ()
     receives: Literal["earlier", "own"] = "earlier"
+    behind_polls: str = ""
     says: str = ""
 
 
+_NONE: Final = OrderTable(
+    {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
+    receives="own",
+    says="nothing is promised of the order of two requests (order none)",
+)
+_OF_ONE_WORD: Final = [(earlier, later) for earlier in ("naR", "naW") for later in ("naR", "naW")]
+
 ORDERS: Final[dict[str, OrderTable]] = {
     "default": OrderTable(CELLS, NFO_PAIRS),
-    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}),
+    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}, behind_polls="default"),
     "relaxed": OrderTable({**CELLS, **dict.fromkeys(RELAXED, "-")}),
-    "none": OrderTable(
-        {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
-        receives="own",
-        says="nothing is promised of the order of two requests (order none)",
+    "none": _NONE,
+    "accumulate": replace(
+        _NONE,
+        cells={**_NONE.cells, **dict.fromkeys(_OF_ONE_WORD, "word")},
+        says="of two requests only atomics on one word are promised to stay in order (order accumulate)",
     ),
 }
 """The tables by the names that :attr:`Model.order` has for them. `none` keeps nothing between two requests: what
-:func:`same_operation.read_and_writes` says of one, no table takes away."""
+:func:`same_operation.read_and_writes` says of one, no table takes away. `accumulate` also keeps atomics of one word in
+order, as MPI does accumulates of one origin on one location."""
 
 
 def order_table(order: str) -> OrderTable:
@@ -157,11 +190,20 @@ def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
     return order_table(model.order).pushes
 
 
-def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
-    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
-    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
+def nfo_between(one: Kind, other: Kind, model: Model, *, of_one_pair: bool = True) -> bool:
+    """Return whether nfo orders two NIC events, of one queue pair or of two: both are of strict words of one memory.
+
+    Of what lies behind a card every read lands all writes that were issued before it through that card, on any queue pair.
+    """
+    types, pushes = {type_of(one), type_of(other)}, nfo_pairs_of(model)
+    if not pushes or memory_of(one) != memory_of(other) or is_relaxed(one) or is_relaxed(other):
         return False
-    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
+    if memory_of(one):
+        return not (types.isdisjoint(_CARD_READS) or types.isdisjoint(NIC_WRITE_TYPES))
+    return of_one_pair and frozenset(types) in pushes
+
+
+_CARD_READS: Final = READ_TYPES - CPU_TYPES
 
 
 def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
@@ -196,8 +238,8 @@ def _scope(text: str, issue: bool, model: Model) -> Scope:
     match text:
         case "all":
             return "all"
-        case "qp":
-            return "qp"
+        case "qp" | "word":
+            return text
         case "i":
             return "qp" if issue else "-"
         case "(-)":
@@ -221,16 +263,41 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
 
     It may pass what `order relaxed` lets it pass. The answer of a request is looked up by the word that this reads at the
     other side, and only behind other answers by its own."""
-    if not isinstance(later, RegionKind):
+    if not isinstance(later, WordKind):
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
     return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in RELAXED
 
 
+def by_word(earlier: Kind, model: Model) -> bool:
+    """Return whether of an earlier event of this kind its word has to be known: some later events of its queue pair stay
+    behind it if they access the same."""
+    return any(oppo_scope(earlier, later, model) == "word" for later in EventType if later is not EventType.INIT)
+
+
 def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
     """Return the types of earlier events of the queue pair of which a receive completion tells besides its message: those
     that the table does not keep before that anyway."""
-    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if oppo_scope(t, message, model) == "-")
+    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if tells_of(t, message, model))
+
+
+def tells_of(earlier: Kind, message: Kind, model: Model) -> bool:
+    """Return whether a receive completion tells of an earlier event of the queue pair that the table does not keep before
+    its message anyway. Of a word in a memory behind the card it tells only that the event was issued."""
+    return type_of(earlier) in BEFORE_RECEIVE_COMPLETIONS and oppo_scope(earlier, message, model) == "-"
+
+
+def lands_apart(earlier: Kind, later: Kind) -> bool:
+    """Return whether two events of a queue pair are on words of different memories of one card. They go over different
+    paths, so that of their order only that in which they are issued is kept.
+
+    Those at one side of the queue pair are compared, and an answer, behind what happens at the other side, by the word that
+    its request reads there."""
+    one, two = type_of(earlier), type_of(later)
+    if one in _FAR and two is EventType.NLW:
+        return memory_of(earlier) != (later.asked_memory if isinstance(later, WordKind) else "")
+    beside = (one in _FAR and two in _FAR) or (one in _NEAR and two in _NEAR)
+    return beside and memory_of(earlier) != memory_of(later)
 
 
 def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
@@ -243,6 +310,25 @@ def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
     return _preserved(earlier, later, False, model)
 
 
+def behind_poll(model: Model) -> Model | None:
+    """Return the hardware whose table keeps a before b on one queue pair where a poll between them has taken the completion
+    of a's operation, or of a later one; None if that is the model's own, as a completion gives no order."""
+    order = order_table(model.order).behind_polls
+    return replace(model, order=order) if order else None
+
+
+def gains_behind_poll(later: Kind, model: Model) -> bool:
+    """Return whether a remote write in the second part of a run forces an event of a card of this kind into it only where a
+    poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+
+    Of an answer that need not be asked: the read of its operation is, or is forced by any remote write.
+    """
+    ordered = behind_poll(model)
+    if ordered is None or type_of(later) in CPU_TYPES | VISIBLE_WHEN_POLLED:
+        return False
+    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in REMOTE_WRITES)
+
+
 def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
     kept = _program_order(model)
     one, two = type_of(earlier), type_of(later)
@@ -250,4 +336,7 @@ def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
         return "all" if buffered in ("all", "i" if issue else "o") else "-"
     if kept:
         return "all"
-    return "-" if gives_up(earlier, later) else _scope(table_cell(one, two, model.order), issue, model)
+    if gives_up(earlier, later):
+        return "-"
+    text = table_cell(one, two, model.order)
+    return _scope("i" if text == "qp" and lands_apart(earlier, later) else text, issue, model)

@@ -119,8 +119,9 @@ OrderOption = Annotated[
     Order | None,
     typer.Option(
         "--order",
-        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less, and none nothing "
-        "between two requests, as standards of one-sided libraries. Default: as the program says, else default.",
+        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less, none nothing between "
+        "two requests, as standards of one-sided libraries, accumulate, as MPI, that of atomics on one word. Default: as "
+        "the program says, else default.",
         show_default=False,
     ),
 ]
@@ -130,7 +131,7 @@ OrdersOption = Annotated[
     typer.Option(
         "--orders",
         metavar="NAMES",
-        help="The orders to look at, separated by commas; none is what standards of one-sided libraries promise.",
+        help="The orders to look at, separated by commas; none and accumulate are what standards promise.",
     ),
 ]
 RecvDepth = Annotated[

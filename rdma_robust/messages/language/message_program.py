@@ -13,10 +13,31 @@ from typing import Literal, assert_never
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.messages.language.message_terms import Term
 
-Buffer = Literal["zero", "infinite", "any"]
-"""When a send completes: at its match; at once; at once or, if the runtime refuses to buffer it, at its match."""
+Buffer = Literal["zero", "infinite", "any", "eager"]
+"""When a send completes: at its match; at once; at once or, if the runtime refuses to buffer it, at its match; at once if
+it has few elements, else at its match."""
 
 BUFFERS: tuple[Buffer, ...] = ("zero", "infinite", "any")
+"""Those of every program; `eager` is asked about only where it is known how many elements are few."""
+
+ALL_BUFFERS: tuple[Buffer, ...] = (*BUFFERS, "eager")
+
+SendMode = Literal["standard", "sync", "buffered"]
+"""A send completes when the buffers say; only at its match; or at once, whatever they say."""
+
+SEND_MODES: tuple[SendMode, ...] = ("standard", "sync", "buffered")
+
+
+def completion_of(mode: SendMode, elements: int, buffer: Buffer, eager: int | None) -> Buffer:
+    """Return when one send completes under `buffer`: as all do under `zero`, `infinite` or `any`.
+
+    Under `eager` sends of at most so many elements are buffered.
+    """
+    if mode != "standard":
+        return "zero" if mode == "sync" else "infinite"
+    if buffer != "eager":
+        return buffer
+    return "infinite" if elements <= (eager or 0) else "zero"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,7 @@ class IssueSend:
     port: int
     tag: Term
     span: Span = field(default=NO_SPAN, compare=False)
+    mode: SendMode = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +98,25 @@ class IssueReceive:
     tag: Term | None
     sender: Place | None = None
     which: Place | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Look for a message that a receive posted here would take, which stays where it is; its sender and tag are stored.
+
+    `source` and `tag` are None for `any`. Without `flag` the process waits until there is one. With it, it goes on: 1 is
+    stored there if it saw a message; 0, and nothing else, if not, which it need not have, even if there is one. All is
+    evaluated when the process gets there. Choice s + 1 sees the message of process s, choice 0 none. Faults: `source` is no
+    process (source), `tag` is negative (tag), index and kind.
+    """
+
+    source: Term | None
+    port: int
+    tag: Term | None
+    sender: Place | None = None
+    which: Place | None = None
+    flag: Place | None = None
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -193,7 +234,7 @@ class InlinedCall:
 
 
 Statement = (
-    Assign | Requests | IssueSend | IssueReceive | Wait | CollectiveCall | Assume | Assert | Halt | Return
+    Assign | Requests | IssueSend | IssueReceive | Probe | Wait | CollectiveCall | Assume | Assert | Halt | Return
     | If | While | For | Loop | Choose | InlinedCall
 )  # fmt: skip
 Block = tuple[Statement, ...]
@@ -208,7 +249,9 @@ def inner_blocks(statement: Statement) -> tuple[Block, ...]:
             return branches
         case While(body=body) | For(body=body) | Loop(body=body) | InlinedCall(body=body):
             return (body,)
-        case Assign() | Requests() | IssueSend() | IssueReceive() | Wait() | CollectiveCall() | Assume() | Assert():
+        case (
+            Assign() | Requests() | IssueSend() | IssueReceive() | Probe() | Wait() | CollectiveCall() | Assume() | Assert()
+        ):
             return ()
         case Halt() | Return():
             return ()
@@ -228,6 +271,10 @@ def with_blocks(statement: Statement, change: Callable[[Block], Block]) -> State
         case _:
             assert not inner_blocks(statement)
             return statement
+
+
+def _looks(block: Block) -> bool:
+    return any(isinstance(each, Probe) or any(map(_looks, inner_blocks(each))) for each in block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +308,10 @@ class MessageClaim:
 
 @dataclass(frozen=True, slots=True)
 class MessageProgram:
-    """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index."""
+    """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index.
+
+    `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so.
+    """
 
     name: str
     file: str
@@ -270,3 +320,22 @@ class MessageProgram:
     ports: tuple[str, ...] = ("",)
     claims: tuple[MessageClaim, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    eager: int | None = None
+
+    @property
+    def looks(self) -> bool:
+        """Return whether some process looks for messages, so that it matters when others issue and take them."""
+        return any(map(_looks, (each.body for each in self.processes)))
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Return the buffer semantics that the program is asked about."""
+        return BUFFERS if self.eager is None else ALL_BUFFERS
+
+
+def with_eager(program: MessageProgram, eager: int) -> MessageProgram:
+    """Return a program that is asked about another limit; what it claims about its own one is claimed no more."""
+    if eager == program.eager:
+        return program
+    kept = [replace(each, buffers=tuple(b for b in each.buffers if b != "eager")) for each in program.claims]
+    return replace(program, eager=eager, claims=tuple(each for each in kept if each.buffers))

@@ -12,7 +12,7 @@ from typing import Any, cast
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language.contract_tree import ContractText
-from rdma_robust.messages.language.message_program import Buffer, ClaimKind
+from rdma_robust.messages.language.message_program import Buffer, ClaimKind, SendMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,7 @@ class SendLine:
     port: ast.Ident | None
     tag: Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
+    mode: SendMode = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,17 @@ class ReceiveLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeLine:
+    """`probe`, or with a `flag` `iprobe`. No `source` or `tag` is the same as `any`."""
+
+    source: AnyOf | Operand | None
+    port: ast.Ident | None
+    tag: AnyOf | Operand | None
+    flag: IndexedName | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class WaitLine:
     requests: tuple[IndexedName, ...]
     span: Span = field(default=NO_SPAN, compare=False)
@@ -125,7 +137,7 @@ class ReturnLine:
 
 
 Line = (
-    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | WaitLine | ReturnLine
+    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | ProbeLine | WaitLine | ReturnLine
     | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop
     | ast.Choose | ast.BrokenStatement
 )  # fmt: skip
@@ -176,7 +188,10 @@ class ClaimWords:
 
 @dataclass(frozen=True, slots=True)
 class BufferWord:
+    """Buffers; of `eager` with the `limit` of what is few."""
+
     buffer: Buffer
+    limit: int | None = None
     span: Span = field(default=NO_SPAN, compare=False)
 
 

@@ -201,7 +201,7 @@ class ProcessTree:
             self._note(statement.tag)
             tag = None if statement.tag == Const(0) else self.terms.within(statement.tag, 0, None)
             value, to = self.terms.term(statement.value), self.terms.within(statement.to, 0, last)
-            return tree.SendLine(request, value, to, port, tag)
+            return tree.SendLine(request, value, to, port, tag, mode=statement.mode)
         target = self._place(statement.target)
         source = self._pattern(statement.source, statement.sender, last)
         return tree.ReceiveLine(request, target, source, port, self._pattern(statement.tag, statement.which, None))
@@ -216,6 +216,11 @@ class ProcessTree:
 
     def _other(self, statement: made.Statement) -> object:
         match statement:
+            case made.Probe(source, port, tag, sender, which, flag):
+                last = len(self._text.program.processes) - 1
+                named = ast.Ident(self._text.program.ports[port]) if port else None
+                asked = self._pattern(source, sender, last), named, self._pattern(tag, which, None)
+                return tree.ProbeLine(*asked, None if flag is None else self._place(flag))
             case made.Requests(name, size):
                 self._known.add(name)
                 declared = tree.Declarator(self.terms.name(name), None if size is None else self._term(size))

@@ -14,8 +14,9 @@ from rdma_robust.messages.machine.flat_code import FlatProcess
 ANYTHING = -1
 """The source or tag of a receive that takes any."""
 
-Status = Literal["runs", "waits", "paused", "endless", "ended", "stopped"]
-"""`runs` it has a step; `waits` at a request that is not open; `paused` it runs on, but the search does not follow;
+Status = Literal["runs", "waits", "looks", "paused", "endless", "ended", "stopped"]
+"""`runs` it has a step; `waits` at a request that is not open, or for a message to see; `looks` for one, or goes on without;
+`paused` it runs on, but the search does not follow;
 `endless` it computes for ever; `stopped` by a false assume or a fault."""
 
 
@@ -44,9 +45,10 @@ Spot = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SendHandle:
-    """An active request of a send; `nth` is ANYTHING once its wait is open."""
+    """An active request of a send; `nth` is ANYTHING once its wait is open. Only a match opens that of a `matched` one."""
 
     nth: int
+    matched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,8 @@ def nameless(local: LocalState) -> LocalState:
 
     def renamed(slot: Slot) -> Slot:
         match slot:
-            case SendHandle(nth) if nth != ANYTHING:
-                return SendHandle(sends[nth])
+            case SendHandle(nth, matched) if nth != ANYTHING:
+                return SendHandle(sends[nth], matched)
             case ReceiveHandle(nth, target, sender, which, None):
                 return ReceiveHandle(receives[nth], target, sender, which)
             case tuple():

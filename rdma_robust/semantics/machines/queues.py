@@ -6,24 +6,23 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
-from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
-from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
+from rdma_robust.semantics.kinds import Kind, memory_of
+from rdma_robust.semantics.machines.nic_rules import WaitRule
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import Registers
-from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS, VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS, visible_when_polled
 from rdma_robust.semantics.trace import EventType
 
 TO_COME, BUFFERED, OVER = range(3)
 """How far an event is: it has not happened, it is a write in its buffer, it has taken effect."""
 
-REMOTE: Final = sum(bit for kind, bit in BITS.items() if type_of(kind) in BEFORE_RECEIVE_COMPLETIONS)
-"""Events of which a receive completion tells."""
-
-IN_REGION: Final = RegionKind(EventType.NRW, relaxed=True)
-"""A message that fills a buffer in a relaxed region."""
+Placed = Mapping[int, Kind]
+"""What a message is that fills one of these words; all others are plain."""
 
 
 class PostedRequest(NamedTuple):
@@ -33,7 +32,8 @@ class PostedRequest(NamedTuple):
     while that depends on what it is still to read. `stages` has an entry for every event of its way. `buffer` is the word
     that its message fills, NOWHERE if it has taken none yet. `polled`: no poll will take its completion (any more). `told`:
     its receiver will get no receive completion for it (any more). `number`: that among its thread's
-    requests, from 1; 0 where the machine does not number them.
+    requests, from 1; 0 where the machine does not number them. `exempt`: how many requests of the queue pair behind it were
+    posted before a poll took its completion, or a later one; NOWHERE if none did, or if nothing depends on it.
     """
 
     command: int
@@ -45,6 +45,7 @@ class PostedRequest(NamedTuple):
     polled: bool
     told: bool
     number: int = 0
+    exempt: int = NOWHERE
 
     @property
     def over(self) -> bool:
@@ -68,52 +69,79 @@ def ready(
     requests: Sequence[CardRequest | None],
     rules: Mapping[Kind, WaitRule],
     queue: Queue,
-    relaxed: Collection[int] = (),
+    placed: Placed,
     *,
-    fills_relaxed: bool = False,
+    fills: Kind = EventType.NRW,
+    elsewhere: int = 0,
 ) -> Iterator[tuple[int, int]]:
     """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
 
-    `relaxed` are the words of relaxed regions, and `fills_relaxed` is whether the buffer of the next message is one.
-    Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
+    `placed` is what messages are by their buffers, and `fills` what the next one is; `elsewhere` are the kinds of writes
+    to memories behind cards in the buffers of other queue pairs. Messages are issued in order: where a write waits for
+    the reads of earlier requests, nobody can tell.
     """
 
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
-        if not relaxed or not part.message or part.value is None:
-            return rules[part.kind]
-        filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
-        return rules[IN_REGION if filled else part.kind]
+        return rules[kind_now(posted, part, placed, fills)]
 
-    buffered = 0
-    for posted in queue:
-        for part, stage in _events(requests, posted):
-            buffered |= rule(posted, part).bit if stage == BUFFERED else 0
-    unissued = undone = 0
-    messages_wait = False
-    in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
+    buffered = reduce(or_, (_landing(requests, posted, rule) for posted in queue), elsewhere)
+    unissued, undone, messages_wait = 0, 0, False
+    undone_at: dict[int, int] = {}
+    polled: list[tuple[int, int]] = []
+    in_order = bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
     for place, posted in enumerate(queue):
         reads = False
+        union = _request(requests, posted).union if posted.way == NOWHERE else 0
+        told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
                 continue
             waits = rule(posted, part)
+            late = bool(waits.done & undone or waits.polled & told or waits.on_word & undone_at.get(part.cell, 0))
             if stage == BUFFERED:
-                held = bool(waits.done & undone)
+                held = late
             elif part.buffered:
                 held = bool(waits.issued & unissued) or reads or (part.message and messages_wait)
             else:
-                held = bool(waits.issued & unissued or waits.done & undone or waits.flushed & buffered)
+                held = bool(waits.issued & unissued or waits.flushed & buffered) or late
             if not held:
                 yield place, number
-            undone |= waits.bit
+            undone |= waits.bit | union
+            if waits.on_word:
+                undone_at[part.cell] = undone_at.get(part.cell, 0) | waits.bit | union
             if stage == TO_COME:
-                unissued |= waits.bit
+                unissued |= waits.bit | union
                 reads |= part.reads
                 messages_wait |= part.message and in_order
-        if posted.way == NOWHERE:
-            union = _request(requests, posted).union
-            undone |= union
-            unissued |= union
+        if posted.exempt != NOWHERE:
+            polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
+
+
+def _landing(
+    requests: Sequence[CardRequest | None], posted: PostedRequest, rule: Callable[[PostedRequest, CardEvent], WaitRule]
+) -> int:
+    """Return the kinds of the request's writes that are BUFFERED."""
+    return reduce(or_, (rule(posted, part).bit for part, stage in _events(requests, posted) if stage == BUFFERED), 0)
+
+
+def kind_now(posted: PostedRequest, part: CardEvent, placed: Placed, fills: Kind = EventType.NRW) -> Kind:
+    """Return the kind of an event; of a message with data by its buffer, which it `fills` if it has taken none yet."""
+    if not placed or not part.message or part.value is None:
+        return part.kind
+    return fills if posted.buffer == NOWHERE else placed.get(posted.buffer, part.kind)
+
+
+def buffered_behind(
+    requests: Sequence[CardRequest | None], rules: Mapping[Kind, WaitRule], queue: Queue, placed: Placed
+) -> int:
+    """Return the kinds of the writes to memories behind cards that are in the buffers of a queue pair."""
+    found = 0
+    for posted in queue:
+        for part, stage in _events(requests, posted):
+            kind = kind_now(posted, part, placed)
+            if stage == BUFFERED and memory_of(kind):
+                found |= rules[kind].bit
+    return found
 
 
 def _request(requests: Sequence[CardRequest | None], posted: PostedRequest) -> CardRequest:
@@ -134,7 +162,7 @@ def is_complete(requests: Sequence[CardRequest | None], posted: PostedRequest) -
     if posted.way == NOWHERE:
         return False
     for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
-        if part.completing and stage < (OVER if part.type in VISIBLE_WHEN_POLLED else BUFFERED):
+        if part.completing and stage < (OVER if visible_when_polled(part.kind) else BUFFERED):
             return False
     return True
 
@@ -152,6 +180,19 @@ def after_poll(requests: Sequence[CardRequest | None], queue: Queue) -> Queue | 
     return None
 
 
+def with_order(before: Queue, queue: Queue, waiting: int) -> Queue:
+    """Return the queue after a poll, before which it was `before`, where a polled completion puts its operation, and all
+    earlier ones, before what is posted later; `waiting` requests of the queue pair are on their way to it."""
+    last = next(place for place, posted in enumerate(before) if not posted.polled)
+    behind = len(queue) + waiting - 1
+    return tuple(
+        [
+            posted._replace(exempt=behind - place) if place <= last and posted.exempt == NOWHERE else posted
+            for place, posted in enumerate(queue)
+        ]
+    )
+
+
 def completion_count(requests: Sequence[CardRequest | None], queue: Queue) -> int:
     """Return how many polls find a completion now."""
     found = 0
@@ -167,28 +208,41 @@ def unpolled(queue: Queue) -> Queue:
     return tuple([posted._replace(polled=True) for posted in queue])
 
 
-def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, only_own: bool) -> int:
+def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, placed: Placed, *, only_own: bool) -> int:
     """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
 
     It counts when the message is there, those before it too, and every earlier remote write and atomic of the queue pair,
-    or, with `only_own`, of its request.
+    or, with `only_own`, of its request; what is on its way to a memory behind the card need only be issued.
     """
+
+    def pends(part: CardEvent, posted: PostedRequest, stage: int) -> bool:
+        return stage < (BUFFERED if memory_of(kind_now(posted, part, placed)) else OVER)
+
     pending = False
     for place, posted in enumerate(queue):
         pending &= not only_own
         if posted.way == NOWHERE:
-            pending |= bool(_request(requests, posted).union & REMOTE)
+            pending |= any(p.type in BEFORE_RECEIVE_COMPLETIONS for w in _request(requests, posted).ways for p in w.parts)
             continue
         for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
             if part.message and not posted.told:
-                if stage == OVER and not pending:
+                if not pends(part, posted, stage) and not pending:
                     return place
                 if only_own:
                     return NOWHERE
-            pending |= stage != OVER and bool(BITS[part.kind] & REMOTE)
+            pending |= part.type in BEFORE_RECEIVE_COMPLETIONS and pends(part, posted, stage)
     return NOWHERE
 
 
 def tidied(queue: Queue) -> Queue:
     """Return the queue without requests of which nothing is left to happen."""
-    return tuple([posted for posted in queue if not (posted.over and posted.polled and posted.told)])
+    stay = [not (posted.over and posted.polled and posted.told) for posted in queue]
+    left = [posted for posted, stays in zip(queue, stay, strict=True) if stays]
+    if all(posted.exempt == NOWHERE for posted in left):
+        return tuple(left)
+    found = []
+    for place, posted in enumerate(queue):
+        gone = stay[place + 1 : place + 1 + max(posted.exempt, 0)].count(False)
+        exempt = NOWHERE if posted.over or posted.exempt == NOWHERE else posted.exempt - gone
+        found += [posted._replace(exempt=exempt)] if stay[place] else []
+    return tuple(found)
