@@ -44,7 +44,7 @@ class MessageLexer(RegexLexer):
             (r"\\[A-Za-z]+", Keyword),
             (words(NUMBERS, prefix=r"\b", suffix=r"\b"), Name.Constant),
             (r"(?:len|new)(?=\()", Name.Builtin),
-            (r"(i?send)(\s+)(sync|buffered)(?=\s+(?!to\b)[\w(!])", _parts(Name.Builtin, Whitespace, Keyword)),
+            (r"(i?send)(\s+)(sync|buffered|ready)(?=\s+(?!to\b)[\w(!])", _parts(Name.Builtin, Whitespace, Keyword)),
             (r"(?<![\w.])i?probe(?=[ \t]+(?:from|on|tag|into)\b|[ \t]*(?:\n|;|\}|//))", Name.Builtin),
             (r"(?<=[\w)\]])([ \t]+)(into)(?=[ \t]+\w)", _parts(Whitespace, Name.Builtin)),
             (words(MESSAGES, prefix=r"\b", suffix=r"\b"), Name.Builtin),

@@ -22,6 +22,9 @@ for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")
     os.environ.pop(name, None)  # what commands print depends on the test, not on the terminal of who runs it
     os.unsetenv(name)  # readline, which pytest imports, sets COLUMNS for the commands behind the back of `os.environ`
 
+# Who is started in the background of a shell ignores the signal of Ctrl-C, and so does what it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 settings.register_profile("no deadline: the machine may be busy", deadline=None)
 settings.load_profile("no deadline: the machine may be busy")
 

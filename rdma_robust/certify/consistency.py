@@ -180,18 +180,21 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, Eve
 
 
 def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
-    """What oppo keeps besides: events of operations that a poll tells of, before events of their queue pair behind it."""
+    """What oppo keeps besides: events of operations that a poll of their queue pair tells of, before events of it behind the
+    poll."""
 
-    def kept(one: ThreadEvent | None, two: ThreadEvent | None, words: EventWords) -> bool:
-        if one is None or two is None or one.kind in CPU or not _same_queue(one, two):
+    def kept(one: ThreadEvent | None, poll: ThreadEvent | None, two: ThreadEvent | None, words: EventWords) -> bool:
+        if one is None or poll is None or two is None or one.kind in CPU:
             return False
-        return observed_behind_poll(one.kind, two.kind, platform, words)
+        near = _same_queue(one, poll) and _same_queue(one, two)
+        return near and observed_behind_poll(one.kind, two.kind, platform, words)
 
     for completed, poll in _polls(trace) if platform.completions_order else ():
         thread = next(each for each in trace.threads if poll in each)
         words = _regions(trace, thread)
         told, behind = thread[: thread.index(completed[-1]) + 1], thread[thread.index(poll) + 1 :]
-        yield from ((a, b) for a in told for b in behind if kept(trace.events[a], trace.events[b], words[b]))
+        at = trace.events[poll]
+        yield from ((a, b) for a in told for b in behind if kept(trace.events[a], at, trace.events[b], words[b]))
 
 
 def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, EventWords]:

@@ -21,12 +21,14 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.by_axioms import witness_of
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, oracle_robust
 from rdma_robust.semantics.trace import Trace
+from tests.conftest import ROOT
 from tests.support.checker_mutants_deployed import MUTANTS, mutant
 from tests.support.checker_search import RNR, Search, platform_of
 from tests.support.random_deployed import FAMILIES, loaded, mutants, named, random_deployed
@@ -119,6 +121,13 @@ def test_named_programs() -> None:
     answers = compared(named(), 1_000)
     assert answers["robust"] > 30
     assert answers["not-robust"] > 20
+
+
+def test_a_poll_gives_order_on_its_own_queue_pair_only() -> None:
+    """The checker took the put before the poll for polled, and rejected the trace."""
+    path = ROOT / "litmus/deployed/multipath-polled-elsewhere.rdma"
+    case = load_program(path.read_text(encoding="utf-8"), path.name), Model(order="multipath")
+    assert compared([case], 1, certified=True)["not-robust"] == 1
 
 
 def test_certificates_of_named_programs() -> None:

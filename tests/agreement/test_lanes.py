@@ -48,7 +48,9 @@ def same_outcomes(cases: Iterator[tuple[Program, Model]], enough: int) -> int:
         axioms = axiomatic_outcomes(program, model)
         assert found.finals == axioms.rdma, f"{program.file}\n{program.source}"
         assert under_sc.finals == axioms.sc, f"{program.file}\n{program.source}"
-        second = Naive(program, model, 400)
+        if found.states > 200:  # the naive ones are written to be read
+            continue
+        second = Naive(program, model, 100)
         if (outcomes := second.outcomes()) is not None:
             naive += 1
             assert len(outcomes) == len(axioms.rdma), f"{program.file}\n{program.source}"
@@ -76,22 +78,22 @@ def test_each_lane_is_drawn_as_a_pipe_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("chunk", chunks(1, 60))
+@pytest.mark.parametrize("chunk", chunks(1, 150))
 def test_many_programs(kind: str, chunk: int) -> None:
-    """100 programs of every kind in .ci/run, 6,000 in `make test-long`."""
+    """40 programs of every kind in .ci/run, 6,000 in `make test-long`."""
     start = 20_000 * (chunk + 1)
-    assert agreeing(programs(kind, range(start, start + 400)), 1, 100) == 100
+    assert agreeing(programs(kind, range(start, start + 400)), 1, 40) == 40
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("chunk", chunks(1, 30))
+@pytest.mark.parametrize("chunk", chunks(1, 60))
 def test_machines_end_as_the_axioms_say(kind: str, chunk: int) -> None:
     start = 40_000 * (chunk + 1)
-    assert same_outcomes(programs(kind, range(start, start + 400)), 40)
+    assert same_outcomes(programs(kind, range(start, start + 400)), 15)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("chunk", chunks(1, 30))
+@pytest.mark.parametrize("chunk", chunks(1, 60))
 def test_the_checker_decides_as_brute_force_does(kind: str, chunk: int) -> None:
     start = 60_000 * (chunk + 1)
-    assert compared(programs(kind, range(start, start + 200)), 15, certified=True).total() >= 15
+    assert compared(programs(kind, range(start, start + 200)), 8, certified=True).total() >= 8

@@ -5,6 +5,7 @@ Also where the rule makes the difference, so that it is known to be asked for.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from unittest.mock import patch
@@ -13,8 +14,12 @@ import pytest
 
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.program_question import program_question_of
+from rdma_robust.certify.violations import check_not_robust
+from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.model import Model
 from rdma_robust.outcome import Verdict
+from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.order_table import ORDERS, REMOTE_WRITES, behind_poll, gains_behind_poll, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.agreement.test_deployed import TURNS, decided, truth
@@ -75,6 +80,14 @@ def test_one_flag_of_a_queue_pair_suffices() -> None:
         assert lost - {EventType.NLW} == {t for t in types if gains_behind_poll(t, MULTIPATH)}
     for order in set(ORDERS) - {"multipath"}:
         assert not any(gains_behind_poll(t, Model(order=order)) for t in types)
+
+
+def test_a_poll_of_another_queue_pair_puts_nothing_in_order_for_the_checker() -> None:
+    program, model = loaded(named_texts()["acknowledged-other-poll"], "acknowledged-other-poll")
+    trace = oracle_robust(program, model)
+    assert trace is not None
+    evidence = trace_evidence(program, witness_of(trace, program, model).trace)
+    assert check_not_robust(program, platform_of(model), json.loads(json.dumps(evidence)))
 
 
 def test_the_proofs_do_not_cover_polls_where_completions_give_order() -> None:

@@ -46,13 +46,13 @@ def test_random_programs() -> None:
     assert same_outcomes(cases, Limits(states=5_000)) >= 10
 
 
-@pytest.mark.parametrize("chunk", chunks(1, 50))
+@pytest.mark.parametrize("chunk", chunks(1, 120))
 def test_many_random_programs(chunk: int) -> None:
-    """500 programs a chunk: 500 in .ci/run, 25,000 in `make test-long`."""
-    cases = list(with_regions(range(1_000 * (chunk + 1), 1_000 * (chunk + 1) + 500)))
-    assert agreeing(cases, 1) >= 320
-    assert same_outcomes(cases, Limits(states=5_000)) >= 420
-    assert changed(cases[:300]) >= 5
+    """200 programs a chunk: one chunk in .ci/run, 24,000 programs in `make test-long`."""
+    cases = list(with_regions(range(1_000 * (chunk + 1), 1_000 * (chunk + 1) + 200)))
+    assert agreeing(cases, 1) >= 120
+    assert same_outcomes(cases, Limits(states=5_000)) >= 160
+    assert changed(cases) >= 2
 
 
 # ---- order relaxed is as if all words were relaxed
@@ -94,8 +94,8 @@ def test_certificates_of_random_programs_are_valid() -> None:
     assert found["robust"] and found["not-robust"]
 
 
-@pytest.mark.parametrize("chunk", chunks(1, 10))
+@pytest.mark.parametrize("chunk", chunks(1, 30))
 def test_certificates_of_many_random_programs_are_valid(chunk: int) -> None:
-    """150 programs a chunk."""
-    found = compared(with_regions(range(50_000 + 1_000 * chunk, 51_000 + 1_000 * chunk)), 150, certified=True)
-    assert min(found["robust"], found["not-robust"]) >= 30
+    """50 programs a chunk."""
+    found = compared(with_regions(range(50_000 + 1_000 * chunk, 51_000 + 1_000 * chunk)), 50, certified=True)
+    assert min(found["robust"], found["not-robust"]) >= 8

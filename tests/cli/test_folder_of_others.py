@@ -16,6 +16,7 @@ from rdma_robust.foreign import own_command
 from rdma_robust.frame import registry
 from tests.conftest import COMMAND, NOT_ROBUST, ROBUST, ROOT, Cli
 from tests.support.hostile import ran, shadow_modules
+from tests.support.processes import started
 
 PROOF = "node M { x }\nthread T on M { reg r\n loop { r = x\n x = r + 1 } }\ninvariant M.x >= 0\n"
 MESSAGES = "proc P { send 1 to Q }\nproc Q { reg v; recv v from any; assert v == 1 }\n"
@@ -87,7 +88,7 @@ def test_every_other_command(hostile: Path, installed: Cli) -> None:
 
 def test_the_explorer(hostile: Path) -> None:
     command = [COMMAND, "explore", "sb.rdma", "--no-browser"]
-    with subprocess.Popen(command, cwd=hostile, stdout=subprocess.PIPE, text=True) as process:
+    with started(command, cwd=hostile, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Exploring at ")
         process.send_signal(signal.SIGINT)

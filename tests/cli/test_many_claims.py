@@ -18,6 +18,7 @@ from rdma_robust.frame.shell.inputs import read_source
 from rdma_robust.questions import safety_question
 from tests.cli.test_stop import endless
 from tests.conftest import COMMAND, INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.support.processes import started
 from tests.support.shares import share
 
 SARIF = Draft4Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text()))
@@ -248,7 +249,7 @@ def test_a_program_that_is_lost_costs_its_own_row(cli: Cli, monkeypatch: pytest.
 def test_answers_stream_and_a_reader_may_leave(mixed: Path) -> None:
     (mixed / "z.rdma").write_text(endless())
     command = [COMMAND, "verify", "p/a-holds.rdma", "p/b-violated.rdma", "z.rdma", "--timeout", "100", "--jobs", "1"]
-    with subprocess.Popen(command, cwd=mixed, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with started(command, cwd=mixed, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline().startswith("p/a-holds.rdma: ")
         while not process.stdout.readline().startswith("p/b-violated.rdma"):

@@ -19,6 +19,7 @@ from tests.conftest import COMMAND
 from tests.packaging.conftest import Built, must
 from tests.repo.test_locks import wanted
 from tests.support.editor import TEXT, Editor, at, session
+from tests.support.processes import started
 from tests.support.smoke import forms_of, prepare, said
 
 EXTRAS = ("cluster", "lsp", "smt", "watch")
@@ -80,9 +81,7 @@ def _serves_an_editor(command: Path, folder: Path) -> None:
 def _explores(command: Path, folder: Path) -> None:
     from urllib.request import Request, urlopen  # noqa: PLC0415 - only here
 
-    with subprocess.Popen(
-        [command, "explore", "sb.rdma", "--no-browser"], cwd=folder, stdout=subprocess.PIPE, text=True
-    ) as one:
+    with started([command, "explore", "sb.rdma", "--no-browser"], cwd=folder, stdout=subprocess.PIPE) as one:
         assert one.stdout is not None
         address = one.stdout.readline().removeprefix("Exploring at ").strip()
         origin = re.sub(r"(?<=\d)/.*", "", address)

@@ -206,7 +206,7 @@ class _Writer:
             tag = Operation("-", (Name("a"), Const(1)))
         issue = IssueSend(request, self.value(), self.peer(planned.peer), planned.port, tag, self.span())
         return (
-            replace(issue, mode=self.chance.choice(SEND_MODES[1:]))
+            replace(issue, mode=self.chance.choice(SEND_MODES[1 : 4 if self.taste.looks else 3]))
             if self.taste.modes and self.odds(self.taste.modes)
             else issue
         )
@@ -292,7 +292,7 @@ class _Writer:
 def random_looks(seed: int) -> MessageProgram:
     """Return a program in which processes look for messages, with modes of sends and limits."""
     mixed = replace(MIXED, operations=6, loops=3, structure=12, tags=40, daemons=8)
-    taste = replace((mixed, TAGGED, mixed, RACY)[seed % 4], operations=6, looks=22, modes=20 * (seed % 2))
+    taste = replace((mixed, TAGGED, mixed, RACY)[seed % 4], operations=6, looks=22, modes=30 * (seed % 2))
     return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
 
 

@@ -20,7 +20,7 @@ from rdma_robust.messages.language.message_terms import Term
 
 MOST_EVENTS: Final = 20_000
 MOST_ROUNDS: Final = 2_000
-LOOKS: Final = "what `probe` and `iprobe` see is in no certificate that something never happens"
+LOOKS: Final = "what `probe`, `iprobe` and `send ready` see is in no certificate that something never happens"
 
 OpKind = Literal["send", "receive"]
 
@@ -157,6 +157,8 @@ class _Unfolding:
                 self._store(target.name, indices, new, self.live)
             case mp.Requests(name, size):
                 self._requests(name, size)
+            case mp.IssueSend(mode="ready"):
+                raise TooMuch(LOOKS)
             case mp.IssueSend():
                 self._send(statement)
             case mp.IssueReceive():

@@ -157,6 +157,8 @@ class Statements:
                 self.faults(run, state, span)
             case mp.Requests(name, size, span):
                 self._requests(name, size, span, state)
+            case mp.IssueSend(mode="ready"):
+                raise NotEncodedError("whether a receive is posted for what is sent `ready`")
             case mp.IssueSend():
                 self._send(statement, state)
             case mp.IssueReceive():

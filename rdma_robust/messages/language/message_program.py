@@ -6,7 +6,7 @@ body, and at :class:`Halt`, it has ended. At a false :class:`Assume` and at a fa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
@@ -22,10 +22,11 @@ BUFFERS: tuple[Buffer, ...] = ("zero", "infinite", "any")
 
 ALL_BUFFERS: tuple[Buffer, ...] = (*BUFFERS, "eager")
 
-SendMode = Literal["standard", "sync", "buffered"]
-"""A send completes when the buffers say; only at its match; or at once, whatever they say."""
+SendMode = Literal["standard", "sync", "buffered", "ready"]
+"""A send completes when the buffers say; only at its match; or at once, whatever they say. `ready` is a fault unless a
+posted receive takes the message, and else as `standard`."""
 
-SEND_MODES: tuple[SendMode, ...] = ("standard", "sync", "buffered")
+SEND_MODES: tuple[SendMode, ...] = ("standard", "sync", "buffered", "ready")
 
 
 def completion_of(mode: SendMode, elements: int, buffer: Buffer, eager: int | None) -> Buffer:
@@ -33,7 +34,7 @@ def completion_of(mode: SendMode, elements: int, buffer: Buffer, eager: int | No
 
     Under `eager` sends of at most so many elements are buffered.
     """
-    if mode != "standard":
+    if mode in ("sync", "buffered"):
         return "zero" if mode == "sync" else "infinite"
     if buffer != "eager":
         return buffer
@@ -70,7 +71,7 @@ class Requests:
 class IssueSend:
     """`request = isend value to to on port tag tag`. All are evaluated when issued: value, to, tag, the request's indices.
 
-    Faults: `to` is no process (destination), `tag` is negative (tag).
+    Faults: `to` is no process (destination), `tag` is negative (tag), no posted receive takes what is `ready` (ready).
     """
 
     request: Place
@@ -273,10 +274,6 @@ def with_blocks(statement: Statement, change: Callable[[Block], Block]) -> State
             return statement
 
 
-def _looks(block: Block) -> bool:
-    return any(isinstance(each, Probe) or any(map(_looks, inner_blocks(each))) for each in block)
-
-
 @dataclass(frozen=True, slots=True)
 class Process:
     """One process. All `registers` are 0 at the start and all `requests` inactive, neither an array.
@@ -324,8 +321,21 @@ class MessageProgram:
 
     @property
     def looks(self) -> bool:
-        """Return whether some process looks for messages, so that it matters when others issue and take them."""
-        return any(map(_looks, (each.body for each in self.processes)))
+        """Return whether a process sees what others have issued: it looks for messages, or sends what is to be expected."""
+        return any(isinstance(each, Probe) for each in self._statements()) or bool(self.expecting)
+
+    @property
+    def expecting(self) -> frozenset[int]:
+        """Return the ports on which something is sent ready: a posted receive has to take it, so it matters when that is."""
+        sends = (each for each in self._statements() if isinstance(each, IssueSend))
+        return frozenset(each.port for each in sends if each.mode == "ready")
+
+    def _statements(self) -> Iterator[Statement]:
+        blocks = [each.body for each in self.processes]
+        while blocks:
+            for each in blocks.pop():
+                yield each
+                blocks += inner_blocks(each)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -101,7 +101,7 @@ _LED_BY: Final = {
 }
 _MESSAGES: Final = _LED_BY["ON"]
 _OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
-_MODES: Final = frozenset({"SYNC", "BUFFERED"})
+_MODES: Final = frozenset({"SYNC", "BUFFERED", "READY"})
 WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | _PROBES | {"ANY", "DAEMON", "IN", "INTO", "PORT"}
 """The terminals of words that are keywords in places only."""
 
@@ -223,7 +223,7 @@ class _Reader:
                 return bool(self._depth) and self._previous in _STARTS and ends
             case "INTO":
                 return self._line == "IPROBE" and self._previous in _WHOLE | _PROBES
-            case "SYNC" | "BUFFERED":
+            case "SYNC" | "BUFFERED" | "READY":
                 return self._previous in _LED_BY["TO"] and after is not None and after.type in _SENT - {"TO"}
             case "ANY":
                 return self._line == "EXPECT" or (self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"})

@@ -12,9 +12,9 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
-from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings, seen_by
+from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
-from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, SendOp, initial
+from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, SendHandle, SendOp, initial
 from rdma_robust.messages.message_answers import (
     BufferGrant,
     MatchedPair,
@@ -49,7 +49,9 @@ class Course:
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
         self.processes: tuple[FlatProcess, ...] = tuple(flat(each) for each in program.processes)
         count = len(self.processes)
-        self.rules = tuple(ProcessRules(each, me, count, buffer, program.eager) for me, each in enumerate(self.processes))
+        self.rules = tuple(
+            ProcessRules(each, me, count, buffer, program.eager, program.expecting) for me, each in enumerate(self.processes)
+        )
         self.frames = tuple(ProcessFrame(each, initial(each)) for each in self.processes)
         self.moves: list[Move] = []
 
@@ -57,7 +59,10 @@ class Course:
         """Make a step, which is enabled. Return the kind of violation that it is, or ''."""
         is_choice = self.rules[process].choices(self.frames[process]) > 0 or bool(choice)
         self.moves.append(ProcessStep(process, (choice or 0) if is_choice else None))
-        return self.rules[process].step(self.frames[process], choice or 0, self.seen(process, choice or 0))
+        rules, frame = self.rules[process], self.frames[process]
+        message = rules.expects(frame)
+        expected = message is not None and is_expected(message, frame.sends, process, self.frames[message.to])
+        return rules.step(frame, choice or 0, self.seen(process, choice or 0), expected=expected)
 
     def seen(self, process: int, choice: int) -> SendOp | None:
         """Return the message that a choice of a look sees."""
@@ -130,7 +135,7 @@ class Course:
             for process, trail in dict(zip((hop.receiver, hop.sender), hop.buffered, strict=True)).items():
                 self.follow(process, trail)
         if hop.looks:
-            self.step(hop.receiver, hop.sender + 1)
+            self.step(hop.receiver, hop.sender + 1 if hop.meeting.send != ANYTHING else None)
         else:
             self.match(hop.receiver, hop.sender, hop.meeting)
 

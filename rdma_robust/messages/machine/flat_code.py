@@ -131,8 +131,9 @@ class FlatProcess:
 
     @property
     def looks(self) -> bool:
-        """Whether it may look for messages."""
-        return any(isinstance(each, Probe) for each in self.code)
+        """Whether it may look for messages, or send what is to be expected."""
+        ready = (isinstance(each, IssueSend) and each.mode == "ready" for each in self.code)
+        return any(isinstance(each, Probe) for each in self.code) or any(ready)
 
     def is_head(self, at: int) -> bool:
         """Whether an instruction is one at which a process that runs for ever comes by again and again."""

@@ -137,6 +137,9 @@ class _Runner:
                 frame.status = "paused"
                 return self.end(way)
             handle = rules.blocking(frame)
+            if rules.is_seen(frame):
+                frame.status = "looks"
+                return self.end(way)
             if rules.look(frame) is not None:
                 if not self.look_on(way):
                     return None

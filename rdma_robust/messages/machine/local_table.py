@@ -11,7 +11,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import Cut, LocalTrail, LocalViolation, local_runs_from
-from rdma_robust.messages.machine.matching import Meeting, meetings, seen_by
+from rdma_robust.messages.machine.matching import Meeting, is_expected, meetings, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
@@ -103,7 +103,8 @@ class LocalTable:
         self.processes = tuple(flat(each) for each in self.program.processes)
         count = len(self.processes)
         self.rules = tuple(
-            ProcessRules(each, me, count, self.buffer, self.program.eager) for me, each in enumerate(self.processes)
+            ProcessRules(each, me, count, self.buffer, self.program.eager, self.program.expecting)
+            for me, each in enumerate(self.processes)
         )
         self.locals = [[] for _ in range(count)]
         self._numbers = [{} for _ in range(count)]
@@ -162,7 +163,7 @@ class LocalTable:
 
     def hops(self, state: State) -> list[Hop]:
         """Return the matches of a state."""
-        found: list[Hop] = []
+        found: list[Hop | None] = []
         for sender, number in enumerate(state):
             for receiver in self._reaches[sender][number]:
                 key = (receiver, state[receiver], sender, number)
@@ -170,7 +171,27 @@ class LocalTable:
                 if known is None:
                     known = self._hops[key] = self._meet(*key)
                 found += known
-        return found
+        if self.program.expecting:
+            found += [self._seen_step(me, self.locals[me][number], state) for me, number in enumerate(state)]
+        return [each for each in found if each is not None]
+
+    def _seen_step(self, me: int, local: LocalState, state: State) -> Hop | None:
+        """Return the step that others see, if a process stands before one."""
+        frame, rules = ProcessFrame(self.processes[me], local), self.rules[me]
+        if local.status != "looks" or not rules.is_seen(frame):
+            return None
+        message = rules.expects(frame)
+        others = None if message is None else local if message.to == me else self.locals[message.to][state[message.to]]
+        expected = message is not None and others is not None and is_expected(message, local.sends, me, others)
+        frame.status = "runs"
+        then = self._after(me, local.pc, frame, rules.step(frame, expected=expected))
+        nothing = MatchedPair(OperationId(me, local.received), OperationId(me, local.sent))
+        return Hop(me, me, Meeting(ANYTHING, ANYTHING), nothing, then, None, (False, False, 0), looks=True)
+
+    def _after(self, me: int, at: int, frame: ProcessFrame, kind: str) -> Onward:
+        """Return what a process does behind a step that may have been a violation."""
+        then = self.onward(me, frame.frozen())
+        return Onward(then.ends, (LocalViolation(at, kind, LocalTrail((), 0)), *then.violations)) if kind else then
 
     def later_hops(self, state: State) -> Iterator[Hop]:
         """Yield the matches that become possible if sends that are waited for get buffers; only under `any`."""
@@ -181,6 +202,16 @@ class LocalTable:
                 if known is None:
                     known = self._later[key] = tuple(self._meet_later(*key))
                 yield from known
+        if self.buffer == "any" and self.program.expecting:
+            yield from self._seen_later(state)
+
+    def _seen_later(self, state: State) -> Iterator[Hop]:
+        """Yield the steps that others see and to which buffers bring a process."""
+        for me, number in enumerate(state):
+            for each in self.advances(me, number)[1:]:
+                hop = self._seen_step(me, each.local, state)
+                if hop is not None:
+                    yield replace(hop, buffered=(each.trail, each.trail))
 
     def advances(self, me: int, number: int) -> tuple[Advance, ...]:
         """Return where buffers can bring a process, that it stays where it is first. Raises LimitReached."""
@@ -235,11 +266,7 @@ class LocalTable:
     def _look(self, receiver: int, at: LocalState, sender: int, of: LocalState, number: int) -> Hop:
         frame, message = ProcessFrame(self.processes[receiver], at), of.sends[number]
         frame.status = "runs"
-        kind = self.rules[receiver].step(frame, sender + 1, message)
-        then = self.onward(receiver, frame.frozen())
-        if kind:
-            broken = LocalViolation(at.pc, kind, LocalTrail((), 0))
-            then = Onward(then.ends, (broken, *then.violations))
+        then = self._after(receiver, at.pc, frame, self.rules[receiver].step(frame, sender + 1, message))
         pair = MatchedPair(OperationId(receiver, at.received), OperationId(sender, message.nth))
         return Hop(receiver, sender, Meeting(ANYTHING, number), pair, then, None, (False, False, 0), looks=True)
 

@@ -64,3 +64,13 @@ def are_enabled(pair: MatchedPair, receives: ProcessFrame, sends: ProcessFrame) 
         if sends.sends[number].nth == pair.send.nth:
             return not is_taken_earlier(sends.sends[number], sender, receives.receives[:at])
     return False
+
+
+def is_expected(message: SendOp, sends: Sequence[SendOp], sender: int, receiver: LocalState | ProcessFrame) -> bool:
+    """Return whether a posted receive could take a message at once that its sender sends behind these: the rule `match`."""
+    all_sends = [*sends, message]
+    return any(
+        len(sends) in acceptable_sends(op, message.to, sender, all_sends)
+        and not is_taken_earlier(message, sender, receiver.receives[:at])
+        for at, op in enumerate(receiver.receives)
+    )

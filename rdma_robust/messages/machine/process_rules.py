@@ -59,6 +59,7 @@ class ProcessRules:
     count: int
     buffer: Buffer
     eager: int | None = None
+    expecting: frozenset[int] = frozenset()
 
     def span(self, at: int) -> Span:
         """Return the place of an instruction in the text."""
@@ -100,6 +101,32 @@ class ProcessRules:
         except FaultError:
             return None
 
+    def is_seen(self, frame: ProcessFrame) -> bool:
+        """Whether others see when the next step is made: a receive where it may be expected, or a send that expects one."""
+        match self.process.code[frame.pc]:
+            case IssueReceive(port=port):
+                return port in self.expecting
+            case IssueSend(mode=mode):
+                return mode == "ready"
+            case _:
+                return False
+
+    def expects(self, frame: ProcessFrame) -> SendOp | None:
+        """Return the message that the next step sends ready, if it does and that is no fault by itself."""
+        instruction = self.process.code[frame.pc]
+        if not isinstance(instruction, IssueSend) or instruction.mode != "ready":
+            return None
+        try:
+            return self._message(frame, instruction)
+        except FaultError:
+            return None
+
+    def _message(self, frame: ProcessFrame, send: IssueSend) -> SendOp:
+        registers = frame.registers
+        value = value_of(send.value, registers)
+        to = self._process_number(value_of(send.to, registers), "destination")
+        return SendOp(frame.sent, to, send.port, _tag(value_of(send.tag, registers)), value)
+
     def _looked_for(self, frame: ProcessFrame, probe: Probe) -> ReceiveOp:
         """Return the receive that stands for a look; raises FaultError, also where its result has no place."""
         registers = frame.registers
@@ -134,18 +161,18 @@ class ProcessRules:
             case _:
                 return None
 
-    def step(self, frame: ProcessFrame, choice: int = 0, seen: SendOp | None = None) -> str:
+    def step(self, frame: ProcessFrame, choice: int = 0, seen: SendOp | None = None, *, expected: bool = False) -> str:
         """Execute the next instruction, which is not blocked. Return the kind of violation that it is, or ''.
 
-        A look has `seen` the message of process `choice` - 1.
+        A look has `seen` the message of process `choice` - 1. What is sent ready is `expected` if a posted receive takes it.
         """
         try:
-            return self._execute(frame, choice, seen)
+            return self._execute(frame, choice, seen, expected)
         except FaultError as fault:
             frame.status = "stopped"
             return fault.kind
 
-    def _execute(self, frame: ProcessFrame, choice: int, seen: SendOp | None) -> str:
+    def _execute(self, frame: ProcessFrame, choice: int, seen: SendOp | None, expected: bool) -> str:
         instruction, registers = self.process.code[frame.pc], frame.registers
         goes_to = self.process.following[frame.pc]
         violation = ""
@@ -156,7 +183,7 @@ class ProcessRules:
             case Requests(name, size):
                 frame.requests[name] = None if size is None else (None,) * len(zeros(value_of(size, registers)))
             case IssueSend():
-                self._send(frame, instruction)
+                self._send(frame, instruction, expected=expected)
             case IssueReceive():
                 self._receive(frame, instruction)
             case Probe():
@@ -199,15 +226,14 @@ class ProcessRules:
         registers[loop.following] = registers[loop.last] = 0
         return self.process.landing(loop.otherwise)
 
-    def _send(self, frame: ProcessFrame, send: IssueSend) -> None:
-        registers = frame.registers
-        value = value_of(send.value, registers)
-        to = self._process_number(value_of(send.to, registers), "destination")
-        tag = _tag(value_of(send.tag, registers))
-        opened = completion_of(send.mode, value_size(value), self.buffer, self.eager)
+    def _send(self, frame: ProcessFrame, send: IssueSend, *, expected: bool) -> None:
+        message = self._message(frame, send)
+        if send.mode == "ready" and not expected:
+            raise FaultError("ready")
+        opened = completion_of(send.mode, value_size(message.value), self.buffer, self.eager)
         handle = SendHandle(ANYTHING) if opened == "infinite" else SendHandle(frame.sent, opened == "zero")
         self._activate(frame, send.request, handle)
-        frame.sends.append(SendOp(frame.sent, to, send.port, tag, value))
+        frame.sends.append(message)
         frame.sent += 1
 
     def _receive(self, frame: ProcessFrame, receive: IssueReceive) -> None:

@@ -193,6 +193,7 @@ def _violations(search: StateSearch) -> tuple[Violation, ...]:
 _FAULTS = {
     "assert": "the assertion is false",
     "division": "division by zero",
+    "ready": "no posted receive takes a message that is sent ready",
     "index": "an index is out of range",
     "destination": "the destination is no process",
     "source": "the source is no process",

@@ -71,7 +71,7 @@ def race_effects(program: MessageProgram, buffer: Buffer, limits: Limits, loop_b
     of outcomes of the runs after either are equal, at every such state. `any` has the runs of `infinite` here.
     """
     if program.looks:
-        return RaceEffects(buffer, (), 0, "what a choice changes is not known where messages are looked for")
+        return RaceEffects(buffer, (), 0, "what a choice changes is not known where processes see what others have issued")
     if buffer == "any":
         buffer = "infinite"
     graph = _Graph(remembering(program), buffer, limits, loop_bound)

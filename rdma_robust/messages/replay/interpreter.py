@@ -107,6 +107,11 @@ class Interpreter:
         look = self.performer.looked_for(me, world.processes[me])
         return [] if look is None else [each for each in world.sends if self.can_match(world, look, each)]
 
+    def is_expected(self, world: ReplayState, send: UnmatchedSend) -> bool:
+        """Whether a posted receive could take a message at once that is sent now."""
+        after = world._replace(sends=(*world.sends, send))
+        return any(self.can_match(after, receive, send) for receive in world.receives)
+
     def can_match(self, world: ReplayState, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether the rule `match` applies to two unmatched operations."""
         if not self.accepts(receive, send):
@@ -143,7 +148,7 @@ class Interpreter:
         """Whether the wait for a request is closed, and a buffer opens it."""
         if self.buffer != "any" or not isinstance(request, ActiveSend) or not self.is_closed(world, request):
             return False
-        return any(each.name == request.send and each.mode == "standard" for each in world.sends)
+        return any(each.name == request.send and each.mode in ("standard", "ready") for each in world.sends)
 
     def after(self, world: ReplayState, move: Move) -> tuple[ReplayState, StepViolation | None]:
         """Return the state after a move, and the violation that it is. Raises NotEnabled."""
@@ -193,6 +198,7 @@ class Interpreter:
         top = process.point[-1]
         assert not isinstance(top, ReturnPoint)
         opened = self.performer.opened(me, process)
+        opened.expected = lambda send: self.is_expected(world, send)
         if isinstance(self.performer.statement(top), Probe) and choice:
             opened.seen = next(each for each in self.seen(world, me) if each.name.process == choice - 1)
         try:

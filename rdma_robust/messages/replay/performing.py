@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -61,6 +62,7 @@ class ProcessInStep:
     receive: UnmatchedReceive | None = None
     passed: Active | None = None
     seen: UnmatchedSend | None = None
+    expected: Callable[[UnmatchedSend], bool] = lambda _: False
     violation: str = ""
 
 
@@ -186,8 +188,11 @@ class Performer:
         to = self._process(replay_number(send.to, opened.registers), "destination")
         tag = _tag(replay_number(send.tag, opened.registers))
         name = OperationId(opened.me, opened.sent)
+        message = UnmatchedSend(name, to, send.port, tag, value, send.mode)
+        if send.mode == "ready" and not opened.expected(message):
+            raise FaultError("ready")
         self._activate(opened, send.request, ActiveSend(name))
-        opened.send = UnmatchedSend(name, to, send.port, tag, value, send.mode)
+        opened.send = message
         opened.sent += 1
 
     def _receive(self, opened: ProcessInStep, receive: IssueReceive) -> None:

@@ -18,6 +18,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "source": "there is no process of this number to receive from",
     "tag": "the tag is negative",
     "kind": "a number is used as an array, or an array as a number",
+    "ready": "no receive that takes it is posted",
     "length": "the length of an array is negative",
 }
 """What faults are, by their kind."""

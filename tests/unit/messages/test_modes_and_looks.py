@@ -83,7 +83,16 @@ def _never_misses(rules: Any, frame: Any) -> int:
 
 
 _CHOICES = ProcessRules.choices
+
+
+def _at_once(_rules: Any, _frame: Any) -> bool:
+    return False
+
+
 LOOKS: Final = {
+    "ready sends expect nothing": ("is_expected", lambda *_: True, "modes/rsend-too-early"),
+    "ready sends expect too much": ("is_expected", lambda *_: False, "modes/rsend-after-go"),
+    "receives are posted at once": ("is_seen", _at_once, "modes/rsend-too-early"),
     "looks see what a posted receive takes": ("seen_by", _behind_receives, "probes/behind-a-posted-receive"),
     "looks see messages out of order": ("seen_by", _out_of_order, "probes/in-order"),
     "looks never miss a message": ("choices", _never_misses, "probes/seen-late"),
@@ -94,7 +103,7 @@ LOOKS: Final = {
 def test_every_rule_about_looks_is_needed(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     what, other, name = LOOKS[mutant]
     assert is_as_claimed(by_states, name)
-    for where in (local_table, courses) if what == "seen_by" else (ProcessRules,):
+    for where in (local_table, courses) if what in ("seen_by", "is_expected") else (ProcessRules,):
         monkeypatch.setattr(where, what, other)
     assert not is_as_claimed(by_states, name)
 
@@ -118,6 +127,11 @@ class _Unordered(Interpreter):
         return super().seen(world, me)[::-1]
 
 
+class _Trusting(Interpreter):
+    def is_expected(self, *_: Any) -> bool:
+        return True
+
+
 class _Attentive(Interpreter):
     def choices(self, world: Any, me: int) -> list[int | None]:
         found = super().choices(world, me)
@@ -125,6 +139,7 @@ class _Attentive(Interpreter):
 
 
 INTERPRETERS: Final = {
+    "ready sends expect nothing": (_Trusting, "modes/rsend-too-early"),
     "sync is nothing": (_Modeless, "modes/ssend-shows-the-hang"),
     "buffered is nothing": (_Modeless, "modes/bsend-exchange"),
     "looks see what a posted receive takes": (_Farsighted, "probes/behind-a-posted-receive"),
