@@ -121,7 +121,7 @@ def program_of_certificate(certificate: Certificate, text: str, name: str) -> Pr
     return spin_assumed(load_decidable(text, name, crowds=True), read_program_options(certificate.options).await_loops)
 
 
-def messages_wait(program: Program) -> bool:
+def has_waiting_messages(program: Program) -> bool:
     """Whether messages that find no buffer wait, in a program that has messages."""
     ops = (step.op for thread in program.threads for _, _, step in thread.edges)
     return program.hardware.rnr == "wait" and any(isinstance(op, Send | ImmPut) for op in ops)
@@ -137,7 +137,7 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
     meant = spin_assumed(program, settings.await_loops)
-    if certificate.claim["kind"] == "not-robust" and messages_wait(meant):
+    if certificate.claim["kind"] == "not-robust" and has_waiting_messages(meant):
         reject("no trace is evidence where messages wait (rnr wait): a run in which one waits may have it")
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdma_robust.certify.checker import messages_wait
+from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
@@ -35,7 +35,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
         raise SizeLimitError("the checker of certificates has no rules for barriers")
     if program.memories and outcome.verdict is Verdict.ROBUST:
         raise SizeLimitError("no invariant is evidence for a program with memory behind a card")
-    if messages_wait(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
+    if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
         raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:
         case Verdict.UNKNOWN:
