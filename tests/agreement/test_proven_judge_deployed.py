@@ -120,7 +120,11 @@ def accounts_of(programs: Iterable[tuple[Program, Model]]) -> Iterator[Account]:
             both.append(question_of(program, platform, claimed).text())
         except NotCovered:
             both.append("")
-        yield account_of(program, platform, claimed)
+        try:
+            account = account_of(program, platform, claimed)
+        except NotCovered:  # what the development does not have: docs/assurance.md says what that is
+            continue
+        yield account
     assert set(answers(list(filter(None, both)))) <= {VIOLATING}
 
 

@@ -36,6 +36,7 @@ UNDECIDED: Final = {
     "choices/loop-idle": "a loop can go beyond 8 rounds",
     "deadlocks/spinning-is-no-deadlock": "a loop can go beyond 8 rounds",
     "faults/length": "an array whose length is known only in the run",
+    "modes/eager-race": "a receive that may get a number or an array",
 }
 """What `sat` does not decide, and what it says."""
 

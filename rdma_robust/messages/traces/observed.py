@@ -104,11 +104,16 @@ class _ObservedRun(NormalFormRun):
         return kind
 
     def run(self) -> None:
-        """Make observed matches as long as one is enabled, and then one that nobody observed, if there is one."""
+        """Make observed matches as long as one is enabled, then looks, then a match that nobody observed, if there is one."""
         self.settle_all()
         changed = set(range(len(self.frames)))
         while True:
             pair = self.observed_pair(changed)
+            if pair is None and (looking := next(filter(self.looks, range(len(self.frames))), None)) is not None:
+                self.step(looking, self.looks(looking)[0])  # a look of a trace says from whom, and with which tag
+                self.settle(looking)
+                changed.add(looking)
+                continue
             if pair is None:
                 changed.clear()
                 pair = self.other_pair()

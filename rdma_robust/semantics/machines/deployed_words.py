@@ -44,9 +44,10 @@ def in_buffers(program: Program, request: CardRequest, posted: PostedRequest) ->
 
 
 def written_shown(program: Program, part: CardEvent, posted: PostedRequest) -> str:
-    """Return what a write of the card writes where, as in `B.y = 1`, or that it is a message without data."""
+    """Return what a write of the card writes where, as in `B.y = 1`, or that it is a message without data, or an order."""
     evaluator = part.value or part.imm
-    assert evaluator is not None
+    if evaluator is None:
+        return "order"
     value = evaluator((*posted.env, posted.value), 0)
     cell = posted.buffer if part.message and part.value is not None else part.cell
     return f"message with {value}" if cell == NOWHERE else f"{program.cells[cell]} = {value}"
