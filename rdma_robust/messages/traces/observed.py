@@ -104,7 +104,7 @@ class _ObservedRun(NormalFormRun):
         return kind
 
     def run(self) -> None:
-        """Make observed matches as long as one is enabled, then looks, then a match that nobody observed, if there is one."""
+        """Make observed matches as long as one is enabled, then looks, then a match that nobody observed if there is one."""
         self.settle_all()
         changed = set(range(len(self.frames)))
         while True:
