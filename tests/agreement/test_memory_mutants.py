@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Any, Final
-from unittest.mock import patch
 
 import pytest
 
@@ -34,8 +31,7 @@ from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType, Trace
 from tests.conftest import ROOT
 from tests.support.checker_search import platform_of
-
-Patch = tuple[Any, str, Any]
+from tests.support.patches import Patch, mutated
 
 _APART, _NFO, _WHOLE = order_table.lands_apart, order_table.nfo_between, axioms.receive_order
 
@@ -43,14 +39,6 @@ _APART, _NFO, _WHOLE = order_table.lands_apart, order_table.nfo_between, axioms.
 def load(name: str) -> Program:
     path = ROOT / f"litmus/memories/{name}.rdma"
     return load_program(path.read_text(encoding="utf-8"), path.name)
-
-
-@contextmanager
-def mutated(patches: tuple[Patch, ...]) -> Iterator[None]:
-    with ExitStack() as stack:
-        for owner, name, changed in patches:
-            stack.enter_context(patch.object(owner, name, changed))
-        yield
 
 
 def _answers_beside(earlier: Kind, later: Kind) -> bool:

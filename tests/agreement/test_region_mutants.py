@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
-from unittest.mock import patch
 
 import pytest
 
@@ -34,8 +32,7 @@ from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.trace import EventType
 from tests.conftest import ROOT
 from tests.support.checker_search import Search, platform_of
-
-Patch = tuple[Any, str, Any]
+from tests.support.patches import Patch, mutated
 
 _GIVES_UP, _NFO = order_table.gives_up, order_table.nfo_between
 
@@ -73,14 +70,6 @@ def nfo_but_of(kept: EventType) -> Callable[..., bool]:
 
 def nfo_everywhere(kept: EventType) -> tuple[Patch, ...]:
     return tuple((module, "nfo_between", nfo_but_of(kept)) for module in (order_table, rules, relaxation))
-
-
-@contextmanager
-def mutated(patches: tuple[Patch, ...]) -> Iterator[None]:
-    with ExitStack() as stack:
-        for owner, name, changed in patches:
-            stack.enter_context(patch.object(owner, name, changed))
-        yield
 
 
 # ---- what the search and brute force look up

@@ -16,9 +16,7 @@ from typing import Final
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from tests.support.random_deployed import FAMILIES, loaded, mutant_text, named_texts, random_text
-
-SOURCES: Final = (*FAMILIES, "mutations", "mutations")
+from tests.support.random_deployed import loaded, some_text
 
 _NODE: Final = re.compile(r"(?m)^node (\w+) \{([^}]*)\}")
 _VARIABLE: Final = re.compile(r"(?:(?:relaxed|sync) )*(\w+)(?:\[[^\]]*\])?(?: *= *-?\w+)?")
@@ -30,11 +28,7 @@ def with_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
     """Yield a program with words behind cards, and its model, for each seed that gives one."""
     for seed in seeds:
         rng = Random(f"memories {seed}")
-        source = rng.choice(SOURCES)
-        if source == "mutations":
-            text = mutant_text(named_texts()[rng.choice(sorted(named_texts()))], rng)
-        else:
-            text = random_text(source, rng)
+        text = some_text(rng)
         if text is None or "start " in text or "family" in text:
             continue
         try:

@@ -120,6 +120,14 @@ def mutants(seeds: Iterable[int], names: Iterable[str] = ()) -> Iterator[tuple[P
             yield loaded(text, f"mutant {seed} of {name}")
 
 
+def some_text(rng: Random) -> str | None:
+    """Return one of some family, or (as often as two families) a mutation of a named one; None if it is none."""
+    source = rng.choice((*FAMILIES, "mutations", "mutations"))
+    if source != "mutations":
+        return random_text(source, rng)
+    return mutant_text(named_texts()[rng.choice(sorted(named_texts()))], rng)
+
+
 def mutant_text(text: str, rng: Random) -> str | None:
     """Return a mutation that loads, is loop-free and has not too many events; None if a few attempts give none."""
     for _ in range(20):

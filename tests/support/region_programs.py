@@ -15,9 +15,7 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from tests.support.random_deployed import FAMILIES, loaded, mutant_text, named_texts, random_text
-
-SOURCES: Final = (*FAMILIES, "mutations", "mutations")
+from tests.support.random_deployed import loaded, some_text
 
 _NODE: Final = re.compile(r"(?m)^(node \w+ \{)([^}]*)\}")
 _RELAXED: Final = re.compile(r"\brelaxed (?=[A-Za-z_])")
@@ -28,11 +26,7 @@ def with_regions(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
     """Yield a program with relaxed words, and its model, for each seed that gives one."""
     for seed in seeds:
         rng = Random(f"regions {seed}")
-        source = rng.choice(SOURCES)
-        if source == "mutations":
-            text = mutant_text(named_texts()[rng.choice(sorted(named_texts()))], rng)
-        else:
-            text = random_text(source, rng)
+        text = some_text(rng)
         if text is not None:
             yield loaded(relaxed_text(text, rng), f"regions {seed}")
 

@@ -97,7 +97,7 @@ class ProcessRules:
         """Return what the process looks for, as the receive that would take it, if a look without a fault is next."""
         instruction = self.process.code[frame.pc]
         try:
-            return self._looked_for(frame, instruction) if isinstance(instruction, Probe) else None
+            return self._takes(frame, instruction) if isinstance(instruction, Probe) else None
         except FaultError:
             return None
 
@@ -127,18 +127,17 @@ class ProcessRules:
         to = self._process_number(value_of(send.to, registers), "destination")
         return SendOp(frame.sent, to, send.port, _tag(value_of(send.tag, registers)), value)
 
-    def _looked_for(self, frame: ProcessFrame, probe: Probe) -> ReceiveOp:
-        """Return the receive that stands for a look; raises FaultError, also where its result has no place."""
-        registers = frame.registers
+    def _takes(self, frame: ProcessFrame, wanted: Probe | IssueReceive) -> ReceiveOp:
+        """Return the receive that is posted next, or that stands for a look; raises FaultError."""
         source = ANYTHING
-        if probe.source is not None:
-            source = self._process_number(value_of(probe.source, registers), "source")
-        tag = ANYTHING if probe.tag is None else _tag(value_of(probe.tag, registers))
-        return ReceiveOp(frame.received, probe.port, source, tag)
+        if wanted.source is not None:
+            source = self._process_number(value_of(wanted.source, frame.registers), "source")
+        tag = ANYTHING if wanted.tag is None else _tag(value_of(wanted.tag, frame.registers))
+        return ReceiveOp(frame.received, wanted.port, source, tag)
 
     def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
         """Store what was seen, if something was; else that nothing was."""
-        self._looked_for(frame, probe)
+        self._takes(frame, probe)
         found = (0, None, None) if seen is None else (1, sender, seen.tag)
         for place, value in zip((probe.flag, probe.sender, probe.which), found, strict=True):
             if place is not None and value is not None:
@@ -238,15 +237,12 @@ class ProcessRules:
 
     def _receive(self, frame: ProcessFrame, receive: IssueReceive) -> None:
         registers = frame.registers
-        source = ANYTHING
-        if receive.source is not None:
-            source = self._process_number(value_of(receive.source, registers), "source")
-        tag = ANYTHING if receive.tag is None else _tag(value_of(receive.tag, registers))
+        posted = self._takes(frame, receive)
         target = _spot(receive.target, registers)
         sender = None if receive.sender is None else _spot(receive.sender, registers)
         which = None if receive.which is None else _spot(receive.which, registers)
         self._activate(frame, receive.request, ReceiveHandle(frame.received, target, sender, which))
-        frame.receives.append(ReceiveOp(frame.received, receive.port, source, tag))
+        frame.receives.append(posted)
         frame.received += 1
 
     def _process_number(self, value: Value, kind: str) -> int:

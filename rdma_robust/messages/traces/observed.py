@@ -109,9 +109,7 @@ class _ObservedRun(NormalFormRun):
         changed = set(range(len(self.frames)))
         while True:
             pair = self.observed_pair(changed)
-            if pair is None and (looking := next(filter(self.looks, range(len(self.frames))), None)) is not None:
-                self.step(looking, self.looks(looking)[0])  # a look of a trace says from whom, and with which tag
-                self.settle(looking)
+            if pair is None and (looking := self.made_look()) is not None:
                 changed.add(looking)
                 continue
             if pair is None:
@@ -120,6 +118,15 @@ class _ObservedRun(NormalFormRun):
             if pair is None or not self.try_match(pair):
                 return
             changed |= {pair.receive.process, pair.send.process}
+
+    def made_look(self) -> int | None:
+        """Let a process go on that sees the message it looks for, and return which; a trace says whose, with which tag."""
+        for process in range(len(self.frames)):
+            if choices := self.looks(process):
+                self.step(process, choices[0])
+                self.settle(process)
+                return process
+        return None
 
     def observed_pair(self, changed: set[int]) -> MatchedPair | None:
         """Return an observed match that is enabled, of those with a process that has changed."""
