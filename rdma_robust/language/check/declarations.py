@@ -99,7 +99,7 @@ class ProgramChecker:
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
         invariants = tuple(line for line in lines if line is not None)
         check_crowds(self.tree, self.world, self.report)
-        self._threads = [self._hardware.bounded(t, self.world.threads[t.name].span) for t in self._threads]
+        self._threads = [self._hardware.bounded(t, self.world.threads[t.name]) for t in self._threads]
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         threads = with_lifetimes(self._threads, self.world, self.report)
