@@ -19,7 +19,7 @@ from typing import Final
 from rdma_robust.digraph import components
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
-from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent
+from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, words_of
 from rdma_robust.robustness.event_graph import Connection, EventEdge, EventGraph
 from rdma_robust.robustness.fifo import Fifo
 from rdma_robust.semantics.connections import buffers_of
@@ -274,6 +274,7 @@ def _channel(
     sender, receiver = (program.threads[t].name for t in connection)
     buffers = buffers_of(program, connection)
     first = tuple(buffers.index(cell) + 1 for name, cell in program.threads[connection[1]].posted if name == sender)
+    depth *= words_of(program, sender, receiver)
     received = _most_received(graphs[connection[1]], connection)
     most = None if received is None else len(first) + received
     room = max(len(first), depth if most is None else min(depth, most))

@@ -314,7 +314,7 @@ def thread_of(names: ThreadNames, built: ThreadGraph, node: str, one: FamilyMemb
         built.entry,
         built.exit,
         tuple(built.labels.items()),
-        tuple(names.posted),
+        tuple((sender, cells[0]) for sender, cells in names.posted),
         one.many,
         one.family,
     )

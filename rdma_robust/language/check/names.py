@@ -114,6 +114,7 @@ class ThreadNames:
     `hidden` are registers that no program text names: what is chosen for a variable goes through one of them. `body`
     are its statements, None if it comes from no text. It has operations towards the nodes that it `sends_to`, and those
     that a poll can take towards what it `completes_to`; `unsignaled` is where the first other one towards a node stands.
+    `messages` and `receives` are the other ends, lengths and places of what it sends and what it posts.
     `polls` are the nodes that it polls, and where; `starts` the threads that it starts, and
     where. It is one of a `crowd` if there is any number of it.
     """
@@ -128,7 +129,9 @@ class ThreadNames:
     completes_to: set[str] = field(default_factory=set)
     unsignaled: dict[str, Span] = field(default_factory=dict)
     polls: list[tuple[ast.Ident, Span]] = field(default_factory=list)
-    posted: list[tuple[str, cfg.Cell]] = field(default_factory=list)
+    posted: list[tuple[str, tuple[cfg.Cell, ...]]] = field(default_factory=list)
+    messages: list[tuple[str, int, Span]] = field(default_factory=list)
+    receives: list[tuple[str, int, Span]] = field(default_factory=list)
     body: ast.Block | None = None
     crowd: bool = False
     starts: dict[str, list[Span]] = field(default_factory=dict)

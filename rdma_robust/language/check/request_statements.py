@@ -89,6 +89,26 @@ class RequestChecker(OtherThreads):
             self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
         return None
 
+    def several(self, first: ast.Expr, last: ast.Expr | None, role: str) -> tuple[cfg.Cell, ...] | None:
+        """Return the words of an array of this node from `first` to that with the index `last`; None after an error."""
+        assert isinstance(first, ast.Ref)
+        assert first.index is not None
+        assert last is not None
+        ends = [self.names.private(end, "which words it has is said by constants") for end in (first.index, last)]
+        found = self.names.find(first, role=role)
+        low, high = (end.expr.value if isinstance(end.expr, Const) else None for end in ends)
+        if found is None:
+            return None
+        if not isinstance(found, SharedVariable) or found.size is None:
+            self.report.error("RR443", first.span, f"{quote(first.name.text)} is no array", expected="an array of this node")
+        elif low is None or high is None:
+            self.report.error("RR443", first.span, "which words it has is known only while it runs", expected="constants")
+        elif not 0 <= low <= high < found.size:
+            self.report.error("RR443", first.span, f"no words {low} to {high}", expected=f"words from 0 to {found.size - 1}")
+        else:
+            return found.cells[low : high + 1]
+        return None
+
     def queue_pair(self, name: ast.Ident) -> NodeNames | None:
         """Return the node at the other end; None after an error."""
         node = self.names.node(name)
@@ -211,6 +231,7 @@ class RequestChecker(OtherThreads):
         self.thread.posts(node, signaled, statement.span)
         if imm is not None:
             _, to, place = imm
+            self.thread.messages.append((to, 1, self.report.at(statement.span)))
             if place is not None and place != node:
                 self.report.error(
                     "RR411",
@@ -225,13 +246,20 @@ class RequestChecker(OtherThreads):
         """Return the steps of a message."""
         words = self._flags(statement)
         found = self.receiver(statement.to)
-        data = self._data(statement, "inline" in words)
-        if found is None or data is None:
+        several = statement.last is not None
+        cells = self.several(statement.source, statement.last, "`send` sends words of this node") if several else ()
+        data = None if several else self._data(statement, "inline" in words)
+        if found is None or cells is None or (data is None and not several):
             return StatementSteps()
         to, node = found
         signaled = "unsignaled" not in words
         self.thread.posts(node, signaled, statement.span)
-        lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
+        self.thread.messages.append((to, max(1, len(cells)), self.report.at(statement.span)))
+        if data is None:
+            payload = cfg.Payload(cells[0], VALUE, "inline" in words)
+            lowered = self.lowering(statement).plain(cfg.Send(to, node, payload, signaled, rest=cells[1:]))
+        else:
+            lowered = self.lowering(statement).request(None, data, lambda _, payload: cfg.Send(to, node, payload, signaled))
         return self._fenced(statement, node, words, lowered)
 
     def _get_flags(self, statement: ast.GetStatement) -> Words:
@@ -252,23 +280,35 @@ class RequestChecker(OtherThreads):
 
     def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
-        buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
+        role, first, last = "`recv` posts a variable of this node", statement.buffer.first, statement.buffer.last
         found = self.sender(statement.sender)
+        if last is not None:
+            cells = self.several(first, last, role)
+            if cells is None or found is None:
+                return StatementSteps()
+            self.thread.receives.append((found, len(cells), self.report.at(statement.span)))
+            return self.lowering(statement).plain(cfg.Recv(cells[0], found, cells[1:]))
+        buffer = self.own_cell(first, role)
         if buffer is None or found is None:
             return StatementSteps()
+        self.thread.receives.append((found, 1, self.report.at(statement.span)))
         return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], found))
 
     def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
         """Declare receives that are posted before anything runs: no step does that."""
         found = self.sender(statement.sender)
-        for ref in statement.buffers:
-            buffer = self.own_cell(ref, "`posted` names variables of this node")
+        role = "`posted` names variables of this node"
+        for words in statement.buffers:
+            ref = words.first
+            if words.last is not None:
+                self._post(statement, found, self.several(ref, words.last, role))
+                continue
+            buffer = self.own_cell(ref, role)
             if buffer is None or found is None:
                 continue
-            if buffer.index is None:
-                self.thread.posted.append((found, buffer.variable.cells[0]))
-            elif isinstance(buffer.index, Const):
-                self.thread.posted.append((found, buffer.variable.cells[buffer.index.value]))
+            if buffer.index is None or isinstance(buffer.index, Const):
+                number = 0 if buffer.index is None else buffer.index.value
+                self._post(statement, found, buffer.variable.cells[number : number + 1])
             else:
                 self.report.error(
                     "RR415",
@@ -277,6 +317,12 @@ class RequestChecker(OtherThreads):
                     expected="an index that is a constant",
                 )
         return StatementSteps()
+
+    def _post(self, statement: ast.PostedStatement, sender: str | None, cells: tuple[cfg.Cell, ...] | None) -> None:
+        """Note a receive that is posted before anything runs; nothing after an error."""
+        if sender is not None and cells is not None:
+            self.thread.receives.append((sender, len(cells), self.report.at(statement.span)))
+            self.thread.posted.append((sender, cells))
 
     def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement) -> Words:
         seen: set[ast.FlagWord] = set()

@@ -185,12 +185,18 @@ class InlinePut:
 @dataclass(frozen=True, slots=True)
 class Send:
     """A message to the thread `to` on `node`: `nlR(source)`, or `lR(source)` or nothing if inline, then `nrW` of the buffer
-    that the receive it is matched with has posted. It completes when that is there."""
+    that the receive it is matched with has posted. It completes when that is there.
+
+    One that `goes_on` is a word of a longer message, and the next send is its next word. The words of the `rest` are sent
+    behind it; :mod:`long_messages` writes them out, and no program has any.
+    """
 
     to: str
     node: str
     data: Payload
     signaled: bool = True
+    goes_on: bool = False
+    rest: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +213,11 @@ class ImmPut:
 
 @dataclass(frozen=True, slots=True)
 class Recv:
-    """`V`: post the buffer `cell` for a message from the thread `sender`."""
+    """`V`: post the buffer `cell` for a message from the thread `sender`, with a `rest` as that of a message."""
 
     cell: Cell
     sender: str
+    rest: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +362,8 @@ class Program:
     names that conditions on states may use. `undecided` are errors for everyone who does not prove: nothing else knows
     integers without a domain, for example. `source` is the text that spans point into, for people: what the program does
     is what its threads say.
+    `words` are sender, receiver and length of messages of several words: so many sends, receives and polls of the
+    receiver are one.
     With `crowds` it stands for all P(n), see :mod:`copies`; of `many_nodes` each copy of the one thread there has its own.
     """
 
@@ -374,6 +383,7 @@ class Program:
     undecided: tuple[Diagnostic, ...] = ()
     hardware: Hardware = UNSAID
     many_nodes: tuple[str, ...] = ()
+    words: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def has_regions(self) -> bool:
@@ -389,6 +399,11 @@ class Program:
     def expect_robust(self) -> bool | None:
         """Whether the program is expected to be robust, None if its `expect` lines do not say."""
         return next((not e.negated for e in self.expectations if e.kind == "robust"), None)
+
+
+def words_of(program: Program, sender: str, receiver: str) -> int:
+    """Return how many words each message of a connection has."""
+    return next((number for of, to, number in program.words if (of, to) == (sender, receiver)), 1)
 
 
 def steps(thread: Thread) -> list[tuple[int, int, Step]]:

@@ -156,7 +156,8 @@ def _walk(thread: Thread, names: tuple[str, ...], depth: int, most: int = MAX_ST
 
 def _edge(place: _Place, target: int, step: Step, names: tuple[str, ...], depth: int) -> _WalkedEdge:
     queues, name = place[1], peer_of(step.op)
-    if name not in names or not isinstance(step.op, _REQUESTS | Poll):
+    goes_on = isinstance(step.op, Send) and step.op.goes_on
+    if name not in names or goes_on or not isinstance(step.op, _REQUESTS | Poll):
         return _WalkedEdge(place, (target, queues), step)
     k = names.index(name)
     if isinstance(step.op, Poll):

@@ -65,6 +65,12 @@ def reference(ref: ast.Ref) -> str:
     return f"{owner}{ref.name.text}{index}"
 
 
+def words(part: ast.Words) -> str:
+    """Return `name`, or the words of an array, `name[first..last]`."""
+    first = reference(part.first)
+    return first if part.last is None else f"{first[:-1]}..{expression(part.last)}]"
+
+
 def place_text(name: ast.Ident) -> str:
     """Return the name of a node or a thread, with its number if it is one of a family."""
     return name.text if name.index is None else f"{name.text}[{expression(name.index)}]"
@@ -159,8 +165,9 @@ def _request(part: ast.Request) -> str:
             return f"put {reference(target)} = {expression(source)}{_flags(flags)}{message}"
         case ast.GetStatement(target, source, _, flags):
             return f"get {reference(target)} = {expression(source)}{_flags(flags)}"
-        case ast.SendStatement(source, to, _, flags):
-            return f"send {expression(source)} to {place_text(to)}{_flags(flags)}"
+        case ast.SendStatement(source, to, _, flags, last):
+            sent = words(ast.Words(source, last)) if isinstance(source, ast.Ref) else expression(source)
+            return f"send {sent} to {place_text(to)}{_flags(flags)}"
         case ast.PollStatement(node, _, count):
             return f"poll {place_text(node)}" if count is None else f"poll {place_text(node)} {expression(count)}"
         case ast.PollAny(nodes, target):
@@ -168,9 +175,9 @@ def _request(part: ast.Request) -> str:
         case ast.TryPoll(target, node):
             return f"{reference(target)} = trypoll {place_text(node)}"
         case ast.PostedStatement(buffers, sender):
-            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}"
+            return f"posted {', '.join(map(words, buffers))} from {place_text(sender)}"
         case ast.RecvStatement(buffer, sender):
-            return f"recv {reference(buffer)} from {place_text(sender)}"
+            return f"recv {words(buffer)} from {place_text(sender)}"
         case ast.RecvPollStatement(sender, target):
             return f"{_given(target)}rpoll {place_text(sender)}"
         case ast.StartStatement(thread):

@@ -166,6 +166,7 @@ _ROLES: Final[dict[str, Role]] = {
     "Arm": "inner",
     "Flag": "inner",
     "Immediate": "inner",
+    "Words": "inner",
     "Block": "block",
     "Span": "span",
     "Ident": "kept",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, words_of
 
 
 class Inbox(NamedTuple):
@@ -41,9 +41,9 @@ def at_start(program: Program, pairs: Sequence[tuple[int, int]], depth: int) -> 
     cells = {cell: i for i, cell in enumerate(program.cells)}
     found = []
     for sender, receiver in pairs:
-        posted = program.threads[receiver].posted
-        mine = tuple(cells[cell] for name, cell in posted if name == program.threads[sender].name)
-        found.append(Inbox(mine, (), depth - len(mine)))
+        to, of = program.threads[receiver], program.threads[sender].name
+        mine = tuple(cells[cell] for name, cell in to.posted if name == of)
+        found.append(Inbox(mine, (), depth * words_of(program, of, to.name) - len(mine)))
     return tuple(found)
 
 
