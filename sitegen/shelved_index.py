@@ -137,4 +137,17 @@ LIFETIMES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES)
+FLUSHES: Final = Folder(
+    LITMUS / "flushes",
+    "Flushes and order",
+    "Programs with `flush` (shmem_quiet, MPI_Win_flush) and `order` (shmem_fence): what they keep in order, and what "
+    "they do not. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/flushes/*.rdma` decides them.",
+    (
+        ("Flushes", "the thread waits until what it has posted has taken effect", r"flush-"),
+        ("Order", "remote writes and atomics before it come before those behind it, and nobody waits", r"order-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES)

@@ -7,15 +7,31 @@ from typing import Final
 
 from rdma_robust.analyses.lints.in_flight import source_word
 from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow
-from rdma_robust.analyses.lints.trails import RequestTrail, by_the_card
+from rdma_robust.analyses.lints.trails import Past, RequestTrail, by_the_card
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic, Span
-from rdma_robust.language.flow.cfg import Cas, Cell, ImmPut, InlinePut, Op, Put, RemoteRmw, RFence, Rmw, Send, Step, Write
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    Flush,
+    Get,
+    ImmPut,
+    InlinePut,
+    Op,
+    OrderFence,
+    Put,
+    RemoteRmw,
+    RFence,
+    Rmw,
+    Send,
+    Step,
+    Write,
+)
 from rdma_robust.model import Model
 from rdma_robust.semantics.event_table import Act, cells_written, requests_to
 from rdma_robust.semantics.machines.waiting_points import makes_choices
 from rdma_robust.semantics.order_table import ORDERS, ippo_scope, oppo_scope
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, EventType
 
 
 def polls_that_prove_less(flow: ThreadFlow, others: Others, found: list[RequestTrail]) -> Iterator[Diagnostic]:
@@ -116,44 +132,65 @@ def _received(flow: ThreadFlow, others: Others, to: str) -> bool:
     return others.posted.get((flow.thread.name, to), 0) >= len(sent)
 
 
-NF: Final = EventType.NF
+T = EventType
 _MODELS: Final = tuple(Model(order=order) for order in ORDERS)
 
 
 def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
-    """Yield the remote fences that put no two requests in order that are not in order anyway (RR724).
+    """Yield the remote fences, flushes and `order` statements that put no two events in order that are not in order anyway,
+    under any order of the network (RR724).
 
     `found` are the trails of all requests. In the order table a fence is an event between those of earlier and of later
     requests of its queue pair. What was polled is done as far as a fence waits for it, and the CPU posts in order. A fence
     that decides between branches of which one has to wait is no such fence: it has an effect without ordering anything.
     """
     for span, edges in flow.statements.items():
-        fences = [edge for edge in edges if isinstance(edge[2].op, RFence)]
+        fences = [edge for edge in edges if isinstance(edge[2].op, RFence | Flush | OrderFence)]
         steps = frozenset(step for _, _, step in fences)
         if not fences or makes_choices(flow.thread, steps.__contains__):
             continue
         step = fences[0][2]
-        assert isinstance(step.op, RFence)
+        assert isinstance(step.op, RFence | Flush | OrderFence)
         node = step.op.node
-        earlier = [op for t in found if t.node == node and any(not p.polled for p in t.at(span)) for op in t.ops]
+        earlier = [
+            op for t in found if t.node == node for op in t.ops if any(not _over(step.op, op, past) for past in t.at(span))
+        ]
         later = [s.op for _, target, _ in fences for _, _, s in flow.from_point(target) if requests_to(s.op) == node]
-        why = _useless(earlier, later, node)
+        why = _useless(step.op, earlier, later)
         if why:
             what = quote(step.text if len(fences) == len(edges) else "fenced")
             yield Diagnostic("warning", "RR724", f"{what} orders nothing: {why}", span)
 
 
-def _useless(earlier: list[Op], later: list[Op], node: str) -> str:
+def _over(fence: RFence | Flush | OrderFence, request: Op, past: Past) -> bool:
+    """Whether there is nothing of an earlier request that a fence could wait for: of a get that was polled nothing is left,
+    of others the remote write may be."""
+    return past.polled if isinstance(fence, RFence) or isinstance(request, Get) else past.flushed
+
+
+def _useless(fence: RFence | Flush | OrderFence, earlier: list[Op], later: list[Op]) -> str:
     """Return why a fence between these requests orders nothing, empty if it does."""
+    node = fence.node
     if not earlier:
         return f"nothing towards {node} is outstanding before it"
+    if isinstance(fence, Flush):
+        return ""
     if not later:
         return f"nothing towards {node} comes after it"
+    if isinstance(fence, OrderFence):
+        both = all(any(act.type in _KEPT_APART for act in _acts(ops)) for ops in (earlier, later))
+        return "" if both else "it is about remote writes and atomics before and behind it only"
     if any(fence_orders(one, other) for one in _acts(earlier) for other in _acts(later)):
         return ""
     return (
         f"it waits for gets and atomics; puts towards {node} are in order without it, and it does not wait until they arrive"
     )
+
+
+_KEPT_APART: Final = frozenset(
+    t for t in EventType if t not in CPU_TYPES | FENCE_TYPES | {T.INIT} and oppo_scope(T.NO, t) == "qp"
+)
+"""What an `order` statement is about."""
 
 
 def _acts(ops: Iterable[Op]) -> set[Act]:
@@ -170,7 +207,7 @@ def fence_orders(earlier: Act, later: Act) -> bool:
         return False
     a, b = earlier.type, later.type
     return any(
-        scope(a, NF, model) != "-" and scope(NF, b, model) != "-" and scope(a, b, model) == "-"
+        scope(a, T.NF, model) != "-" and scope(T.NF, b, model) != "-" and scope(a, b, model) == "-"
         for model in _MODELS
         for scope in (ippo_scope, oppo_scope)
     )

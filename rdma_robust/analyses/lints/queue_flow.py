@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rdma_robust.digraph import components
 from rdma_robust.errors import Span
-from rdma_robust.language.flow.cfg import Cell, Flush, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
+from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, Step, Thread
 from rdma_robust.semantics.event_table import Agent, acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import goes_on
 
@@ -178,8 +178,6 @@ def _posted_at_once(thread: Thread) -> Iterator[str]:
 def outstanding_after(have: int, step: Step, node: str, many: int) -> tuple[int, ...]:
     """Return what `have` completions outstanding towards `node` can be after a step, none if a poll has nothing to take;
     `many` stands for more, too."""
-    if isinstance(step.op, Flush) and step.op.node == node:
-        return (0,)
     if polls_of(step.op) == node:
         return () if have == 0 else (many - 1, many) if have == many else (have - 1,)
     return (min(have + (completes_on(step.op) == node), many),)

@@ -29,7 +29,7 @@ class Past:
     `left` signaled requests, this one included, are unpolled up to the one whose poll tells of it. If that one is not posted
     yet, the request is not `covered`, and `left` are those before it. The thread has `heard` of others; on the queue pair
     have followed a fence (`fenced`), something whose completion tells that earlier writes have landed (`flush`), and a poll
-    behind that (`landed`).
+    behind that (`landed`), or a flush, which tells both (`flushed`).
     """
 
     point: int
@@ -38,16 +38,17 @@ class Past:
     heard: bool = False
     fenced: bool = False
     flush: int | None = None
+    flushed: bool = False
 
     @property
     def polled(self) -> bool:
         """Whether the thread knows that the request is complete."""
-        return self.covered and self.left == 0
+        return self.flushed or (self.covered and self.left == 0)
 
     @property
     def landed(self) -> bool:
         """Whether the thread may know that what the request writes is there."""
-        return self.flush == 0
+        return self.flushed or self.flush == 0
 
 
 @dataclass
@@ -111,8 +112,7 @@ def polled_somewhere(flow: ThreadFlow, trail: RequestTrail) -> bool:
         if left == 0:
             return True
         for edge in flow.going_on(point):
-            ends = polls_of(edge[2].op) == trail.node or isinstance(edge[2].op, Flush)
-            lefts = outstanding_after(left, edge[2], trail.node, many) if ends else (left,)
+            lefts = outstanding_after(left, edge[2], trail.node, many) if polls_of(edge[2].op) == trail.node else (left,)
             new = {(edge[1], now) for now in lefts} - known
             known |= new
             todo += new
@@ -138,26 +138,27 @@ def _follow(flow: ThreadFlow, others: Others, trail: RequestTrail, starts: list[
 def _behind(flow: ThreadFlow, others: Others, node: str, past: Past, edge: Edge) -> list[Past]:
     """Return what can be known behind a step."""
     many, here = flow.many(node), edge[2].op
-    polled, flushed = polls_of(here) == node, isinstance(here, Flush) and here.node == node
+    polled = polls_of(here) == node
     signaled = completes_on(here) == node
     lefts: tuple[int, ...] = (past.left,)
-    if flushed or (polled and not past.polled) or (signaled and not past.covered):
+    if (polled and not past.polled) or (signaled and not past.covered):
         lefts = outstanding_after(past.left, edge[2], node, many)
     same = requests_to(here) == node
     heard = past.heard or others.hears(flow, edge[2])
     flush = past.flush
     if flush is None:
         flush = past.left + 1 if same and isinstance(here, Get | RemoteRmw) else None
-    elif polled or flushed:
+    elif polled:
         flush = max(flush - 1, 0)
     return [
         Past(
             edge[1],
             left,
-            past.covered or signaled or flushed,
+            past.covered or signaled,
             heard,
             past.fenced or (isinstance(here, RFence) and here.node == node),
             flush,
+            past.flushed or here == Flush(node),
         )
         for left in lefts
     ]

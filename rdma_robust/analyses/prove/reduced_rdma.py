@@ -116,7 +116,7 @@ class PipeSystem(ReducedSystem):
         if isinstance(command.step.op, Flush):
             if not pair.drained:
                 return ()
-            after = QueuePairState()
+            after = pair
         elif pair.unpolled and pair.unpolled[0][1]:
             after = pair._replace(unpolled=pair.unpolled[1:])
         else:

@@ -94,19 +94,16 @@ class InOrderSystem(ReducedSystem):
         return self.done(state, command, None, [(command.target, written)], causes=cause, own=own, after=after)
 
     def _takes(self, state: State, command: CompiledStep) -> Iterable[Transition]:
-        """Pass a poll or a flush."""
+        """Pass a poll, or a flush, which waits for nothing."""
         t = command.thread
         unpolled: tuple[int, ...] = state[self.under_way + t][2]
+        if isinstance(command.step.op, Flush):
+            return self.done(state, command)
         if command.peer not in self._peers[t]:
-            return self.done(state, command) if isinstance(command.step.op, Flush) else ()
+            return ()
         place = self._peers[t].index(command.peer)
         count = unpolled[place]
-        if isinstance(command.step.op, Flush):
-            left = [0]
-        elif count > MOST_COMPLETIONS:
-            left = [MOST_COMPLETIONS, count]
-        else:
-            left = [count - 1] if count else []
+        left = [MOST_COMPLETIONS, count] if count > MOST_COMPLETIONS else [count - 1] if count else []
         found = []
         for n in left:
             counts = (*unpolled[:place], n, *unpolled[place + 1 :])

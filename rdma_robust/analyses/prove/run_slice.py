@@ -16,7 +16,6 @@ from rdma_robust.analyses.prove.transition_system import SafetyClaim
 from rdma_robust.expr import conj, names
 from rdma_robust.language.flow.cfg import (
     Cell,
-    Flush,
     Get,
     Nondet,
     Program,
@@ -137,7 +136,5 @@ def _known(step: Step) -> Step:
             return replace(step, op=Silent(), guard=conj(step.guard, *ends))
         case RemoteRmw(_, source, new, when):
             return replace(step, op=Rmw(source, new, when))
-        case Flush():
-            return replace(step, op=Silent())
         case _:
             return step

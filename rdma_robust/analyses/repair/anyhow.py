@@ -38,12 +38,16 @@ def any_solution(search: RepairSearch) -> None:
 
 
 def _flushes(search: RepairSearch) -> Choices:
-    """Return a flush at every place where one can stand, and every `mfence`.
+    """Return a flush at every place where one can stand, and every `mfence`; of flushes the statements, if there are any.
 
     Behind each operation of its queue pair a get and two polls leave nothing outstanding, in loops as well. Where the
     program has polls of its own, flushes leave them as much as they had, from the first place to the last.
     """
-    chosen: Choices = frozenset(c for c in universe(search.sites, search.stop) if c.kind is Barrier.MFENCE)
+    flows = [search.sites.flows[place.thread] for place in search.sites.places]
+    waits = (c for c in universe(search.sites, search.stop) if c.kind in (Barrier.MFENCE, Barrier.FLUSH))
+    chosen: Choices = frozenset(c for c in waits if c.kind is Barrier.MFENCE or not flows[c.place].commits(c.place))
+    if search.sites.weaker:
+        return chosen
     polled = {(p.thread, node) for p, node in _spots(search) if search.sites.flows[p.thread].polls_of_program(node)}
     numbers = {place: k for k, place in enumerate(search.sites.places) if isinstance(place, Gap)}
     for place, node in _spots(search):

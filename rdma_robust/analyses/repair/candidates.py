@@ -55,6 +55,8 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
             continue
         for copy in range(min(MOST_COPIES, most[number] + 2)):
             yield InsertionChoice(number, Barrier.POLL, node, copy)
+        if sites.weaker and number in behind:
+            yield InsertionChoice(number, Barrier.FLUSH, node)
         if number in behind and number in ahead_here:
             yield InsertionChoice(number, Barrier.RFENCE, node)
 

@@ -38,7 +38,7 @@ class PollBalance:
     passes: Mapping[int, int]
 
     def weight(self, choice: InsertionChoice) -> int:
-        if choice.node != self.node or choice.kind is Barrier.RFENCE:
+        if choice.node != self.node or choice.kind not in (Barrier.POLL, Barrier.GET):
             return 0
         weight = self.passes.get(choice.place, 0)
         return weight if choice.kind is Barrier.POLL else -weight

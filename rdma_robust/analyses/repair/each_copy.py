@@ -169,7 +169,7 @@ def as_written(copies: EachCopy, sites: Sites) -> Sites:
         first = sites.program.threads[members[0]] if members else sites.program.threads[0]
         threads.append(replace(first, name=as_declared(item)))
     program = replace(copies.program, threads=tuple(threads))
-    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso)
+    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso, sites.weaker)
 
 
 def as_declared(thread: ast.ThreadDeclaration) -> str:

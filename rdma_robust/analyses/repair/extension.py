@@ -44,14 +44,15 @@ from rdma_robust.semantics.vertices import at_once
 @dataclass(frozen=True, slots=True)
 class _Slot:
     """One thing on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
-    its poll and of its fence (-1 for what is no candidate); else the poll or the completion `event` of the program. An
-    `mfence` is the fence of a slot of no queue pair.
+    its poll, of its flush and of its fence (-1 for what is no candidate); else a poll or completion `event` of the program.
+    An `mfence` is the fence of a slot of no queue pair.
     """
 
     place: int = -1
     get: int = -1
     poll: int = -1
     fence: int = -1
+    flush: int = -1
     event: Event | None = None
 
 
@@ -100,7 +101,7 @@ class Extension:
         """Put in what can stand at a place, in the order of the text."""
         found = {}
         for node, kinds in at.items():
-            get = poll = -1
+            get = poll = flush = -1
             if Barrier.MFENCE in kinds:
                 fence = self._add(thread, Event(-1, EventType.F)).index
                 self._slots.setdefault((thread, ""), []).append(_Slot(place, fence=fence))
@@ -112,11 +113,13 @@ class Extension:
                 get = self._add(thread, Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)).index
             if Barrier.POLL in kinds:
                 poll = self._add(thread, Event(-1, EventType.P, remote=node)).index
-            found[node] = get, poll
-        for node, (get, poll) in found.items():
+            if Barrier.FLUSH in kinds:
+                flush = self._add(thread, Event(-1, EventType.FL, remote=node)).index
+            found[node] = get, poll, flush
+        for node, (get, poll, flush) in found.items():
             fenced = Barrier.RFENCE in at[node]
             fence = self._add(thread, Event(-1, EventType.NF, remote=node)).index if fenced else -1
-            self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence))
+            self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence, flush))
 
     def survives(self, most: Choices, least: Choices, limit: Limit | None = None) -> bool:
         """Whether every set that stands, has `least`, lies within `most`, and keeps `limit` leaves the violation (the
@@ -152,6 +155,7 @@ class Extension:
                 if slot.event is None:
                     here |= 3 << slot.get - 1 if counts[slot.place, node, Barrier.GET] else 0
                     here |= 1 << slot.poll if counts[slot.place, node, Barrier.POLL] else 0
+                    here |= 1 << slot.flush if counts[slot.place, node, Barrier.FLUSH] else 0
                     here |= 1 << slot.fence if counts[slot.place, node, Barrier.RFENCE if node else Barrier.MFENCE] else 0
         return here | self._inits
 

@@ -39,12 +39,15 @@ Removed = frozenset[int]
 """Statements, and the flags of fenced requests, by the offset where they begin."""
 
 
+_Removable = ast.PollStatement | ast.RFenceStatement | ast.FlushStatement | ast.OrderStatement | ast.GetStatement | ast.Flag
+
+
 @dataclass(frozen=True, slots=True)
 class RemovablePart:
     """A statement, or the flag of a fenced request, that could go; `thread` is the one that has it, as it is written. `node`
     is that of its queue pair, or the family of that."""
 
-    statement: ast.PollStatement | ast.RFenceStatement | ast.GetStatement | ast.Flag
+    statement: _Removable
     thread: str
     node: str
     depth: int
@@ -60,6 +63,10 @@ class RemovablePart:
                 return Barrier.POLL
             case ast.GetStatement():
                 return Barrier.GET
+            case ast.FlushStatement():
+                return Barrier.FLUSH
+            case ast.OrderStatement():
+                return Barrier.ORDER
             case ast.RFenceStatement() | ast.Flag():
                 return Barrier.RFENCE
 
@@ -71,7 +78,7 @@ def remove_needless(
     limits: CheckOptions | None = None,
     within: Sequence[tuple[int, int]] | None = None,
 ) -> Repair:
-    """Return a set of polls, remote fences and gets that nobody reads which can go, and to which nothing can be added.
+    """Return a set of polls, fences, flushes and gets that nobody reads which can go, and to which nothing can be added.
 
     The most expensive are tried first. What is left was decided again from its text. `within` are half-open parts of the
     text: then only statements that begin there are looked at. Raises ProgramError.
@@ -254,7 +261,9 @@ def _parts_in(
             fenced = (flag for flag in statement.flags if flag.word == "fenced" and at in fences)
             yield from (RemovablePart(flag, thread, fences[at], depth) for flag in fenced)
         match statement:
-            case ast.PollStatement(node) | ast.RFenceStatement(node) if free:
+            case (
+                ast.PollStatement(node) | ast.RFenceStatement(node) | ast.FlushStatement(node) | ast.OrderStatement(node)
+            ) if free:
                 yield RemovablePart(statement, thread, node.text, depth)
             case ast.GetStatement() if free and at in unread:
                 yield RemovablePart(statement, thread, unread[at].partition("[")[0], depth)

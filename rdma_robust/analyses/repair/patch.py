@@ -129,13 +129,13 @@ class Patcher:
 
 
 def _grouped(chosen: Choices) -> Iterator[tuple[str, tuple[InsertionChoice, ...]]]:
-    """Yield choices as rows, in their order: fences and polls each for itself, gets of a place with its polls."""
-    for (_, fence, _), group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
+    """Yield choices as rows, in their order: fences, flushes and polls each for itself, gets of a place with its polls."""
+    for _, group in groupby(sorted(chosen, key=lambda c: c.order), key=lambda c: c.order[:3]):
         choices = tuple(group)
-        if fence or choices[0].kind in (Barrier.POLL, Barrier.MFENCE):
-            yield from ((c.kind.value, (c,)) for c in choices)
-        else:
-            yield ("flush" if choices[-1].kind is Barrier.POLL else Barrier.GET.value), choices
+        gets = () if choices[0].kind is not Barrier.GET else tuple(c for c in choices if c.kind is not Barrier.FLUSH)
+        if gets:
+            yield ("flush" if gets[-1].kind is Barrier.POLL else Barrier.GET.value), gets
+        yield from ((c.kind.value, (c,)) for c in choices[len(gets) :])
 
 
 class _Words:

@@ -28,6 +28,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
+from rdma_robust.semantics.order_table import WEAKER
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
@@ -68,7 +69,7 @@ def repair(
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
         if found.scope and (program.has_regions or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
             found = _not_compared(found, limits.model, program)
-        if for_robust and limits.model.order == "relaxed" and not found.solutions and found.status != "robust":
+        if for_robust and limits.model.order == "relaxed" and found.status != "robust":
             found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
         found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
         return outside_of_copies(found, text, file)
@@ -102,12 +103,12 @@ def repair_program(program: Program, options: RepairOptions | None = None, limit
 
 def _searched(text: str, file: str, options: RepairOptions, checker: Checker, below: int | None = None) -> Repair:
     """Return the cheapest insertions for a text; none, if `below` is given, that do not cost less."""
-    tso = checker.options.model.cpu == "tso"
+    tso, weaker = checker.options.model.cpu == "tso", checker.options.model.order in WEAKER
     if is_trencher(text, file) and not tso:
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
     loops = checker.options.await_loops
     copies = EachCopy.of(text, file, await_loops=loops)
-    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, tso=tso)
+    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, tso=tso, weaker=weaker)
     first = checker.judge(sites.source.text)
     if first.good is not False:
         return Repair(checker.fine if first.good else "unknown", first.reason, optimal=bool(first.good), checked=1)
@@ -210,7 +211,8 @@ def _scope(search: RepairSearch) -> str:
     """Which sets of insertions a repair is a cheapest of, in words."""
     if isinstance(search.sites.source, AutomataSource):
         return "all sets of `mfence`s at states of threads that have nothing locked"
-    fences = "; with `mfence`s between any two statements as well" if search.sites.tso else ""
+    more = (("mfence", search.sites.tso), ("flush", search.sites.weaker))
+    fences = "".join(f"; with `{word}`s between any two statements as well" for word, there in more if there)
     return SCOPE + fences + (f"; {IN_FAMILIES}" if search.copies is not None else "")
 
 
@@ -241,7 +243,7 @@ def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
 
 
 def _immediate(text: str, checker: Checker) -> str:
-    """What would order two puts of a violation that nothing can be inserted against, if that is all."""
+    """What would order two puts of a violation without waiting, if that is all."""
     program = spin_assumed(load_decidable(text, checker.file), checker.options.await_loops)
     witness = checker.decide(program).witness
     return "" if witness is None else immediate_for(program, witness, checker.options.model)
@@ -253,21 +255,21 @@ def _uses_remote_atomics(thread: Thread) -> bool:
 
 
 def immediate_for(program: Program, witness: Witness, model: Model) -> str:
-    """Return which two puts of a violation no poll, fence or get orders, and what would; nothing if there are none."""
+    """Return which two puts of a violation only a flush orders, and what does without one; nothing if there are none."""
     if model.order != "relaxed":
         return ""
     puts = [(a, put) for a, b in witness.relaxed if a.type is EventType.NRW and (put := _put_behind(b, witness.trace))]
     if not puts:
         return ""
     earlier, later = min(puts, key=lambda pair: (pair[0].remote != pair[1].remote, pair[0].position, pair[1].position))
-    said = f"no poll, fence or get orders two puts under order relaxed, as those of {_lines(earlier, later)}"
+    said = f"under order relaxed of all these only a flush orders two puts, as those of {_lines(earlier, later)}"
     receivers = [thread.name for thread in program.threads if thread.node == later.remote]
     if earlier.remote != later.remote or not receivers or later.step is None:
         return f"{said}; a receive completion tells of earlier puts of its queue pair only"
     sender, receiver = program.threads[later.thread].name, receivers[0]
     offered = f"`{later.step.text} imm 1 to {receiver}`" if later.peer is None else f"`{later.step.text}`"
     waits = f"{receiver} waits for it with `rpoll {sender}`, behind a buffer for it, `posted b from {sender}`"
-    return f"{said}: an immediate does, {offered}; {waits}"
+    return f"{said}; an immediate does without a round trip, {offered}; {waits}"
 
 
 def _put_behind(event: Event, trace: Trace) -> Event | None:

@@ -27,13 +27,15 @@ MOST_UNBOUNDED: Final = 8
 
 
 class Barrier(Enum):
-    """The statement that is inserted. For robustness a flush is a get with the polls that take it; for safety there are
-    `flush` and `mfence` statements instead."""
+    """The statement that is inserted, or can go. For robustness a flush is a get with the polls that take it where that does
+    it, and a `flush` statement on other networks; for safety there are `flush` and `mfence` statements. ORDER is never
+    inserted."""
 
     GET = "get"
     POLL = "poll"
     RFENCE = "rfence"
     FLUSH = "flush"
+    ORDER = "order"
     MFENCE = "mfence"
 
 
@@ -41,8 +43,8 @@ class Barrier(Enum):
 class InsertionChoice:
     """One statement: `kind` towards `node` at place number `place`; `copy` numbers equal ones of a place from 0.
 
-    At a place stand an `mfence` (which has no node), for one node after the other its gets and its polls, and behind all of
-    them the remote fences.
+    At a place stand an `mfence` (which has no node), for one node after the other its gets, its polls and its flush, and
+    behind all of them the remote fences.
     """
 
     place: int
@@ -51,9 +53,10 @@ class InsertionChoice:
     copy: int = 0
 
     @property
-    def order(self) -> tuple[int, bool, str, bool, int]:
+    def order(self) -> tuple[int, bool, str, int, int]:
         """The key by which statements are sorted as they stand in the text."""
-        return self.place, self.kind is Barrier.RFENCE, self.node, self.kind is Barrier.POLL, self.copy
+        late = {Barrier.POLL: 1, Barrier.FLUSH: 2}.get(self.kind, 0)
+        return self.place, self.kind is Barrier.RFENCE, self.node, late, self.copy
 
 
 Choices = frozenset[InsertionChoice]
@@ -64,8 +67,8 @@ class Costs:
     """The costs of statements outside of loops, from 1 to MOST_COST, and how often a loop runs, from 1 to MOST_LOOP_WEIGHT.
 
     `flush` is a round trip through the network, the price of a get; polls come on top of it. With the defaults the unit is
-    a fifth of a round trip: a poll keeps the processor waiting for the card, a remote fence the card. Raises UsageError for
-    anything else.
+    a fifth of a round trip: a poll keeps the processor waiting for the card, a remote fence the card. A `flush` statement
+    costs what a get with its poll does. Raises UsageError for anything else.
     """
 
     poll: int = 2
@@ -85,9 +88,13 @@ class Costs:
     def of(self, kind: Barrier, depth: int) -> int:
         """Return the cost of one statement inside `depth` loops."""
         plain = {Barrier.POLL: self.poll, Barrier.RFENCE: self.rfence, Barrier.GET: self.flush}
-        plain |= {Barrier.FLUSH: self.flush, Barrier.MFENCE: self.mfence}
+        plain |= {Barrier.FLUSH: self.flush + self.poll, Barrier.MFENCE: self.mfence, Barrier.ORDER: self.rfence}
         factor: int = self.loop_weight ** min(depth, DEEPEST)
         return plain[kind] * factor
+
+    def of_wait(self, kind: Barrier, depth: int) -> int:
+        """Return the cost of one statement where only waits are inserted, for the goal `safe`: a flush is a round trip."""
+        return self.of(Barrier.GET if kind is Barrier.FLUSH else kind, depth)
 
 
 COUNTING: Final = Costs(flush=1, loop_weight=1)

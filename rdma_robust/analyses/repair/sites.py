@@ -37,7 +37,8 @@ def fresh_word(name: str, taken: frozenset[str]) -> str:
 
 @dataclass(frozen=True)
 class Sites:
-    """The places of a program and the marked program."""
+    """The places of a program and the marked program. With `tso` CPUs have store buffers, and there are `mfence`s to insert;
+    on a `weaker` network, or with relaxed words, no get need flush, and there are `flush`es."""
 
     source: SourceText | AutomataSource
     program: Program
@@ -45,16 +46,18 @@ class Sites:
     marked: Program
     mark: str
     tso: bool = False
+    weaker: bool = False
     edits: tuple[SourceEdit, ...] = ()
 
     @staticmethod
-    def of(text: str, file: str, *, await_loops: bool, tso: bool = False) -> Sites:
-        """`tso`: CPUs have store buffers, and there are `mfence`s to insert. Raises ProgramError for a bad program and
+    def of(text: str, file: str, *, await_loops: bool, tso: bool = False, weaker: bool = False) -> Sites:
+        """Raises ProgramError for a bad program and
         SizeLimitError for one that is too large to be marked."""
         program = spin_assumed(load_decidable(text, file), await_loops)
+        weaker = weaker or program.has_regions
         if is_trencher(text, file):
             automata = AutomataSource.of(text, file)
-            return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso)
+            return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso, weaker)
         source = SourceText.of(text, file)
         found = tuple(gaps(source, await_loops=await_loops))
         mark = fresh_word(_MARK, source.identifiers())
@@ -70,7 +73,7 @@ class Sites:
             marked = blocking(load_decidable(apply_edits(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
-        return Sites(source, program, found, marked, mark, tso, tuple(edits))
+        return Sites(source, program, found, marked, mark, tso, weaker, tuple(edits))
 
     def place_of(self, step: Step) -> int | None:
         """Return the number of the place whose mark this step is, None for steps of the program itself."""

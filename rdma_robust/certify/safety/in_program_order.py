@@ -54,9 +54,9 @@ class InProgramOrder(ReducedProgram):
 
     def remote(self, state: PlacedState, t: int, instruction: Instruction) -> Iterable[ReducedStep]:
         match instruction.step.op:
-            case RFence():
+            case RFence() | Flush():
                 return self.finish(state, t, instruction, None)
-            case Flush(node) | Poll(node):
+            case Poll(node):
                 return self._takes(state, t, instruction, node)
             case _:
                 return self._first(state, t, instruction)
@@ -116,13 +116,11 @@ class InProgramOrder(ReducedProgram):
 
     def _takes(self, state: PlacedState, t: int, instruction: Instruction, node: str) -> Iterator[ReducedStep]:
         completions: tuple[int, ...] = state.own[t][2]
-        polls = isinstance(instruction.step.op, Poll)
         if node not in self._polled[t]:
-            yield from () if polls else self.finish(state, t, instruction, None)
             return
         place = self._polled[t].index(node)
         count = completions[place]
-        left = [0] if not polls else [MOST_COMPLETIONS, count] if count > MOST_COMPLETIONS else [count - 1] if count else []
+        left = [MOST_COMPLETIONS, count] if count > MOST_COMPLETIONS else [count - 1] if count else []
         for n in left:
             counts = with_item(completions, place, n)
             own = (-1, 0, self._kept(t, instruction.target, counts))

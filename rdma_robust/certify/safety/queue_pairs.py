@@ -79,7 +79,7 @@ class QueuePairs(ReducedProgram):
         match instruction.step.op:
             case Flush():
                 if all(entry.stage == DONE for entry in queue):
-                    yield from self._step(state, t, instruction, qp, ())
+                    yield from self._step(state, t, instruction, qp, queue)
             case Poll():
                 first = next((i for i, entry in enumerate(queue) if not entry.polled), None)
                 if first is not None and self._complete(t, queue[first]):

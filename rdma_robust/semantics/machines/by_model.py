@@ -30,7 +30,7 @@ class OpenOperation(NamedTuple):
 class InOrderMachine(StepMachine):
     """Model sc: a put, get or remote atomic is two steps, for which its thread waits.
 
-    `flush` and `mfence` wait for nothing; a flush takes the completions of its queue pair.
+    `flush` and `mfence` wait for nothing.
     """
 
     model = "sc"
@@ -46,9 +46,7 @@ class InOrderMachine(StepMachine):
         if isinstance(op, Poll):
             left = own.unpolled[command.qp] - 1
             return None if left < 0 else (Verb.POLL, own._replace(unpolled=with_value(own.unpolled, command.qp, left)))
-        if isinstance(op, Flush):
-            return Verb.ACCESS, own._replace(unpolled=with_value(own.unpolled, command.qp, 0))
-        return Verb.FENCE, own
+        return (Verb.ACCESS if isinstance(op, Flush) else Verb.FENCE), own
 
     def posts(self, state: StepState, t: int, command: StepCommand) -> Iterator[Move]:
         thread = state.threads[t]

@@ -75,7 +75,7 @@ class PipesMachine(StepMachine):
                     return None
                 return Verb.POLL, _put_back(own, command.qp, pair._replace(unpolled=pair.unpolled[1:]))
             case Flush():
-                return (Verb.ACCESS, _put_back(own, command.qp, QueuePair())) if pair.drained else None
+                return (Verb.ACCESS, own) if pair.drained else None
             case RFence():
                 after = pair._replace(pipe=(*pair.pipe, PipeEntry(command.number, None)))
                 return Verb.ISSUE, _put_back(own, command.qp, after)

@@ -141,7 +141,7 @@ class RdmaMachine:
             return
         queue = thread.queues[command.qp]
         if command.flushes:
-            if any(entry.stage != DONE for entry in queue):
+            if not has_landed(queue):
                 return
             action = Action(t, Verb.ACCESS, command.step)
         elif command.polls:
@@ -247,7 +247,7 @@ class RdmaMachine:
 
     def is_drained(self, state: RdmaState) -> bool:
         """Return whether no remote operation is under way; completions may be waiting for a poll."""
-        return all(entry.stage == DONE for thread in state.threads for queue in thread.queues for entry in queue)
+        return all(has_landed(queue) for thread in state.threads for queue in thread.queues)
 
     def under_way(self, state: RdmaState) -> int:
         """Return the most operations of one queue pair under way, completions that wait for a poll included."""
@@ -277,6 +277,11 @@ class RdmaMachine:
                 if texts:
                     lines.append(f"{code.thread.name} -> {remote}: " + " ".join(texts))
         return lines
+
+
+def has_landed(queue: Queue) -> bool:
+    """Return whether everything on a queue pair has taken effect; completions may be waiting for a poll."""
+    return all(entry.stage == DONE for entry in queue)
 
 
 def complete_at(command: Command) -> int:

@@ -71,7 +71,7 @@ class Rewriter:
         return Insertion(spot.kind.value, thread, spot.node, line, (spot.text,), self._cost(spot))
 
     def _cost(self, spot: WaitSpot) -> int:
-        return self.costs.of(spot.kind, spot.depth)
+        return self.costs.of_wait(spot.kind, spot.depth)
 
     def told(self, run: SafetyRun) -> tuple[str, ...]:
         """Return a run of the program with some waits, without these, in lines of the program itself."""

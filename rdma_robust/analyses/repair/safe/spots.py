@@ -65,7 +65,7 @@ class WaitSpots:
     universe: tuple[InsertionChoice, ...]
 
     def costs(self, costs: Costs) -> dict[InsertionChoice, int]:
-        return {c: costs.of(c.kind, self.spots[c.place].depth) for c in self.universe}
+        return {c: costs.of_wait(c.kind, self.spots[c.place].depth) for c in self.universe}
 
     def gone(self, chosen: Choices) -> tuple[frozenset[int], ...]:
         """Return the points, by thread, of the spots that are not chosen."""

@@ -8,6 +8,7 @@ from rdma_robust.analyses.repair.needless import remove_needless
 from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
+from rdma_robust.options import CheckOptions
 from tests.conftest import ROOT
 from tests.support.naive_repair import robust
 
@@ -69,9 +70,18 @@ thread U on A { g = 1 }
     assert remove_needless(text.replace("rfence B; await f == 1", "await f == 1; rfence B"), "p").removed
 
 
-def test_an_immediate_is_offered_where_nothing_orders_two_puts() -> None:
+def test_a_flush_is_inserted_where_nothing_else_orders_two_puts_and_an_immediate_offered() -> None:
     text = (ROOT / "litmus/deployed/deepep-flag-relaxed.rdma").read_text(encoding="utf-8")
-    assert "`put B.flag = one imm 1 to U`; U waits for it with `rpoll T`" in repair(text, "p").reason
+    answer = repair(text, "p")
+    assert "`put B.flag = one imm 1 to U`; U waits for it with `rpoll T`" in answer.reason
+    assert [(each.kind, each.lines, each.cost) for each in answer.insertions] == [("flush", ("flush B",), 7)]
+
+
+def test_a_get_is_inserted_where_it_flushes() -> None:
+    text = (ROOT / "litmus/sb-put-plain.rdma").read_text(encoding="utf-8")
+    default, multipath = repair(text, "p"), repair(text, "p", limits=CheckOptions(order="multipath"))
+    assert all(each.lines[0].startswith("get scrap") for each in default.insertions)
+    assert {each.lines for each in multipath.insertions} == {("flush A",), ("flush B",)}
 
 
 def test_a_message_that_can_wait_is_said_at_once() -> None:
