@@ -75,6 +75,8 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
     for cell in program.cells:
         kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}"
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None
+    for sender, receiver, number in program.words:
+        yield f"words from {name(sender)} to {name(receiver)} {number}", None
     for t, thread in enumerate(program.threads):
         where = f"{name(thread.node)} from {thread.entry} to {thread.exit}{' many' * thread.many}"
         yield f"thread {name(thread.name)} on {where}", None
