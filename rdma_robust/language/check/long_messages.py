@@ -16,7 +16,7 @@ from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.flow import cfg
 from rdma_robust.text import count
 
-Lengths = Mapping[cfg.LaneEnds, int]
+MessageLengths = Mapping[cfg.LaneEnds, int]
 """How many words the messages of a connection have."""
 
 
@@ -33,7 +33,7 @@ def with_long_messages(
     return [_written_out(thread, world, lengths) for thread in threads], long
 
 
-def _lengths(world: ProgramNames, report: Reporter) -> Lengths:
+def _lengths(world: ProgramNames, report: Reporter) -> MessageLengths:
     found: dict[cfg.LaneEnds, int] = {}
     for thread in world.threads.values():
         for ends, number, span in thread.messages:
@@ -45,7 +45,7 @@ def _lengths(world: ProgramNames, report: Reporter) -> Lengths:
     return found
 
 
-def _check_buffers(world: ProgramNames, lengths: Lengths, report: Reporter) -> None:
+def _check_buffers(world: ProgramNames, lengths: MessageLengths, report: Reporter) -> None:
     for thread in world.threads.values():
         for ends, number, span in thread.receives:
             if number < (needed := lengths.get(ends, 1)):
@@ -55,7 +55,7 @@ def _check_buffers(world: ProgramNames, lengths: Lengths, report: Reporter) -> N
                 )
 
 
-def _written_out(thread: cfg.Thread, world: ProgramNames, lengths: Lengths) -> cfg.Thread:
+def _written_out(thread: cfg.Thread, world: ProgramNames, lengths: MessageLengths) -> cfg.Thread:
     edges: list[cfg.Edge] = []
     free = max(thread.points) + 1
     for source, target, step in thread.edges:
@@ -74,7 +74,7 @@ def _written_out(thread: cfg.Thread, world: ProgramNames, lengths: Lengths) -> c
     return replace(thread, edges=tuple(edges), points=(*thread.points, *range(max(thread.points) + 1, free)), posted=posted)
 
 
-def _words(thread: str, step: cfg.Step, lengths: Lengths) -> Iterator[cfg.Step]:
+def _words(thread: str, step: cfg.Step, lengths: MessageLengths) -> Iterator[cfg.Step]:
     """Yield the steps of a step, one for each word of its message."""
     op, later = step.op, replace(step, guard=TRUE)
     match op:

@@ -25,7 +25,7 @@ from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import first_line
 
-Words = frozenset[ast.FlagWord]
+FlagWords = frozenset[ast.FlagWord]
 
 _Make = Callable[[cfg.Cell | None, cfg.Payload], cfg.Op]
 
@@ -260,7 +260,7 @@ class RequestChecker(QueuePairChecker):
             )
         return self._fenced(statement, pair, words, lowered)
 
-    def _get_flags(self, statement: ast.GetStatement | ast.Call, verb: str) -> Words:
+    def _get_flags(self, statement: ast.GetStatement | ast.Call, verb: str) -> FlagWords:
         """Return the flags of a request that carries no data."""
         words = self._flags(statement)
         for flag in statement.flags:
@@ -271,7 +271,7 @@ class RequestChecker(QueuePairChecker):
         return words
 
     def _fenced(
-        self, statement: ast.Statement, pair: QueuePairName, words: Words, lowered: StatementSteps
+        self, statement: ast.Statement, pair: QueuePairName, words: FlagWords, lowered: StatementSteps
     ) -> StatementSteps:
         """Return the steps of a request, behind a fence if it asks for one."""
         if "fenced" in words:
@@ -327,7 +327,7 @@ class RequestChecker(QueuePairChecker):
             self.thread.receives.append((ends, len(cells), self.report.at(statement.span)))
             self.thread.posted.append((sender, cells, lane))
 
-    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> Words:
+    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> FlagWords:
         seen: set[ast.FlagWord] = set()
         for flag in statement.flags:
             if flag.word in seen:

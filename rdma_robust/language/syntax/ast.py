@@ -248,7 +248,7 @@ class GetStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordRange:
     """Words of an array from the `first` to that with the index `last`; without that just the first one, of any kind."""
 
     first: Ref
@@ -334,7 +334,7 @@ class OrderStatement:
 class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
-    buffers: tuple[Words, ...]
+    buffers: tuple[WordRange, ...]
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
     on: Flag | None = None
@@ -344,7 +344,7 @@ class PostedStatement:
 class RecvStatement:
     """`recv buffer from thread`."""
 
-    buffer: Words
+    buffer: WordRange
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
     on: Flag | None = None

@@ -67,7 +67,7 @@ def reference(ref: ast.Ref) -> str:
     return f"{owner}{ref.name.text}{index}"
 
 
-def words(part: ast.Words) -> str:
+def words(part: ast.WordRange) -> str:
     """Return `name`, or the words of an array, `name[first..last]`."""
     first = reference(part.first)
     return first if part.last is None else f"{first[:-1]}..{expression(part.last)}]"
@@ -170,7 +170,7 @@ def _request(part: ast.Request) -> str:
         case ast.GetStatement(target, source, _, flags):
             return f"get {reference(target)} = {expression(source)}{_flags(flags)}"
         case ast.SendStatement(source, to, _, flags, last):
-            sent = words(ast.Words(source, last)) if isinstance(source, ast.Ref) else expression(source)
+            sent = words(ast.WordRange(source, last)) if isinstance(source, ast.Ref) else expression(source)
             return f"send {sent} to {place_text(to)}{_flags(flags)}"
         case ast.PollStatement(node, _, count):
             return f"poll {place_text(node)}" if count is None else f"poll {place_text(node)} {expression(count)}"

@@ -172,7 +172,7 @@ _ROLES: Final[dict[str, Role]] = {
     "LaneDeclaration": "inner",
     "FamilyRange": "inner",
     "Immediate": "inner",
-    "Words": "inner",
+    "WordRange": "inner",
     "Block": "block",
     "Span": "span",
     "Ident": "kept",
