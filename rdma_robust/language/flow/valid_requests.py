@@ -82,6 +82,8 @@ def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterat
     other = next((each for each in program.threads if each.name == op.to), None)
     if other is not None and _card(program, other) != node:
         yield f"thread {quote(op.to)} runs on {other.node}, not on {node}"
+    if isinstance(op, Send) and op.rest:
+        yield "each word of a message is a send of its own"
     if isinstance(op, ImmPut) and not (isinstance(op.imm, Const | Name) and op.imm != VALUE):
         yield "an immediate is a register or a constant"
 
