@@ -14,6 +14,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.expr import TRUE
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.flow import cfg
+from rdma_robust.model import Hardware
 from rdma_robust.text import count
 
 MessageLengths = Mapping[cfg.LaneEnds, int]
@@ -21,7 +22,7 @@ MessageLengths = Mapping[cfg.LaneEnds, int]
 
 
 def with_long_messages(
-    threads: Sequence[cfg.Thread], world: ProgramNames, report: Reporter
+    threads: Sequence[cfg.Thread], world: ProgramNames, hardware: Hardware, report: Reporter
 ) -> tuple[list[cfg.Thread], tuple[tuple[cfg.LaneEnds, int], ...]]:
     """Return the threads with their messages word by word, and the connections with messages of several words.
 
@@ -29,6 +30,8 @@ def with_long_messages(
     """
     lengths = _lengths(world, report)
     _check_buffers(world, lengths, report)
+    if hardware.rnr == "wait":
+        _refuse(world, report)
     long = tuple((ends, number) for ends, number in lengths.items() if number > 1)
     return [_written_out(thread, world, lengths) for thread in threads], long
 
@@ -53,6 +56,15 @@ def _check_buffers(world: ProgramNames, lengths: MessageLengths, report: Reporte
                 report.error(
                     "RR444", span, f"{has}: the receiver is never ready for one", expected=f"at least {needed} words"
                 )
+
+
+def _refuse(world: ProgramNames, report: Reporter) -> None:
+    """Report messages of several words that wait: word by word, a thread might go on between two of them."""
+    for thread in world.threads.values():
+        for _, number, span in thread.messages:
+            if number > 1:
+                message = f"a message of {number} words that may wait for its buffer (rnr wait)"
+                report.error("RR445", span, message, expected="`hardware rnr fault`, or messages of one word")
 
 
 def _written_out(thread: cfg.Thread, world: ProgramNames, lengths: MessageLengths) -> cfg.Thread:
