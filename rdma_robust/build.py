@@ -231,9 +231,9 @@ class ProgramBuilder:
         self._head.add(f"const {word(name, 'constant')} = {piece(value, 'a value')}", at)
         return self
 
-    def node(self, name: str, variables: Mapping[str, Initial] | Sequence[str] = (), **more: Initial) -> str:
+    def node(self, name: str, variables: Mapping[str, Initial] | Sequence[str] = (), via: str = "", **more: Initial) -> str:
         """Declare a node with variables, each with its initial value, :class:`Array`, :class:`Relaxed` or :class:`Sync`;
-        names alone begin with 0.
+        names alone begin with 0. `via` names the node behind whose card its memory lies.
 
         Returns the name of the node.
         """
@@ -245,7 +245,8 @@ class ProgramBuilder:
             size = f"[{piece(initial.size, 'a size')}]" if isinstance(initial, Array) else ""
             value = initial.initial if isinstance(initial, Array) else initial
             cells.append(f"{said}{region}{word(variable, 'variable')}{size} = {piece(value, 'an initial value')}")
-        self._head.add(f"node {word(name, 'node')} {{ {', '.join(cells)} }}")
+        behind = f" via {word(via, 'node')}" if via else ""
+        self._head.add(f"node {word(name, 'node')}{behind} {{ {', '.join(cells)} }}")
         return name
 
     def thread(self, name: str, on: str, *, at: Span | None = None, **registers: Value) -> ThreadBuilder:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
-from rdma_robust.orders import SHIPPED, name_of
+from rdma_robust.orders import SHIPPED
 
 ModelName = Literal["sc", "rdma"]
 Network = Literal["none", "rdma", "rma"]
@@ -20,8 +20,8 @@ Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
 CARDS: Final = ("default", "multipath", "relaxed")
 """The orders of network cards that are asked for where none are named."""
-OF_STANDARDS: Final = ("none",)
-"""What standards of one-sided libraries promise, whatever the card."""
+PROMISED: Final = ("none",)
+"""The orders that standards of one-sided libraries promise, and no card is said to be."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
@@ -63,7 +63,11 @@ class Model:
     @property
     def order_name(self) -> str:
         """What the order is called: the name of its table, which a file may have."""
-        return self.order if self.order in SHIPPED else name_of(self.order)
+        if self.order in SHIPPED:
+            return self.order
+        from rdma_robust.orders.known_orders import order_name  # noqa: PLC0415 - few orders are of files
+
+        return order_name(self.order)
 
     @property
     def words(self) -> str:

@@ -21,6 +21,9 @@ UNFOLLOWED: Final = "value not followed"
 NO_SEARCH: Final = "none"
 """The engine of an answer for which nothing was searched."""
 
+BRUTE_FORCE: Final = "brute force"
+"""The engine of an answer from all traces, over the axioms."""
+
 
 class Verdict(Enum):
     """ROBUST follows only an exhausted search, NOT_ROBUST only a confirmed counterexample, UNKNOWN names a limit."""

@@ -86,7 +86,8 @@ def _may_fail(step: Step) -> bool:
 
 
 def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
-    from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
+    from rdma_robust.robustness.searched_orders import not_searched
+from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
 
     if outcome.program.crowds or any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):
@@ -199,7 +200,7 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome, limits
     """
     from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust  # noqa: PLC0415 - few ask for it
 
-    if outcome.verdict is Verdict.UNKNOWN or not options.model.has_normal_form:
+    if outcome.verdict is Verdict.UNKNOWN or not_searched(program, options.model):
         return ()
     if program.crowds:
         from rdma_robust.robustness.crowds.compared import confirming_ways  # noqa: PLC0415 - few ask for it

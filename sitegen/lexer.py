@@ -36,6 +36,7 @@ class RdmaLexer(RegexLexer):
                 _parts(Keyword, Whitespace, Name, Punctuation, Name, Whitespace, Keyword),
             ),
             (r"(?<=[\w)\]] )when(?=[ \t]+[\w(!-])", Keyword),
+            (r"(?<=[\w\]] )via(?=[ \t]+\w+(?:\[[^\]]*\])?\s*\{)", Keyword),
             (r"(macro)(\s+)(\w+)(\s*\()", _parts(Keyword, Whitespace, Name.Function, Punctuation)),
             (r"(barrier|flush|join|recv|rpoll|start|trypoll)([ \t]+)(\w+)", _parts(Name.Builtin, Whitespace, Name)),
             (r"(order)([ \t]+)(\w+)(?=[ \t]*(?:[;}/\n]|$))", _parts(Name.Builtin, Whitespace, Name)),

@@ -16,7 +16,7 @@ NUMBERS = ("PID", "NPROCS")
 KEYWORDS = tuple(
     text for kind, text in message_grammar().keywords.items() if kind not in WORDS and text not in (*MESSAGES, *NUMBERS)
 )
-CLAIMS = ("holds", "violated", "no", "deadlock", "race", "matchings", "under", "zero", "infinite", "any")
+CLAIMS = ("holds", "violated", "no", "deadlock", "race", "matchings", "under", "zero", "infinite", "any", "eager")
 
 _parts: Any = bygroups
 
@@ -44,6 +44,7 @@ class MessageLexer(RegexLexer):
             (r"\\[A-Za-z]+", Keyword),
             (words(NUMBERS, prefix=r"\b", suffix=r"\b"), Name.Constant),
             (r"(?:len|new)(?=\()", Name.Builtin),
+            (r"(i?send)(\s+)(sync|buffered)(?=\s+(?!to\b)[\w(!])", _parts(Name.Builtin, Whitespace, Keyword)),
             (words(MESSAGES, prefix=r"\b", suffix=r"\b"), Name.Builtin),
             (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
             (r"[A-Za-z_]\w*(?=\()", Name.Function),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import BUFFERS, MessageClaim
+from rdma_robust.messages.language.message_program import Buffer, MessageClaim
 from sitegen.litmus_index import HEADER, LITMUS, description
 from sitegen.text import cell, table
 
@@ -17,7 +17,8 @@ MESSAGES_INDEX: Final = MESSAGES / "README.md"
 ABOUT: Final = (
     "Programs that pass messages. The first comment of each says what it is and why the answer is what it is; its "
     "`expect` lines have the answers, `expected/` has what else is compared. Where answers differ, they are those with "
-    "rendezvous, with unbounded buffers, and with a runtime that may or may not buffer: zero / infinite / any."
+    "rendezvous, with unbounded buffers, with a runtime that may or may not buffer, and with an eager limit if the program "
+    "names one: zero / infinite / any / eager."
 )
 
 FAMILIES: Final = {
@@ -33,6 +34,10 @@ FAMILIES: Final = {
     "buffers": (
         "What buffers change",
         "Programs whose answers depend on when a send completes, among them deadlocks of a runtime that buffers some.",
+    ),
+    "modes": (
+        "Modes of sends and eager limits",
+        "Sends that only a match completes, sends that are buffered, and runtimes that buffer what is small.",
     ),
     "deadlocks": ("Deadlocks", "Every kind of waiting for ever, and what looks like it."),
     "races": ("Races", "Receives that may take one of several messages: harmless ones and others."),
@@ -83,15 +88,16 @@ def _family(family: str) -> str:
 
 def expected(path: Path) -> Iterator[str]:
     """Yield what a program expects of its asserts, of deadlocks, races and matchings; - where it says nothing."""
-    claims = load_messages(path.read_text(encoding="utf-8"), path.name).claims
+    program = load_messages(path.read_text(encoding="utf-8"), path.name)
+    claims = program.claims
     for kinds in (("holds", "violated"), ("no deadlock", "deadlock"), ("no race", "race"), ("matchings",)):
-        answers = [_answer(claims, kinds, at) for at in range(len(BUFFERS))]
+        answers = [_answer(claims, kinds, each) for each in program.buffers]
         yield answers[0] if len(set(answers)) == 1 else " / ".join(answers)
 
 
-def _answer(claims: tuple[MessageClaim, ...], kinds: tuple[str, ...], buffer: int) -> str:
+def _answer(claims: tuple[MessageClaim, ...], kinds: tuple[str, ...], buffer: Buffer) -> str:
     for claim in claims:
-        if claim.kind in kinds and BUFFERS[buffer] in claim.buffers:
+        if claim.kind in kinds and buffer in claim.buffers:
             words = {"matchings": str(claim.number), "no deadlock": "no", "deadlock": "yes", "no race": "no", "race": "yes"}
             return words.get(claim.kind, claim.kind)
     return "-"

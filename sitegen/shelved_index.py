@@ -201,4 +201,18 @@ REGIONS: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, STANDARDS, BARRIERS, LANES)
+MEMORIES: Final = Folder(
+    LITMUS / "memories",
+    "Memory behind a card",
+    "Programs with an accelerator's memory behind the card of its host (`node G via H`): what a flag, a completion and a "
+    "read that flushes tell of it. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/memories/*.rdma` decides them.",
+    (
+        ("Data and flag", "two memories are two paths", r"data-|signal-"),
+        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-back-|one-flush-|two-cards-"),
+        ("Completions", "they are the host's", r"immediate-|message-|receive-|get-"),
+    ),
+    ("hardware", hardware),
+)
+
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES)

@@ -20,6 +20,7 @@ from rdma_robust.certify.document import (
     content_digest,
     json_members,
     json_word,
+    natural,
     read_program_options,
     reject,
 )
@@ -34,7 +35,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
+from rdma_robust.messages.language.message_program import ALL_BUFFERS, BUFFERS, MessageProgram
 from rdma_robust.messages.traces.trace_program import program_of
 from rdma_robust.messages.traces.trace_record import trace_of
 from rdma_robust.petri.net import Net
@@ -144,8 +145,10 @@ def message_program(text: str, name: str) -> MessageProgram:
 
 
 def _about_messages(certificate: Certificate, program: MessageProgram) -> ProofCheck:
-    options = json_members(certificate.options, "`options`", ("buffer",))
-    buffer = json_word(options["buffer"], "`options.buffer`", BUFFERS)
+    options = json_members(certificate.options, "`options`", ("buffer",), ("eager",))
+    buffer = json_word(options["buffer"], "`options.buffer`", ALL_BUFFERS if "eager" in options else BUFFERS)
+    if buffer == "eager":
+        program = replace(program, eager=natural(options["eager"], "`options.eager`"))
     json_members(certificate.claim, "`claim`", ("kind",))
     claim = json_word(certificate.claim["kind"], "`claim.kind` about the input 'mp'", CLAIMS)
     return ProofCheck(claim, check_message_claim(program, buffer, claim, certificate.evidence), buffer)

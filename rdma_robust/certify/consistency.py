@@ -2,6 +2,8 @@
 
 Written from docs/model.md ("Consistency", "Preserved order") and docs/deployed.md, "Consistency" alone. Events are
 numbered; a relation is a list with, for each event, the set of its successors as bits.
+
+More than 400 lines: each relation of the axioms is a function of a few lines, and they are read beside each other.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from rdma_robust.certify.hardware import (
     EventKind,
     InRegions,
     Platform,
+    goes_another_way,
     issued_in_order,
     observed_in_order,
     told_by_receive,
@@ -30,10 +33,10 @@ Relation = list[int]
 class Execution:
     """A trace. The first events are the initial writes, None in `events`; `threads` lists the others of each thread in
     program order. `reads_from` names the write of every read, `written` the writes of each cell in modification order,
-    the initial one first. NIC events of one queue pair, and atomics on one word, took effect in the order of their
-    numbers. `filled` names, for messages, the event that has posted the buffer (none for one that always was posted),
-    `heard`, for what takes a receive completion, the message. `joined` are events that happen at the same moment as the one
-    named first, for everybody: those of a locked section.
+    the initial one first. NIC events of one queue pair, atomics on one word, and what cards do in one memory behind them,
+    took effect in the order of their numbers. `filled` names, for messages, the event that has posted the buffer (none
+    for one that always was posted), `heard`, for what takes a receive completion, the message. `joined` are events that
+    happen at the same moment as the one named first, for everybody: those of a locked section.
     """
 
     events: Sequence[ThreadEvent | None]
@@ -48,7 +51,9 @@ class Execution:
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     """Return a cycle of ib or ob, which shows that RDMA does not allow the trace; None if there is none."""
     size = len(trace.events)
-    oppo = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
+    apart = _relation(size, _in_two_memories(trace))
+    kept = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
+    oppo = _union([row & ~away for row, away in zip(kept, apart, strict=True)], _relation(size, of_one_request(trace)))
     ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
     pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
@@ -61,11 +66,13 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
         return cycle
     ib = _closure(issued)
     kinds = [None if e is None else e.kind for e in trace.events]
-    visible = [row if kinds[e] is EventKind.GET_WRITES else 0 for e, row in enumerate(pf)]
+    behind = _behind(trace)
+    visible = [row if kinds[e] is EventKind.GET_WRITES and not behind[e] else 0 for e, row in enumerate(pf)]
+    told = [0 if away else row for row, away in zip(rpf, behind, strict=True)]
     instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
     seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
     posted = _relation(size, _behind_stores(trace, platform))
-    observed = _union(oppo, seen, posted, visible, nfo, rao, sm, rpf, before, _modified(trace), instantaneous)
+    observed = _union(oppo, seen, posted, visible, nfo, rao, sm, told, before, _modified(trace), instantaneous)
     return _cycle(_merged(observed, _sections(trace)))
 
 
@@ -167,17 +174,34 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InR
 
 
 def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, InRegions]:
-    """Which words of each event of a thread are in relaxed regions. What an answer has asked is what was read last: nothing
-    but the write of its atomic is between them."""
+    """Which words of each event of a thread are in relaxed regions, and in which memories. What an answer has asked is what
+    was read last: nothing but the write of its atomic is between them."""
     found: dict[int, InRegions] = {}
-    asked = False
+    asked = InRegions()
     for e in thread:
         event = trace.events[e]
         assert event is not None
-        own = event.regions.own
+        own = event.regions
         asked = own if event.kind in READS else asked
-        found[e] = InRegions(own, asked and event.kind is EventKind.GET_WRITES)
+        of = asked if event.kind is EventKind.GET_WRITES else InRegions()
+        found[e] = InRegions(own.own, of.own, own.memory, of.memory)
     return found
+
+
+def _behind(trace: Execution) -> list[bool]:
+    """Which events are on words of a memory behind a card: no completion shows them."""
+    return [e is not None and bool(e.regions.memory) for e in trace.events]
+
+
+def _in_two_memories(trace: Execution) -> Iterator[tuple[int, int]]:
+    """The events of a queue pair, in program order, that go different ways behind a card."""
+    for thread in trace.threads if any(_behind(trace)) else ():
+        words = _regions(trace, thread)
+        for i, a in enumerate(thread):
+            for b in thread[i + 1 :]:
+                one, two = trace.events[a], trace.events[b]
+                if one is not None and two is not None and goes_another_way(one.kind, words[a], two.kind, words[b]):
+                    yield a, b
 
 
 def _read_from(trace: Execution) -> Iterator[tuple[int, int]]:
@@ -229,16 +253,27 @@ def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
             frozenset({EventKind.PUT_WRITES, EventKind.ATOMIC_WRITES}),
         ),
     )
+    yield from _landed(trace)
     for thread in trace.threads:
         for a in thread:
             for b in thread:
                 one, two = trace.events[a], trace.events[b]
                 if a < b and one is not None and two is not None and _same_queue(one, two):
-                    if one.regions.own or two.regions.own:
+                    if one.regions.own or two.regions.own or one.regions.memory or two.regions.memory:
                         continue
                     kinds = one.kind, two.kind
                     if any((kinds[0] in r and kinds[1] in w) or (kinds[1] in r and kinds[0] in w) for r, w in sides):
                         yield a, b
+
+
+def _landed(trace: Execution) -> Iterator[tuple[int, int]]:
+    """nfo in a memory behind a card: its reads and its writes, of all queue pairs."""
+    strict = [(e, v) for e, v in enumerate(trace.events) if v is not None and v.regions.memory and not v.regions.own]
+    for a, one in strict:
+        for b, two in strict:
+            kinds = {one.kind, two.kind}
+            if a < b and one.regions.memory == two.regions.memory and kinds & CARD_READS and kinds & NIC_WRITES:
+                yield a, b
 
 
 def _ranked(trace: Execution) -> Iterator[tuple[int, int]]:

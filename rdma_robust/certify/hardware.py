@@ -162,10 +162,12 @@ USUAL: Final = Platform()
 
 class InRegions(NamedTuple):
     """The words of an event that are in a relaxed region: whether its `own` is, and, for an answer, the one that its request
-    has read at the other side."""
+    has read at the other side; and in which `memory` behind a card they are, if in any."""
 
     own: bool = False
     asked: bool = False
+    memory: str = ""
+    asked_memory: str = ""
 
 
 STRICT: Final = InRegions()
@@ -199,6 +201,20 @@ def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
     own word."""
     answers = (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED)
     return regions.asked if later is EventKind.GET_WRITES and earlier not in answers else regions.own
+
+
+_FAR: Final = _REMOTE_WRITES | {_K.GET_READS}
+_NEAR: Final = frozenset({_K.PUT_READS, _K.GET_WRITES, _K.ANSWERS_RELAXED})
+"""What a card does at the other side of a queue pair, and at its thread's."""
+
+
+def goes_another_way(earlier: EventKind, before: InRegions, later: EventKind, behind: InRegions) -> bool:
+    """Return whether two events of a queue pair are on words of two memories that one card reaches: then oppo keeps no order
+    between them that issue order has. An answer is where its request has read."""
+    if earlier in _FAR and later in (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED):
+        return before.memory != behind.asked_memory
+    one_side = {earlier, later} <= _FAR or {earlier, later} <= _NEAR
+    return one_side and before.memory != behind.memory
 
 
 @cache

@@ -42,6 +42,8 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     Source: docs/theory.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
+    if program.memories:
+        reject("no search is proven to decide robustness with memory behind a card, so that no invariant is evidence")
     readings = readings_of(program, platform)
     states = read_states(program, readings, evidence)
     _Inductive(program, readings, states, platform).check()

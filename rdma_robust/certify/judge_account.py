@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import EventKind, Platform
-from rdma_robust.certify.judge_question import NOTHING_PROMISED, NotCovered, Place
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, Place
 from rdma_robust.certify.known_values import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
@@ -127,6 +127,8 @@ def account_of(
         raise NotCovered("messages on a queue pair with a name")
     if not platform.promised:
         raise NotCovered(NOTHING_PROMISED)
+    if not program.plain:
+        raise NotCovered(OTHER_WORDS)
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
     readings = readings_of(program, platform)
     deeds = []

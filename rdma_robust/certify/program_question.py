@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, EventKind, Platform
-from rdma_robust.certify.judge_question import NOTHING_PROMISED, NotCovered, check_covered
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, check_covered
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Program
@@ -74,8 +74,8 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
         raise NotCovered(NOTHING_PROMISED)
     if program.crowds:
         raise NotCovered("any number of copies")
-    if program.has_regions:
-        raise NotCovered("relaxed regions")
+    if not program.plain:
+        raise NotCovered(OTHER_WORDS)
     cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one
     threads = tuple(_Threads(program, platform).automata())
     return ProgramQuestion(platform.buffered, platform.weaker, platform.ordered_reads, cells, threads)

@@ -77,8 +77,9 @@ class ThreadEvent:
 
     @property
     def regions(self) -> InRegions:
-        """Which words of the event are in a relaxed region."""
-        return InRegions(self.cell is not None and self.cell.relaxed, self.asked is not None and self.asked.relaxed)
+        """Which words of the event are in a relaxed region, and in which memory behind a card."""
+        own, asked = ((False, "") if c is None else (c.relaxed, c.node if c.via else "") for c in (self.cell, self.asked))
+        return InRegions(own[0], asked[0], own[1], asked[1])
 
     @property
     def kind_in_beta(self) -> EventKind:

@@ -252,7 +252,7 @@ class ThreadReading:
     ) -> Iterator[ThreadMove]:
         """The first event of a remote atomic; without an answer it may be the last one, with which that completes."""
         known, line = self._values(ahead.local) | {VALUE.name: value}, step.span.line
-        cell, writes, pair = op.source, evaluated(op.when, known), op.lane or op.source.node
+        cell, writes, pair = op.source, evaluated(op.when, known), op.lane or op.source.card
         answers = after if op.target is None else self._middle(ahead, value)
         completion = _completion(step) if op.target is None else Completion.NONE
         if writes != 0 and self._platform.ranked:
@@ -286,7 +286,7 @@ class ThreadReading:
                 yield ThreadMove(event, here.carried, over if last else message, line)
             case OperationStage.MESSAGE:
                 assert isinstance(step.op, cfg.ImmPut)
-                op, pair = step.op, step.op.lane or step.op.target.node
+                op, pair = step.op, step.op.lane or step.op.target.card
                 event = ThreadEvent(self.number, EventKind.PUT_WRITES, None, pair, _completion(step), op.to, lane=op.lane)
                 yield ThreadMove(event, evaluated(step.op.imm, self._values(here)), over, line)
             case OperationStage.FENCED:
@@ -296,7 +296,7 @@ class ThreadReading:
             case OperationStage.HALF:
                 assert isinstance(step.op, cfg.RemoteRmw)
                 new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
-                last, pair = step.op.target is None, step.op.lane or step.op.source.node
+                last, pair = step.op.target is None, step.op.lane or step.op.source.card
                 completion = _completion(step) if last else Completion.NONE
                 event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, pair, completion)
                 answers = LocalState(here.point, here.registers, here.operation, here.carried, OperationStage.CARRIES)
@@ -370,15 +370,15 @@ def request_of(op: cfg.Op) -> CardRequest | None:
 def _nameless_request_of(op: cfg.Op) -> CardRequest | None:
     match op:
         case cfg.Put(target, source):
-            return CardRequest(target.node, EventKind.PUT_READS, source, EventKind.PUT_WRITES, target)
+            return CardRequest(target.card, EventKind.PUT_READS, source, EventKind.PUT_WRITES, target)
         case cfg.Get(target, source):
-            return CardRequest(source.node, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
+            return CardRequest(source.card, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
         case cfg.RemoteRmw(target, source):
             return CardRequest(
-                source.node, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
+                source.card, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
             )
         case cfg.InlinePut(target, data) | cfg.ImmPut(target, data):
-            return CardRequest(target.node, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
+            return CardRequest(target.card, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
         case cfg.Send(to, node, data):
             return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
         case (

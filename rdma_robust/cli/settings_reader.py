@@ -45,7 +45,9 @@ class SettingsReader:
             document = document.get(name, {})
             if not isinstance(document, dict):
                 named = ".".join(self.top[:depth])
-                self._refuse("RR803", self._toml.place(*self.top[:depth]), f"{quote(named)} is {_kind_of(document)}", "a table")
+                self._refuse(
+                    "RR803", self._toml.place(*self.top[:depth]), f"{quote(named)} is {_kind_of(document)}", "a table"
+                )
                 self.report.raise_errors()
         found = [*self._of(document)]
         self.report.raise_errors()

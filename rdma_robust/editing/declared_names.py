@@ -199,8 +199,9 @@ class DeclaredNames:
                 scope = self._numbered(item, scope)
                 yield from self._named(node, scope, "node")
                 yield from self._part(body, {**scope, **self._of_thread(name.text)}, name.text)
-            case ast.NodeDeclaration(_, cells, family=family):
+            case ast.NodeDeclaration(_, cells, family=family, via=via):
                 yield from self._bounds(family, scope)
+                yield from () if via is None else self._named(via, self._numbered(item, scope), "node")
                 yield from self._uses(cells, self._numbered(item, scope), owner)
             case ast.OutcomeDeclaration(condition, when=when) | ast.InvariantDeclaration(condition, when=when):
                 yield from self._uses(condition, scope, owner)

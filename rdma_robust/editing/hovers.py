@@ -16,7 +16,7 @@ from rdma_robust.language.flow.cfg import Program, Step, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.semantics.event_table import TABLE, acts_of, remote_of
-from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 from rdma_robust.text import count
 
 T = EventType
@@ -195,4 +195,7 @@ def _rows(step: Step) -> Iterator[str]:
         cell = act.cell
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
+        if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:
+            where = f"behind the card of {cell.card}"
+            what = f"the NIC writes {shown}, {where}: a poll tells that it was issued, not that it arrived"
         yield f"- **{act.type.value}**: {what}"

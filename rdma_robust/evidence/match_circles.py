@@ -88,7 +88,7 @@ class _Order:
 
     def _passed(self, formula: MatchFormula, wait: object, holds: Holds) -> bool:
         assert isinstance(wait, WaitingProcess)
-        if wait.kind == "send" and formula.buffer != "zero":
+        if not formula.needs_match(wait):
             return False
         return holds(formula.reached[wait.process][wait.place + 1]) and holds(formula.truth(wait.guard))
 

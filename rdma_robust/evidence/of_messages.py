@@ -81,7 +81,8 @@ def run_certificates(program: MessageProgram, answer: BufferAnswer, file: str | 
 def _certificate(
     program: MessageProgram, answer: BufferAnswer, file: str | None, claim: str, evidence: JsonObject
 ) -> Certificate:
-    options = {"buffer": answer.buffer}
+    limit = {} if answer.buffer != "eager" else {"eager": program.eager or 0}
+    options: dict[str, object] = {"buffer": answer.buffer, **limit}
     return Certificate(MESSAGES, file, content_digest(program.source), {"kind": claim}, options, evidence)
 
 

@@ -10,3 +10,8 @@ from typing import Final
 
 SHIPPED: Final = ("default", "multipath", "relaxed", "none", "ooo-dp", "relaxed-mr", "srd")
 """The names of the tables of the package, each in a file of its name."""
+
+
+def is_order(order: str) -> bool:
+    """Return whether a text can be the order of a model: a name, or all that a table says, in braces."""
+    return order in SHIPPED or order.startswith("{")

@@ -91,7 +91,7 @@ def told_order(table: OrderTable) -> str:
 
 def order_name(order: str) -> str:
     """Return what an order is called: the name of its table."""
-    return order if order in SHIPPED else order_table(order).name
+    return order_table(order).name if order.startswith("{") else order
 
 
 def _literal(value: object) -> str:

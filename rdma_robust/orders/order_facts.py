@@ -134,4 +134,3 @@ def meaning(fact: str) -> str:
     """Return what a fact says, in a sentence."""
     said = next(each.__doc__ or "" for each in FACTS if each.__name__ == fact)
     return " ".join(said.split())
-

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rdma_robust.reports.messages.messages_record import MessagesRecord
     from rdma_robust.reports.messages.messages_view import MessagesView
 
-BufferName = Literal["zero", "infinite", "any", "all"]
+BufferName = Literal["zero", "infinite", "any", "eager", "all"]
 
 COUNTED: Final = 100
 """Matchings that `check` counts: whether they are few or many; `matches --count` counts more."""
@@ -43,12 +43,14 @@ class MessagesAsking:
     """What is asked of every program. The limits are those of one program, None is no limit.
 
     `matches` says whether races and matchings are asked for, `counted` is up to which number matchings are counted, 0 for
-    not at all, `listed` how many of them are wanted. `explain` asks for what is beneath the row, `full` for all of long
-    runs; the text is `width` wide. `page` asks for a fragment of HTML, `objects` for the objects of JSON, which may be
-    millions, `findings` for what somebody should look at, `proofs` for certificates of what goes wrong.
+    not at all, `listed` how many of them are wanted. `eager` is how many elements a send may have that is buffered under
+    `eager`, whatever the program says. `explain` asks for what is beneath the row, `full` for all of long runs; the text is
+    `width` wide. `page` asks for a fragment of HTML, `objects` for the objects of JSON, which may be millions, `findings`
+    for what somebody should look at, `proofs` for certificates of what goes wrong.
     """
 
     buffer: BufferName = "all"
+    eager: int | None = None
     engine: MessageEngineName = "auto"
     loop_bound: int = 8
     timeout: float | None = None
@@ -68,14 +70,16 @@ class MessagesAsking:
     findings: bool = False
     proofs: bool = False
 
-    @property
-    def buffers(self) -> tuple[Buffer, ...]:
-        """The buffer semantics that are asked about."""
-        return ("zero", "infinite", "any") if self.buffer == "all" else (self.buffer,)
+    def buffers(self, program: MessageProgram | None) -> tuple[Buffer, ...]:
+        """Return the buffer semantics that are asked about; of a program that was not read those of every program."""
+        if self.buffer != "all":
+            return (self.buffer,)
+        return ("zero", "infinite", "any") if program is None else program.buffers
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         asked: dict[str, object] = {"buffer": self.buffer, "engine": self.engine, "loop_bound": self.loop_bound}
+        asked |= {} if self.eager is None else {"eager": self.eager}
         asked |= {"self_check": self.self_check, "matches": self.matches}
         judged = {"expect": self.expect, "deny": list(self.deny), "define": list(self.define)}
         return asked | {"timeout": self.timeout, "memory": self.memory} | judged
@@ -114,20 +118,26 @@ def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> An
     """
     so_far = Answered()
     cut = cut_short(limits, partial(decide, source, asking, limits, so_far), lambda: so_far.program is not None)
-    so_far.answers += [_open(buffer, cut) for buffer in asking.buffers[len(so_far.answers) :]]
+    so_far.answers += [_open(buffer, cut) for buffer in asking.buffers(so_far.program)[len(so_far.answers) :]]
     return so_far
 
 
 def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
     """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
     from rdma_robust.messages.engines.engine_table import answered, comparison, self_checked  # noqa: PLC0415 - slow
+    from rdma_robust.messages.language.message_program import with_eager  # noqa: PLC0415
 
     program, so_far.notes = read_messages(source)
+    if asking.eager is not None:
+        program = with_eager(program, asking.eager)
+    buffers = asking.buffers(program)
+    if "eager" in buffers and program.eager is None:
+        raise UsageError("--buffer eager needs --eager N: sends of at most N elements are buffered")
     so_far.program = program
     questions = asking.questions(program)
     checked = []
-    for number, buffer in enumerate(asking.buffers):
-        part = limits.share(1 / (len(asking.buffers) - number))
+    for number, buffer in enumerate(buffers):
+        part = limits.share(1 / (len(buffers) - number))
         if asking.self_check:
             checked.append(self_checked(program, buffer, questions, part, asking.engine))
             so_far.answers.append(checked[-1].answer)

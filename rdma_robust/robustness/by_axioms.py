@@ -13,17 +13,15 @@ import networkx as nx
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
+from rdma_robust.outcome import BRUTE_FORCE, Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
 from rdma_robust.robustness.passes import Context
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.axioms import ob
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust
 from rdma_robust.semantics.trace import Trace
 from rdma_robust.semantics.vertices import sections
-
-METHOD = "brute force"
-"""What the outcome says of the search, as its engine."""
 
 
 def decide_by_axioms(program: Program, context: Context) -> Outcome:
@@ -34,10 +32,12 @@ def decide_by_axioms(program: Program, context: Context) -> Outcome:
     """
     started = time.monotonic()
     options, model = context.options, context.options.model
-    what = "of this program" if model.has_normal_form else f"under this model ({model})"
-    why = f"no search is proven to decide robustness {what}"
+    what = "with memory behind a card" if program.memories else "of this program"
+    why = (not program.memories and not_searched(program, model)) or f"no search is proven to decide robustness {what}"
     witness = None
     try:
+        if program.crowds:
+            raise SizeLimitError("there is any number of copies")
         trace = oracle_robust(program, model, DEFAULT_LIMITS.within(context.limits.seconds_left()))
     except SizeLimitError as error:
         verdict, reason = Verdict.UNKNOWN, f"{why}, and brute force over the axioms gave up: {error}"
@@ -51,7 +51,7 @@ def decide_by_axioms(program: Program, context: Context) -> Outcome:
         verdict,
         reason,
         options.instrumentation,
-        METHOD,
+        BRUTE_FORCE,
         Counts(),
         time.monotonic() - started,
         witness,

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.kinds import Kind, kinds_of, type_of
+from rdma_robust.semantics.kinds import Kind, kinds_of, memory_of, type_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
     Scope,
@@ -20,7 +20,7 @@ from rdma_robust.semantics.order_table import (
     ippo_scope,
     oppo_scope,
     receives_of_own,
-    told_besides,
+    tells_of,
 )
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.same_operation import TOGETHER, data_and_messages, read_and_writes
@@ -69,8 +69,8 @@ def inst(trace: Trace, model: Model = RDMA) -> int:
 
 
 def nlw(trace: Trace) -> int:
-    """Return the NIC local writes as bits."""
-    return events_of(trace, (EventType.NLW,))
+    """Return the NIC local writes as bits, but those to memory behind the card, which a poll does not show."""
+    return sum(1 << e.index for e in trace.events if e.type is EventType.NLW and not (e.cell is not None and e.cell.via))
 
 
 def same_qp(trace: Trace) -> Relation:
@@ -158,25 +158,29 @@ def posted_behind_stores(trace: Trace, model: Model = RDMA) -> Relation:
     return oppo(trace, model).restrict(events_of(trace, (EventType.LW,))).then(poll_order(trace))
 
 
-def receive_order(trace: Trace, model: Model = RDMA) -> Relation | None:
-    """Return rpf as ib and ob have it, None if there is none: a receive completion stays behind all earlier remote writes
-    and atomics of the sender's queue pair, or of the same request, also those that may be overtaken by its message."""
+def receive_order(trace: Trace, model: Model = RDMA, *, landed: bool = True) -> Relation | None:
+    """Return rpf as ob has it, or, if it need not have `landed`, as ib has it; None if there is none.
+
+    A receive completion stays behind all earlier remote writes and atomics of the sender's queue pair, or of the same
+    request, also those that may be overtaken by its message; of words behind the card it tells only that they were issued.
+    """
     if trace.rpf is None:
         return None
     kinds = kinds_of(trace.events)
-    told = {message: told_besides(kinds[message], model) for message, _ in trace.rpf}
-    if not any(told.values()):
-        return trace.rpf
     if receives_of_own(model):
-        return trace.rpf | _of_threads(trace, data_and_messages).then(trace.rpf)
-    before = trace.po & same_qp(trace)
-    besides = ((a, b) for a, b in before if trace.events[a].type in told.get(b, ()))
-    return trace.rpf | Relation.of(len(trace.events), besides).then(trace.rpf)
+        besides = _of_threads(trace, data_and_messages)
+    else:
+        messages = {message for message, _ in trace.rpf}
+        before = trace.po & same_qp(trace)
+        told = ((a, b) for a, b in before if b in messages and tells_of(kinds[a], kinds[b], model))
+        besides = Relation.of(len(trace.events), told)
+    found = trace.rpf | besides.then(trace.rpf)
+    return found.restrict(sum(1 << i for i, kind in enumerate(kinds) if not memory_of(kind))) if landed else found
 
 
-def _deployed(trace: Trace, model: Model) -> dict[str, Relation]:
-    """The relations of remote atomics and messages that ib and ob have in common, by name, as far as there are any."""
-    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": receive_order(trace, model)}
+def _deployed(trace: Trace, model: Model, *, landed: bool) -> dict[str, Relation]:
+    """The relations of remote atomics and messages that ib and ob (`landed`) have, by name, as far as there are any."""
+    parts = {"rao": trace.rao, "sm": trace.sm, "rpf": receive_order(trace, model, landed=landed)}
     return {name: part for name, part in parts.items() if part is not None}
 
 
@@ -202,7 +206,7 @@ def rbb(trace: Trace, model: Model = RDMA) -> Relation:
 def ib_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations whose union's transitive closure is ib, by name."""
     parts = {"ippo": ippo(trace, model), "rf": trace.rf, "pf": poll_order(trace), "nfo": trace.nfo}
-    return parts | _deployed(trace, model) | ({"rbb": rbb(trace, model)} if model.cpu == "tso" else {})
+    return parts | _deployed(trace, model, landed=False) | ({"rbb": rbb(trace, model)} if model.cpu == "tso" else {})
 
 
 def ib(trace: Trace, model: Model = RDMA) -> Relation:
@@ -216,7 +220,7 @@ def observed_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": poll_order(trace).restrict(nlw(trace)), "nfo": trace.nfo}
     if model.cpu == "tso":
         first["[lW];oppo;pf"] = posted_behind_stores(trace, model)
-    return first | _deployed(trace, model) | {"rb": rb(trace), "mo": trace.mo}
+    return first | _deployed(trace, model, landed=True) | {"rb": rb(trace), "mo": trace.mo}
 
 
 def ob_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:

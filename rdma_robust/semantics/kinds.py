@@ -1,12 +1,12 @@
 """The kinds of events: what an order table distinguishes of an event.
 
-That is its type, and whether words that matter to it are in a relaxed region (docs/deployed.md, "Relaxed regions"). The kind
-of an event to which no relaxed word matters is its type.
+That is its type, whether words that matter to it are in a relaxed region (docs/deployed.md, "Relaxed regions"), and in which
+memory of a card they are ("Memory behind a card"). The kind of an event to which only plain words matter is its type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from rdma_robust.language.flow.cfg import Cell, Step
@@ -14,24 +14,37 @@ from rdma_robust.semantics.event_table import Agent, acts_of
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, Event, EventType
 
 
-class RegionKind(NamedTuple):
-    """An event of a card to which relaxed words matter: it accesses one (`relaxed`), or it is the answer of a request that
-    has read one at the other side (`asked`)."""
+class WordKind(NamedTuple):
+    """An event of a card to which words that are not plain matter: its own, which may be `relaxed` and in a `memory` behind
+    the card, or, as it is the answer of a request, that which this has read at the other side: `asked`, in
+    `asked_memory`."""
 
     type: EventType
-    relaxed: bool
+    relaxed: bool = False
     asked: bool = False
+    memory: str = ""
+    asked_memory: str = ""
 
 
-Kind = EventType | RegionKind
+Kind = EventType | WordKind
 
 NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT)
-_OF_REGIONS: Final = (
-    *(RegionKind(t, relaxed=True) for t in NIC_TYPES if t not in FENCE_TYPES),
-    *(RegionKind(EventType.NLW, relaxed, asked=True) for relaxed in (False, True)),
-)
-NIC_KINDS: Final[tuple[Kind, ...]] = (*NIC_TYPES, *_OF_REGIONS)
-"""The kinds of the events of cards, types first."""
+
+
+def kinds_on(memories: Iterable[str]) -> tuple[Kind, ...]:
+    """Return the kinds of the events of cards with these memories behind them, types first."""
+    places = [(relaxed, memory) for memory in ("", *memories) for relaxed in (False, True)]
+    own = (WordKind(t, relaxed, memory=memory) for t in NIC_TYPES if t not in FENCE_TYPES for relaxed, memory in places[1:])
+    answers = (
+        WordKind(EventType.NLW, relaxed, asked, memory, asked_memory)
+        for asked, asked_memory in places[1:]
+        for relaxed, memory in places
+    )
+    return (*NIC_TYPES, *own, *answers)
+
+
+NIC_KINDS: Final[tuple[Kind, ...]] = kinds_on(())
+"""The kinds of the events of cards without memory behind them."""
 
 
 class KindedEvent(Protocol):
@@ -45,7 +58,17 @@ class KindedEvent(Protocol):
 
 
 def type_of(kind: Kind) -> EventType:
-    return kind.type if isinstance(kind, RegionKind) else kind
+    return kind.type if isinstance(kind, WordKind) else kind
+
+
+def memory_of(kind: Kind) -> str:
+    """Return the memory behind a card that the word of an event is in; none of a name for any other."""
+    return kind.memory if isinstance(kind, WordKind) else ""
+
+
+def is_relaxed(kind: Kind) -> bool:
+    """Return whether the word of an event is in a relaxed region."""
+    return isinstance(kind, WordKind) and kind.relaxed
 
 
 def kind_of(event_type: EventType, event: KindedEvent) -> Kind:
@@ -58,8 +81,13 @@ def kind_of(event_type: EventType, event: KindedEvent) -> Kind:
 
 def kind_of_words(event_type: EventType, word: Cell | None, asked: Cell | None = None) -> Kind:
     """Return the kind of a card's event on this word; of an answer with what its request has read at the other side."""
-    relaxed, asked_relaxed = word is not None and word.relaxed, asked is not None and asked.relaxed
-    return RegionKind(event_type, relaxed, asked_relaxed) if relaxed or asked_relaxed else event_type
+    (relaxed, memory), (asked_relaxed, asked_memory) = _place(word), _place(asked)
+    kind = WordKind(event_type, relaxed, asked_relaxed, memory, asked_memory)
+    return event_type if kind == WordKind(event_type) else kind
+
+
+def _place(word: Cell | None) -> tuple[bool, str]:
+    return (False, "") if word is None else (word.relaxed, word.memory)
 
 
 def asked_word(op: object) -> Cell | None:
@@ -69,6 +97,6 @@ def asked_word(op: object) -> Cell | None:
 
 def kinds_of(events: Sequence[Event]) -> list[Kind]:
     """Return the kinds of the events of a trace."""
-    if not any(e.cell is not None and e.cell.relaxed for e in events):
+    if all(e.cell is None or e.cell.plain for e in events):
         return [e.type for e in events]
     return [kind_of(e.type, e) for e in events]

@@ -61,13 +61,14 @@ def pf_of_positions(events: Sequence[Event]) -> Relation:
 
 
 def nfo_pairs(events: Sequence[Event], model: Model = RDMA) -> Iterable[tuple[int, int]]:
-    """Yield every ordered pair (both ways) of NIC events of one queue pair that nfo must order."""
+    """Yield every ordered pair (both ways) of NIC events that nfo must order."""
     if not nfo_pairs_of(model):
         return
     kinded = list(zip(events, kinds_of(events), strict=True))
     for a, one in kinded:
         for b, two in kinded:
-            if a.thread == b.thread >= 0 and a.remote == b.remote and nfo_between(one, two, model):
+            near = a.thread == b.thread and a.remote == b.remote
+            if a.thread >= 0 <= b.thread and nfo_between(one, two, model, of_one_pair=near):
                 yield a.index, b.index
 
 

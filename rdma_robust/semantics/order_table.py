@@ -1,5 +1,5 @@
 """How an order table is read: which program-order edges RDMA hardware preserves, in issue order (ippo) and observation order
-(oppo). The tables are files, of `rdma_robust/orders/` and others.
+(oppo). The tables are files: those of the package are in `rdma_robust/orders/`.
 
 Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo. `(-)` is the one cell that may be left
 open: `-` by default, `qp` with ordered reads. nA has the row and the column of naR, FL the row of CPU. A read and the write
@@ -18,9 +18,9 @@ from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_record import PUSHABLE
-from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
+from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, memory_of, type_of
 from rdma_robust.semantics.same_operation import TOGETHER
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
 
 Scope = Literal["all", "qp", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
@@ -40,9 +40,18 @@ _BY_REQUEST: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, Eve
 """Behind these an answer (nlW) is as late as what its request reads at the other side, behind other answers as its own
 word."""
 
+_FAR: Final = _BY_REQUEST | {EventType.NRR}
+_NEAR: Final = frozenset({EventType.NLR, EventType.NLW})
+"""The types of a card's accesses at the other side of a queue pair, and at the side of its thread."""
+
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
-only that they were issued."""
+only that they were issued, and of no word in a memory behind the card more than that."""
+
+
+def visible_when_polled(kind: Kind) -> bool:
+    """Return whether a poll that takes the completion of an event tells that it has taken effect."""
+    return type_of(kind) in VISIBLE_WHEN_POLLED and not memory_of(kind)
 
 
 def delayed_types(model: Model) -> frozenset[EventType]:
@@ -94,11 +103,20 @@ def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
     return _pushes(model.order)
 
 
-def nfo_between(one: Kind, other: Kind, model: Model) -> bool:
-    """Return whether nfo orders two NIC events of one queue pair: both are of strict words."""
-    if frozenset({type_of(one), type_of(other)}) not in nfo_pairs_of(model):
+def nfo_between(one: Kind, other: Kind, model: Model, *, of_one_pair: bool = True) -> bool:
+    """Return whether nfo orders two NIC events, of one queue pair or of two: both are of strict words of one memory.
+
+    Of what lies behind a card every read lands all writes that were issued before it through that card, on any queue pair.
+    """
+    types, pushes = {type_of(one), type_of(other)}, nfo_pairs_of(model)
+    if not pushes or memory_of(one) != memory_of(other) or is_relaxed(one) or is_relaxed(other):
         return False
-    return not any(isinstance(kind, RegionKind) and kind.relaxed for kind in (one, other))
+    if memory_of(one):
+        return not (types.isdisjoint(_CARD_READS) or types.isdisjoint(NIC_WRITE_TYPES))
+    return of_one_pair and frozenset(types) in pushes
+
+
+_CARD_READS: Final = READ_TYPES - CPU_TYPES
 
 
 def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
@@ -155,7 +173,7 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
 
     It may pass what `order relaxed` lets it pass. The answer of a request is looked up by the word that this reads at the
     other side, and only behind other answers by its own."""
-    if not isinstance(later, RegionKind):
+    if not isinstance(later, WordKind):
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
     return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in relaxed_cells()
@@ -164,7 +182,26 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
 def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
     """Return the types of earlier events of the queue pair of which a receive completion tells besides its message: those
     that the table does not keep before that anyway."""
-    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if oppo_scope(t, message, model) == "-")
+    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if tells_of(t, message, model))
+
+
+def tells_of(earlier: Kind, message: Kind, model: Model) -> bool:
+    """Return whether a receive completion tells of an earlier event of the queue pair that the table does not keep before
+    its message anyway. Of a word in a memory behind the card it tells only that the event was issued."""
+    return type_of(earlier) in BEFORE_RECEIVE_COMPLETIONS and oppo_scope(earlier, message, model) == "-"
+
+
+def lands_apart(earlier: Kind, later: Kind) -> bool:
+    """Return whether two events of a queue pair are on words of different memories of one card. They go over different
+    paths, so that of their order only that in which they are issued is kept.
+
+    Those at one side of the queue pair are compared, and an answer, behind what happens at the other side, by the word that
+    its request reads there."""
+    one, two = type_of(earlier), type_of(later)
+    if one in _FAR and two is EventType.NLW:
+        return memory_of(earlier) != (later.asked_memory if isinstance(later, WordKind) else "")
+    beside = (one in _FAR and two in _FAR) or (one in _NEAR and two in _NEAR)
+    return beside and memory_of(earlier) != memory_of(later)
 
 
 def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
@@ -184,4 +221,7 @@ def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
         return "all" if buffered in ("all", "i" if issue else "o") else "-"
     if kept:
         return "all"
-    return "-" if gives_up(earlier, later) else _scope(table_cell(one, two, model.order), issue, model)
+    if gives_up(earlier, later):
+        return "-"
+    text = table_cell(one, two, model.order)
+    return _scope("i" if text == "qp" and lands_apart(earlier, later) else text, issue, model)

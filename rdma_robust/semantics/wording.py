@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.model import RDMA
-from rdma_robust.semantics.kinds import kind_of
-from rdma_robust.semantics.order_table import gives_up, oppo_scope, order_table
+from rdma_robust.model import CARDS, RDMA
+from rdma_robust.semantics.kinds import WordKind, kind_of, memory_of
+from rdma_robust.semantics.order_table import gives_up, lands_apart, oppo_scope, order_table
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -99,6 +99,7 @@ WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order mul
 ATOMICS_TOO: Final = "the network may let it be overtaken on its way, also by atomics (order relaxed)"
 IN_RELAXED_REGION: Final = "the later one is in a relaxed region, and may pass it on the way"
 ANSWER_FROM_REGION: Final = "the later one answers a read of a relaxed region, which may have passed it on the way"
+OTHER_MEMORY: Final = "they go over different paths: one is in the memory of {}, behind the card"
 ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
 ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
 READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
@@ -301,4 +302,17 @@ def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
     pair = earlier.type, later.type
     if pair not in WHY and gives_up(kind_of(earlier.type, earlier), kind_of(later.type, later)):
         return ANSWER_FROM_REGION if later.cell is not None and not later.cell.relaxed else IN_RELAXED_REGION
-    return WHY.get(pair) or order_table(order).says or ON_THE_WAY.get(pair, NOT_KEPT)
+    one, two = kind_of(earlier.type, earlier), kind_of(later.type, later)
+    if pair not in WHY and lands_apart(one, two):
+        words = two if isinstance(two, WordKind) else WordKind(later.type)
+        return OTHER_MEMORY.format(memory_of(one) or words.memory or words.asked_memory)
+    return WHY.get(pair) or _given_up(pair, order)
+
+
+def _given_up(pair: tuple[EventType, EventType], order: str) -> str:
+    """Why the table of an order does not keep what others do: what it says of the cell, or of all."""
+    table = order_table(order)
+    if table.says or order in (RDMA.order, *CARDS):
+        return table.says or ON_THE_WAY.get(pair, NOT_KEPT)
+    cell = " ".join("naR" if each is T.NA else each.value for each in pair)
+    return f"{table.why.get(cell, 'the network may let it be overtaken on its way')} (order {table.name})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -9,28 +10,32 @@ import pytest
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.engines.smt import by_smt
-from rdma_robust.messages.language.message_program import BUFFERS
+from rdma_robust.messages.language.message_program import ALL_BUFFERS, BUFFERS, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import MessageEngine
 from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import QUESTIONS, differences, differences_in_facts
 from tests.support.naive_messages import naive_messages
-from tests.support.random_messages import BLOCKING, TASTES, random_messages
+from tests.support.random_messages import BLOCKING, TASTES, random_messages, random_modes
 from tests.support.shares import chunks
 
 PER_CHUNK = 50
 ENGINES: dict[str, MessageEngine] = {"states": by_states, "sat": by_sat, "smt": by_smt}
 
 
-def compared(seeds: range, limit: int = 1_500) -> dict[str, int]:
-    """Compare; return how many programs were small enough under each buffer semantics, and how many each engine decided."""
+def any_message(seed: int) -> MessageProgram:
     tastes = (*TASTES, replace(BLOCKING, operations=8))
-    counts = dict.fromkeys((*BUFFERS, *ENGINES), 0)
+    return random_messages(seed, tastes[seed % len(tastes)])
+
+
+def compared(seeds: range, limit: int = 1_500, made: Callable[[int], MessageProgram] = any_message) -> dict[str, int]:
+    """Compare; return how many programs were small enough under each buffer semantics, and how many each engine decided."""
+    counts = dict.fromkeys(ENGINES, 0)
     for seed in seeds:
-        program = random_messages(seed, tastes[seed % len(tastes)])
-        for buffer in BUFFERS:
+        program = made(seed)
+        for buffer in program.buffers:
             naive = naive_messages(program, buffer, limit)
-            counts[buffer] += naive is not None
+            counts[buffer] = counts.get(buffer, 0) + (naive is not None)
             for name, engine in ENGINES.items() if naive is not None else ():
                 answer = engine(program, buffer, QUESTIONS, Limits.of(30))
                 confirm_answer(program, answer)
@@ -53,3 +58,16 @@ def test_all_ways_agree_on_more(chunk: int) -> None:
     counts = compared(range(first, first + PER_CHUNK))
     assert min(counts[buffer] for buffer in BUFFERS) > PER_CHUNK // 3
     assert min(counts[name] for name in ENGINES) > PER_CHUNK
+
+
+@pytest.mark.ci
+def test_all_ways_agree_on_modes() -> None:
+    counts = compared(range(50_000, 50_045), 300, random_modes)
+    assert min(counts.values()) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 100))
+def test_all_ways_agree_on_more_modes(chunk: int) -> None:
+    first = 51_000 + chunk * PER_CHUNK
+    counts = compared(range(first, first + PER_CHUNK), made=random_modes)
+    assert min(counts[buffer] for buffer in ALL_BUFFERS) > PER_CHUNK // 4

@@ -17,14 +17,14 @@ from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.model import RDMA, Model
+from rdma_robust.model import RDMA
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.robustness import rules
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.reductions import relaxation
 from rdma_robust.robustness.rules import NIC_BITS, ForcingRules
 from rdma_robust.semantics import axioms, order_table
-from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
+from rdma_robust.semantics.kinds import Kind, WordKind, type_of
 from rdma_robust.semantics.machines import queues, requests
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
@@ -45,11 +45,11 @@ def load(name: str) -> Program:
     return load_program(path.read_text(encoding="utf-8"), path.name)
 
 
-def with_flags(own: Callable[[RegionKind], bool], asked: Callable[[RegionKind], bool]) -> Callable[[Kind, Kind], bool]:
+def with_flags(own: Callable[[WordKind], bool], asked: Callable[[WordKind], bool]) -> Callable[[Kind, Kind], bool]:
     """The table with other flags of the later event."""
 
     def changed(earlier: Kind, later: Kind) -> bool:
-        if not isinstance(later, RegionKind):
+        if not isinstance(later, WordKind):
             return False
         return _GIVES_UP(earlier, later._replace(relaxed=own(later), asked=asked(later)))
 
@@ -58,17 +58,17 @@ def with_flags(own: Callable[[RegionKind], bool], asked: Callable[[RegionKind], 
 
 def by_earlier(earlier: Kind, later: Kind) -> bool:
     """The table with the earlier event's words deciding."""
-    relaxed = isinstance(earlier, RegionKind) and earlier.relaxed
-    return _GIVES_UP(earlier, RegionKind(type_of(later), relaxed, relaxed))
+    relaxed = isinstance(earlier, WordKind) and earlier.relaxed
+    return _GIVES_UP(earlier, WordKind(type_of(later), relaxed, relaxed))
 
 
-def nfo_but_of(kept: EventType) -> Callable[[Kind, Kind, Model], bool]:
+def nfo_but_of(kept: EventType) -> Callable[..., bool]:
     """nfo that orders relaxed events of one type as well."""
 
     def plain(kind: Kind) -> Kind:
         return kept if type_of(kind) is kept else kind
 
-    return lambda one, other, model: _NFO(plain(one), plain(other), model)
+    return lambda one, other, model, **pair: _NFO(plain(one), plain(other), model, **pair)
 
 
 def nfo_everywhere(kept: EventType) -> tuple[Patch, ...]:
@@ -145,8 +145,8 @@ MACHINE: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
         ((requests, "kind_of_words", lambda event_type, *_: event_type),),
         "bulk-strict-flag-relaxed",
     ),
-    "messages fill strict buffers": (((CardMachine, "_fills_relaxed", lambda *_: False),), "message-passes-atomic"),
-    "receive completions count early": (((queues, "REMOTE", 0),), "message-in-relaxed-buffer"),
+    "messages fill strict buffers": (((CardMachine, "fills", lambda *_: EventType.NRW),), "message-passes-atomic"),
+    "receive completions count early": (((queues, "BEFORE_RECEIVE_COMPLETIONS", frozenset()),), "message-in-relaxed-buffer"),
 }
 
 
@@ -168,7 +168,7 @@ def test_the_later_word_decides() -> None:
 
 def test_brute_force_places_messages_in_regions() -> None:
     assert oracle_robust(load("message-seen-in-relaxed-buffer")) is not None
-    with mutated(((CandidateExecution, "_place_in_regions", lambda *_: None),)):
+    with mutated(((CandidateExecution, "_place", lambda *_: None),)):
         assert oracle_robust(load("message-seen-in-relaxed-buffer")) is None
 
 

@@ -20,8 +20,7 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program, RemoteRmw
 from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
-from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.by_axioms import METHOD
+from rdma_robust.outcome import BRUTE_FORCE, Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
@@ -144,7 +143,7 @@ def test_a_target_that_is_not_confirmed_is_no_verdict() -> None:
     program, model = loaded(FLIP, "flip.rdma")
     with applied("m2-values-of-the-search"):
         outcome = decide(program, CheckOptions(hardware=model))
-    assert (outcome.verdict, outcome.engine) == (Verdict.NOT_ROBUST, METHOD)
+    assert (outcome.verdict, outcome.engine) == (Verdict.NOT_ROBUST, BRUTE_FORCE)
 
 
 def test_a_looping_program_with_a_target_that_is_not_confirmed_is_unknown() -> None:
@@ -170,7 +169,7 @@ def test_another_run_to_a_target_is_tried() -> None:
     with patch("rdma_robust.robustness.decide.confirm", side_effect=InternalError("refused")):
         outcome = decide(program, CheckOptions(hardware=model))
     assert outcome.verdict is Verdict.NOT_ROBUST
-    assert outcome.engine != METHOD
+    assert outcome.engine != BRUTE_FORCE
     with (
         patch("rdma_robust.robustness.decide.confirm", once),
         patch("rdma_robust.robustness.unconfirmed.confirm", once),

@@ -130,6 +130,17 @@ def test_any_number_of_copies_on_all_hardware(cli: Cli) -> None:
     assert "Not robust first under order multipath" in answer.stdout
 
 
+def test_a_row_with_all_memory_beside_its_card(cli: Cli, tmp_path: Path) -> None:
+    text = (ROOT / "litmus/memories/data-behind-flag-beside.rdma").read_text()
+    (tmp_path / "p.rdma").write_text(text)
+    rows = cli("models", "p.rdma").stdout.splitlines()
+    assert rows[4].split()[4] == "robust" and rows[4].endswith("that of the program with all memory beside its card")
+    cli("models", "p.rdma", "--format", "json", "-o", "o.json")
+    report = json.loads((tmp_path / "o.json").read_text())
+    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/models.schema.json").read_text())).validate(report)
+    assert report["results"][0]["without_memories"]["verdict"] == "robust"
+
+
 def test_a_row_without_relaxed_regions(cli: Cli, tmp_path: Path) -> None:
     for name in ("bulk-strict-flag-relaxed", "bulk-relaxed-flag-strict"):
         (tmp_path / f"{name}.rdma").write_text((ROOT / f"litmus/regions/{name}.rdma").read_text())

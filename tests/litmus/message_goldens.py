@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.load_messages import load_messages
-from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
 from rdma_robust.messages.races.race_effects import race_effects
@@ -44,7 +44,7 @@ def facts(answer: BufferAnswer) -> dict[str, Any]:
 def measured(path: Path) -> dict[str, Any]:
     """Return the golden of a program."""
     program = load(path)
-    answers = [by_states(program, buffer, ALL, Limits()) for buffer in BUFFERS]
+    answers = [by_states(program, buffer, ALL, Limits()) for buffer in program.buffers]
     found = {each.buffer: facts(each) | {"states": each.work["states"]} for each in answers}
     for buffer in RACED:
         found[buffer] |= effects(program, buffer)

@@ -12,7 +12,14 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.one_run import by_one_run
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.message_printer import format_messages
-from rdma_robust.messages.language.message_program import BUFFERS, Buffer, ClaimKind, MessageClaim, MessageProgram
+from rdma_robust.messages.language.message_program import (
+    ALL_BUFFERS,
+    BUFFERS,
+    Buffer,
+    ClaimKind,
+    MessageClaim,
+    MessageProgram,
+)
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.replay.replaying import confirm_answer
@@ -53,7 +60,7 @@ def test_there_are_enough_of_every_kind() -> None:
     assert len(PROGRAMS) >= 80
     claims = [claim for path in PROGRAMS for claim in load(path).claims]
     assert {(claim.kind, buffer) for claim in claims for buffer in claim.buffers} == {
-        (kind, buffer) for kind in get_args(ClaimKind) for buffer in BUFFERS
+        (kind, buffer) for kind in get_args(ClaimKind) for buffer in ALL_BUFFERS
     }
     assert sum(path.read_text(encoding="utf-8").count("\n") > 40 for path in family_programs("long")) >= 10
     assert {path.stem for path in EXPECTED.glob("*.json")} == set(FAMILIES)
@@ -78,7 +85,7 @@ def test_every_program_answers_all_questions_once(family: str) -> None:
         program = load(path)
         assert path.read_text(encoding="utf-8").startswith("//"), path
         assert warnings(program) == read_golden(path).get("warnings", []), path
-        for buffer in BUFFERS:
+        for buffer in program.buffers:
             kinds = [claim.kind for claim in program.claims if buffer in claim.buffers]
             assert all(sum(kind in of for kind in kinds) == 1 for of in QUESTIONS), (path, buffer, kinds)
 
@@ -87,7 +94,7 @@ def test_every_program_answers_all_questions_once(family: str) -> None:
 def test_states_finds_what_is_expected_and_what_is_pinned(family: str) -> None:
     for path in family_programs(family):
         program, golden = load(path), read_golden(path)
-        for buffer in BUFFERS:
+        for buffer in program.buffers:
             answer = by_states(program, buffer, ALL, Limits())
             confirm_answer(program, answer)
             wrong = [claim for claim in program.claims if buffer in claim.buffers and not met(claim, answer)]
@@ -135,7 +142,7 @@ def test_other_engines_find_what_is_expected_and_what_is_pinned(engine: Engine, 
     """Or they say why they do not know: for loops without a bound, and for what is not encoded."""
     for path in family_programs(family):
         program, golden = load(path), read_golden(path)
-        for buffer in BUFFERS:
+        for buffer in program.buffers:
             answer = engine(program, buffer)
             if answer is None:
                 continue

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_program import (
+    SEND_MODES,
     Assert,
     Assign,
     Assume,
@@ -60,6 +61,7 @@ class Taste:
     stray: int = 10
     computed: int = 0
     arrays: int = 0
+    modes: int = 0
 
 
 MIXED = Taste()
@@ -72,6 +74,10 @@ TASTES = (MIXED, RACY, TAGGED, CROWDED)
 LARGER = Taste((3, 5), (0, 1), 16, 6, 25, wild=65, ports=3, tags=15, faults=0, daemons=5, loops=0, planned=100, gathered=25)
 BRANCHED = Taste((2, 4), (0, 2), 14, 22, 60, wild=55, ports=3, tags=15, faults=0, loops=0, planned=100, gathered=25)
 """With so many operations circles go through several processes and matches; with branches, what is sent is often not."""
+
+MODES = replace(MIXED, modes=60, loops=4)
+BLOCKING_MODES = replace(BLOCKING, operations=8, modes=50)
+"""Sends that only a match completes, and sends that are buffered, among others."""
 
 ARRAYS = Taste((2, 3), (0, 2), 8, 12, 50, wild=60, ports=0, faults=2, daemons=5, loops=3, computed=50, arrays=45)
 """Messages are often arrays, and which request of an array is meant is often computed."""
@@ -183,7 +189,12 @@ class _Writer:
         tag: Term = Const(planned.tag or 0)
         if self.odds(self.taste.faults):
             tag = Operation("-", (Name("a"), Const(1)))
-        return IssueSend(request, self.value(), self.peer(planned.peer), planned.port, tag, self.span())
+        issue = IssueSend(request, self.value(), self.peer(planned.peer), planned.port, tag, self.span())
+        return (
+            replace(issue, mode=self.chance.choice(SEND_MODES[1:]))
+            if self.taste.modes and self.odds(self.taste.modes)
+            else issue
+        )
 
     def issue_receive(self, request: Place, planned: _Planned) -> Statement:
         source = None if planned.peer is None else self.peer(planned.peer)
@@ -261,6 +272,12 @@ class _Writer:
             case _:
                 early = If(self.condition(), (Return(self.span()),), (), self.span())
                 return InlinedCall("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
+
+
+def random_modes(seed: int) -> MessageProgram:
+    """Return a program some of whose sends have modes, and in which few elements are 0, 1 or 2; often with arrays."""
+    taste = (MODES, BLOCKING_MODES, replace(ARRAYS, modes=40))[seed % 3]
+    return replace(random_messages(seed, taste), eager=seed // 3 % 3)
 
 
 def random_messages(seed: int, taste: Taste | None = None) -> MessageProgram:

@@ -18,14 +18,14 @@ def rebuilt(text: str, automata: bool = False) -> Program:
     builder = ProgramBuilder("p", domain=bounds, loopback=loopback)
     for item in tree.items:
         match item:
-            case ast.NodeDeclaration(name, cells):
+            case ast.NodeDeclaration(name, cells, via=via):
                 variables = {}
                 for cell in cells:
                     initial = 0 if cell.init is None else expression(cell.init)
                     given: Initial = initial if cell.size is None else Array(expression(cell.size), initial)
                     regional = Relaxed(given) if cell.relaxed else given
                     variables[cell.name.text] = Sync(regional) if cell.sync else regional
-                builder.node(name.text, variables)
+                builder.node(name.text, variables, via="" if via is None else via.text)
             case ast.ThreadDeclaration(name, node, body):
                 registers = {
                     b.name.text: 0 if b.value is None else expression(b.value)

@@ -118,7 +118,11 @@ def _parts(
         drawn = _told("the drawing", partial(graph, program, witness, options.model), None, limits, left)
     none: tuple[tuple[Pair, ...], bool] = ((), False)
     look = partial(explained_pairs, outcome, options)
-    pairs, complete = _told("which pairs keep their order", look, none, limits.share(0.5), left)
+    if program.memories:
+        left.append("which pairs keep their order: no search is proven to decide that with memory behind a card")
+    pairs, complete = (
+        none if program.memories else _told("which pairs keep their order", look, none, limits.share(0.5), left)
+    )
     compare = partial(_finals, outcome, options, most, limits)
     finals = _told("which final states are new", compare, not_asked("it was left out"), limits, left)
     return run, drawn, pairs, complete, finals

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rdma_robust.analyses.explain.explanation import Condition, FinalStates, Operation, Pair, Timeline, TimelineStep
 from rdma_robust.language.flow.cfg import Program, Recv, RecvPoll, Step
-from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Outcome, Verdict, Witness
+from rdma_robust.outcome import BRUTE_FORCE, BY_FILTER, NO_SEARCH, Outcome, Verdict, Witness
 from rdma_robust.semantics.trace import CPU_TYPES, CycleEdge, Event, EventType
 from rdma_robust.semantics.wording import SPIN_ONLY, Words, edge_kind, proved_by_filter, torn, why_reordered
 from rdma_robust.text import count, one_line
@@ -211,6 +211,8 @@ def _named(found: Sequence[Step]) -> str:
 
 def orders(pairs: Sequence[Pair], complete: bool) -> str:
     """Return in one paragraph how many pairs could be reordered, and what becomes of them."""
+    if not pairs and not complete:
+        return ""
     if not pairs:
         return "The hardware keeps the program order of all accesses here: no two of one thread can be reordered."
     parts = []
@@ -260,6 +262,8 @@ def _decided(outcome: Outcome) -> str:
         return f"Undecided: {outcome.reason}.{begun}"
     if outcome.reason == BY_FILTER or outcome.engine == NO_SEARCH:
         return proved_by_filter(outcome.engine, counts.states)
+    if outcome.engine == BRUTE_FORCE:
+        return "Proved by brute force over the axioms: none of all traces of the program is violating."
     searched = f"{count(counts.states, 'state')}, all that there are"
     begun = f"{classes} in " if counts.pivots else ""
     return f"Proved by search: {begun}{searched} (engine {outcome.engine}), and no cycle closes."

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.analyses.hardware.hardware_settings import settings_of, weakness
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.regions import without_regions
+from rdma_robust.language.flow.regions import without_memories, without_regions
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import CARDS, Model
 from rdma_robust.options import CheckOptions
@@ -23,7 +23,7 @@ class OnAllHardware:
 
     `own` is the setting of the program itself, or one that makes no difference to it. `firsts` are the numbers of those
     that are not robust with the fewest steps away from the strongest, each with what makes it so. `without_regions` is the
-    outcome under `own` if all words were strict; None if they are.
+    outcome under `own` if all words were strict, and `without_memories` if none lay behind a card; None if that is so.
     """
 
     program: Program
@@ -33,6 +33,7 @@ class OnAllHardware:
     firsts: Mapping[int, tuple[str, ...]]
     time_s: float
     without_regions: Outcome | None = None
+    without_memories: Outcome | None = None
 
 
 def on_all_hardware(
@@ -57,12 +58,17 @@ def on_all_hardware(
         return decide(case[0], replace(options, hardware=case[1]), progress, limits=part)
 
     own = settings.like(program.hardware.model)
-    strict = [(without_regions(program), own)] if program.has_regions else []
-    cases = [*((program, model) for model in settings.models), *strict]
+    plainer = {
+        **({"without_regions": without_regions(program)} if program.has_regions else {}),
+        **({"without_memories": without_memories(program)} if program.memories else {}),
+    }
+    cases = [*((program, model) for model in settings.models), *((each, own) for each in plainer.values())]
     found = limits.in_shares(cases, on, lambda outcome: outcome.verdict is Verdict.UNKNOWN)
     outcomes, others = tuple(found[: len(settings.models)]), found[len(settings.models) :]
     firsts, time_s = _firsts(outcomes), time.monotonic() - started
-    return OnAllHardware(program, outcomes, settings.left_out, own, firsts, time_s, *others)
+    return OnAllHardware(
+        program, outcomes, settings.left_out, own, firsts, time_s, **dict(zip(plainer, others, strict=True))
+    )
 
 
 def _firsts(outcomes: Sequence[Outcome]) -> dict[int, tuple[str, ...]]:

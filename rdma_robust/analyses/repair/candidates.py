@@ -15,7 +15,7 @@ that can follow, polls by two more than the program has outstanding there at mos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from rdma_robust.analyses.repair.automata_sites import StatePlace
 from rdma_robust.analyses.repair.counting import most_outstanding
@@ -47,7 +47,7 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
     for number, place in enumerate(sites.places):
         if isinstance(place, StatePlace) or place.thread != thread or number not in ahead or number not in most:
             continue
-        earlier = not every and _can_stand_before(place, node) and not flow.chooses(number - 1)
+        earlier = not every and _can_stand_before(place, node, sites.cards) and not flow.chooses(number - 1)
         if not earlier or sites.tso:
             for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
                 yield InsertionChoice(number, Barrier.GET, node, copy)
@@ -61,8 +61,9 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
             yield InsertionChoice(number, Barrier.RFENCE, node)
 
 
-def _can_stand_before(place: Gap, node: str) -> bool:
-    """Whether the statement before a place is one that an insertion towards `node` can as well stand before."""
+def _can_stand_before(place: Gap, node: str, cards: Mapping[str, str]) -> bool:
+    """Whether the statement before a place is one that an insertion towards `node` can as well stand before; `cards` are
+    those of nodes that have none of their own."""
     match place.before:
         case ast.Assign() | ast.Call() | ast.RFenceStatement() | ast.Assume() | ast.Assert():
             return True
@@ -70,6 +71,6 @@ def _can_stand_before(place: Gap, node: str) -> bool:
             _, ast.Ref(ast.Ident(owner)), flags=flags
         ):
             lane = next((flag.lane.text for flag in flags if flag.lane is not None), None)
-            return (lane or owner) != node.partition("[")[0]
+            return (lane or cards.get(owner, owner)) != node.partition("[")[0]
         case _:
             return False

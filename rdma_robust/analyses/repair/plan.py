@@ -28,6 +28,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.order_table import nfo_pairs_of
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
@@ -53,7 +54,7 @@ def repair(
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
     limits = limits.on(program.hardware)
-    if not limits.model.has_normal_form:
+    if not_searched(program, limits.model):
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     if program.crowds:
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
@@ -67,7 +68,7 @@ def repair(
             )
         if found.status == "impossible" and for_robust:
             found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
-        if found.scope and (program.has_regions or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
+        if found.scope and (not program.plain or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
             found = _not_compared(found, limits.model, program)
         if for_robust and limits.model.order == "relaxed" and found.status != "robust":
             found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
@@ -79,7 +80,8 @@ def repair(
 
 def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:
     """Return the answer without what only the default order is known for: which sets of insertions are no better."""
-    where = "with relaxed regions" if program.has_regions else f"under order {model.order}"
+    special = "memory behind a card" if program.memories else "relaxed regions" if program.has_regions else ""
+    where = f"with {special}" if special else f"under order {model.order}"
     about = f"{where} sets that were left out may do as well"
     if repair.status == "impossible":
         return replace(repair, status="unknown", reason=f"none was found; {about}", optimal=False, complete=False)

@@ -38,7 +38,7 @@ def fresh_word(name: str, taken: frozenset[str]) -> str:
 @dataclass(frozen=True)
 class Sites:
     """The places of a program and the marked program. With `tso` CPUs have store buffers, and there are `mfence`s to insert;
-    on a `weaker` network, or with relaxed words, no get need flush, and there are `flush`es."""
+    on a `weaker` network, or with words that are not plain, no get need flush, and there are `flush`es."""
 
     source: SourceText | AutomataSource
     program: Program
@@ -54,7 +54,7 @@ class Sites:
         """Raises ProgramError for a bad program and
         SizeLimitError for one that is too large to be marked."""
         program = spin_assumed(load_decidable(text, file), await_loops)
-        weaker = weaker or program.has_regions
+        weaker = weaker or not program.plain
         if is_trencher(text, file):
             automata = AutomataSource.of(text, file)
             return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso, weaker)
@@ -82,6 +82,11 @@ class Sites:
     @cached_property
     def _by_text(self) -> Mapping[str, int]:
         return {f"await {self.mark} != {k + 1}": k for k in range(len(self.places))}
+
+    @property
+    def cards(self) -> Mapping[str, str]:
+        """The nodes whose memory lies behind the card of another one, with that one, without the numbers of families."""
+        return {node.partition("[")[0]: card.partition("[")[0] for node, card in self.program.behind}
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:

@@ -29,7 +29,7 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
         places = []
         daemon = formula.unfolded.program.processes[process].daemon
         for event in events:
-            if isinstance(event, WaitingProcess) and (event.kind == "receive" or formula.buffer != "infinite"):
+            if isinstance(event, WaitingProcess) and formula.may_hold(event):
                 matched = (formula.received if event.kind == "receive" else formula.sent)[event.number]
                 passed = formula.reached[process][event.place + 1]
                 here = clauses.all_of((formula.done(event), -passed, -matched))

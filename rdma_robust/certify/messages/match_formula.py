@@ -103,16 +103,32 @@ class MatchFormula:
         for events in self.unfolded.events:
             here, reached = 1, [1]
             for event in events:
-                if isinstance(event, WaitingProcess) and (event.kind == "receive" or self.buffer != "infinite"):
+                if isinstance(event, WaitingProcess) and self.may_hold(event):
                     passed = self.formula.new()
                     self.formula.add(-passed, here)
                     if event.kind == "receive":
                         self.formula.add(-passed, -self.truth(event.guard), self.received[event.number])
-                    elif self.buffer == "zero":
+                    elif self.needs_match(event):
                         self.formula.add(-passed, -self.truth(event.guard), self.sent[event.number])
                     here = passed
                 reached.append(here)
             self.reached.append(reached)
+
+    def needs_match(self, wait: WaitingProcess) -> bool:
+        """Return whether nothing but a match opens a wait."""
+        if wait.kind == "receive":
+            return True
+        mode = self.unfolded.sends[wait.number].mode
+        return mode == "sync" or (mode == "standard" and (self.buffer == "zero" or self._is_large()))
+
+    def may_hold(self, wait: WaitingProcess) -> bool:
+        """Return whether a wait is not open at once in every run."""
+        unsure = self.buffer == "any" and wait.kind == "send" and self.unfolded.sends[wait.number].mode == "standard"
+        return unsure or self.needs_match(wait)
+
+    def _is_large(self) -> bool:
+        """Return whether a number, which is all that these formulas send, is too much for a buffer."""
+        return self.buffer == "eager" and (self.unfolded.program.eager or 0) < 1
 
     def accepts(self, receive: Issue, send: Issue) -> TermNode:
         """Return where a receive accepts a send, both issued."""

@@ -33,7 +33,7 @@ class Circles:
         self._waits: dict[tuple[OpKind, int], list[WaitingProcess]] = {}
         for events in self._unfolded.events:
             for event in events:
-                if isinstance(event, WaitingProcess) and (event.kind == "receive" or formula.buffer == "zero"):
+                if isinstance(event, WaitingProcess) and formula.needs_match(event):
                     self._waits.setdefault((event.kind, event.number), []).append(event)
 
     def add(self, circle: Circle) -> bool:

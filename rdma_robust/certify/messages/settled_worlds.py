@@ -75,7 +75,7 @@ def _moves(rules: Interpreter, world: ReplayState, me: int) -> Iterator[Move]:
         return
     if rules.can_step(world, me):
         yield from (ProcessStep(me, choice) for choice in rules.choices(process))
-    elif rules.buffer == "any" and isinstance(rules.performer.awaited(me, process), ActiveSend):
+    elif rules.can_buffer(world, rules.performer.awaited(me, process)):
         yield BufferGrant(me)
 
 

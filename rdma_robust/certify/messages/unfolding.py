@@ -40,6 +40,7 @@ class Issue:
     peer: TermNode | None
     tag: TermNode | None
     value: TermNode
+    mode: mp.SendMode = "standard"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -335,7 +336,7 @@ class _Unfolding:
         to, tag = self._address(send.to, send.tag)
         if not isinstance(value, TermNode):
             raise TooMuch("arrays are sent")
-        self._activate(send.request, lambda: _Active(self._issued("send", send.port, to, tag, value)))
+        self._activate(send.request, lambda: _Active(self._issued(send, to, tag, value)))
 
     def _address(self, peer: Term | None, tag: Term | None) -> tuple[TermNode | None, TermNode | None]:
         """Return process and tag, and note the faults: a process that is none, a tag that is negative."""
@@ -354,12 +355,16 @@ class _Unfolding:
         )
         self._activate(
             receive.request,
-            lambda: _Active(self._issued("receive", receive.port, source, tag, self.terms.false), stores),
+            lambda: _Active(self._issued(receive, source, tag, self.terms.false), stores),
         )
 
-    def _issued(self, kind: OpKind, port: int, peer: TermNode | None, tag: TermNode | None, value: TermNode) -> Issue:
+    def _issued(
+        self, of: mp.IssueSend | mp.IssueReceive, peer: TermNode | None, tag: TermNode | None, value: TermNode
+    ) -> Issue:
+        kind: OpKind = "send" if isinstance(of, mp.IssueSend) else "receive"
+        mode = of.mode if isinstance(of, mp.IssueSend) else "standard"
         of_kind = self.found.sends if kind == "send" else self.found.receives
-        issue = Issue(kind, len(of_kind), self.me, len(self.events), self.live, port, peer, tag, value)
+        issue = Issue(kind, len(of_kind), self.me, len(self.events), self.live, of.port, peer, tag, value, mode)
         of_kind.append(issue)
         self.events.append(issue)
         return issue

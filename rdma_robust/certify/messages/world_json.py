@@ -50,7 +50,8 @@ def world_as_json(value: object) -> object:
         case frozenset():
             return ["set", *(world_as_json(each) for each in sorted(value))]
         case tuple() if type(value) in _WORDS:
-            return [_WORDS[type(value)], *(world_as_json(each) for each in value)]
+            parts = value[:-1] if isinstance(value, UnmatchedSend) and value.mode == "standard" else value
+            return [_WORDS[type(value)], *(world_as_json(each) for each in parts)]
         case tuple():
             return ["list", *(world_as_json(each) for each in value)]
         case _:

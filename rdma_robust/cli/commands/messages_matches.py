@@ -128,16 +128,19 @@ def _matches(source: Source, request: MatchesRequest, limits: Limits) -> _Matche
     found = decide_in_time(source, request.asking, limits)
     program = found.program
     assert program is not None, "decided, so read"
-    asked = request.asking.buffers if request.drop_reasons else ()
+    buffers = [each.buffer for each in found.answers]
     record = MatchesRecord(
         program,
         tuple(found.answers),
-        {buffer: _candidates(program, buffer, request.asking.loop_bound, limits) for buffer in asked},
+        {
+            buffer: _candidates(program, buffer, request.asking.loop_bound, limits)
+            for buffer in (buffers if request.drop_reasons else ())
+        },
     )
     if request.effects:
         from rdma_robust.reports.messages.race_notes import confirmed_effects  # noqa: PLC0415 - seldom asked
 
-        record = replace(record, effects={each: confirmed_effects(program, each, limits) for each in request.asking.buffers})
+        record = replace(record, effects={each: confirmed_effects(program, each, limits) for each in buffers})
     done = all(answer.pairs is not None and answer.pairs_exact for answer in found.answers)
     return _Matches(
         tuple(matches_text(record, request.asking.width)),

@@ -28,7 +28,19 @@ BufferOption = Annotated[
     BufferName,
     typer.Option(
         "--buffer",
-        help="When a send completes: zero, at its match; infinite, at once; any, as the runtime likes. all: each of them.",
+        help="When a send completes: zero, at its match; infinite, at once; any, as the runtime likes; "
+        "eager, at once if it is small, with --eager. all: each of them.",
+    ),
+]
+EagerOption = Annotated[
+    int | None,
+    typer.Option(
+        "--eager",
+        metavar="N",
+        min=0,
+        help="Ask about --buffer eager too: sends of at most N elements are buffered, larger ones wait for their match. "
+        "Without it the program says N, or is not asked about it.",
+        show_default=False,
     ),
 ]
 LoopBound = Annotated[
@@ -61,6 +73,7 @@ class MessageOptions(OptionSet):
     """What is asked of a message program, and who decides: members of MessagesAsking."""
 
     buffer: BufferOption = "all"
+    eager: EagerOption = None
     engine: MessageEngineOption = "auto"
     loop_bound: LoopBound = 8
 

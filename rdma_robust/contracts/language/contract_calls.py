@@ -59,6 +59,15 @@ def check_local(function: tree.FunctionItem, world: GlobalScope, report: Reporte
             report.error("RR954", call.span, f"{name} is local, and calls {quote(call.name.text)}, which {why}", hint=hint)
 
 
+def check_modes(function: tree.FunctionItem, world: GlobalScope, report: Reporter) -> None:
+    """Report sends of a function with a contract, or of one that it calls, that contracts do not have."""
+    bodies = [function.body, *(callee.body for _, callee in reached(function.body, world) if callee.contract is None)]
+    for line in (each for body in bodies for each in all_lines(body)):
+        if isinstance(line, tree.SendLine) and line.mode != "standard":
+            said = f"contracts know nothing of `send {line.mode}`, and {quote(function.name.text)} has one"
+            report.error("RR962", line.span, said, hint="`rdma-robust messages check` decides programs that call it")
+
+
 def _why_not_local(callee: tree.FunctionItem, world: GlobalScope) -> str:
     """Return why a local function cannot call a function, nothing if it can."""
     if callee.contract is not None:

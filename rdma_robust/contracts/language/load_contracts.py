@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
-from rdma_robust.contracts.language.contract_calls import check_local, contracted_calls
+from rdma_robust.contracts.language.contract_calls import check_local, check_modes, contracted_calls
 from rdma_robust.contracts.language.contract_program import (
     CLASSES,
     Contract,
@@ -79,6 +79,7 @@ def load_contracts(text: str, file: str) -> ContractProgram:
 def _contract(function: tree.FunctionItem, world: GlobalScope, report: Reporter) -> Contract:
     if function.contract is not None and function.contract.kind == "local":
         check_local(function, world, report)
+    check_modes(function, world, report)
     return read_contract(world, report, function, contracted_calls(function.body, world))
 
 
@@ -154,11 +155,11 @@ def _buffers(line: tree.ExpectLine, report: Reporter) -> Iterator[ContractBuffer
     if not line.buffers:
         yield "infinite"
     for word in dict.fromkeys(line.buffers):
-        if word.buffer == "any":
-            said = "contracts are checked under `zero` and `infinite`, not under `any`"
+        if word.buffer in ("any", "eager"):
+            said = f"contracts are checked under `zero` and `infinite`, not under `{word.buffer}`"
             report.error("RR957", word.span, said, expected="`zero`, `infinite`, or both")
         else:
-            yield word.buffer
+            yield "zero" if word.buffer == "zero" else "infinite"
 
 
 def _check_name(name: ast.Ident, world: GlobalScope, contracts: Collection[str], report: Reporter) -> None:

@@ -19,14 +19,15 @@ from rdma_robust.language.check.families import (
     OneOfThem,
     PlainNames,
     family_members,
-    look_ahead,
     own_node,
     plain_names,
     single_declaration,
 )
 from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.lifetimes import with_lifetimes
+from rdma_robust.language.check.look_ahead import look_ahead
 from rdma_robust.language.check.macros import macros_of
+from rdma_robust.language.check.memories import checked_via
 from rdma_robust.language.check.names import (
     Kind,
     NamedConstant,
@@ -39,7 +40,7 @@ from rdma_robust.language.check.names import (
 from rdma_robust.language.check.outcome_lines import checked_outcome, invariant
 from rdma_robust.language.check.placement_rules import check_crowds, check_posted_places, check_register_places, warn_polls
 from rdma_robust.language.check.program_lines import Expectations, HardwareLines
-from rdma_robust.language.check.resolve import ConstantResolver, domain_of
+from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
 from rdma_robust.language.check.unused import unreached_statements, warn_unreached_statements, warn_unused_names
@@ -92,7 +93,7 @@ class ProgramChecker:
 
         `also` may use names, and is called if there are no errors, before those that are unused are warned of.
         """
-        self._look_ahead()
+        look_ahead(self.tree, self.world, self.report)
         for item in self.tree.items:
             self._item(item)
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
@@ -125,6 +126,7 @@ class ProgramChecker:
             hardware=self._hardware.found,
             undecided=self.report.left_to_proofs,
             many_nodes=tuple(name for name in self.world.nodes if self._is_open("node", name)),
+            behind=tuple((name, self.world.vias[name]) for name in self.world.nodes if name in self.world.vias),
         )
 
     def _is_open(self, kind: Kind, name: str) -> bool:
@@ -145,26 +147,6 @@ class ProgramChecker:
     def plain_names(self) -> dict[str, str]:
         """The names without brackets that the nodes and threads of families have in the tree that is written out."""
         return plain_names(self.world, self._taken_names)
-
-    def _look_ahead(self) -> None:
-        """Note what holds for the whole file, wherever it stands, and where names will be declared."""
-        self.world.domain = domain_of(self.tree, self.report)
-        look_ahead(self.tree, self.world, self.report)
-        for item in self.tree.items:
-            match item:
-                case ast.AllowLoopback():
-                    self.world.loopback = True
-                case ast.Domain():
-                    self.world.has_domain = True
-                case ast.Constants(bindings):
-                    for binding in bindings:
-                        self.world.later.setdefault(("constant", binding.name.text), binding.name)
-                case ast.NodeDeclaration(name):
-                    self.world.later.setdefault(("node", name.text), name)
-                case ast.ThreadDeclaration(name):
-                    self.world.later.setdefault(("thread", name.text), name)
-                case _:
-                    pass
 
     def _item(self, item: ast.Item) -> None:
         match item:
@@ -270,11 +252,12 @@ class ProgramChecker:
         private = item.family is not None and item.family.many
         node = NodeNames(one.name, item.name.span, item, private=private)
         put_in = Substitution(one.scope, self.report)
+        via = None if item.via is None else checked_via(item, item.via, one, self.world, self.report)
         cells = item.cells if one.scope.plain else tuple(put_in.cell(cell) for cell in item.cells)
         for cell in cells:
             self._cell(cell, node)
         if one.family is not None:
-            made = replace(item, name=replace(item.name, text=one.name), cells=cells, family=None)
+            made = replace(item, name=replace(item.name, text=one.name), cells=cells, family=None, via=via)
             self._expanded[id(item)].append(made)
         if not duplicate:
             self.world.nodes[node.name] = node
@@ -292,7 +275,16 @@ class ProgramChecker:
                 "RR205", name.span, f"variable {quote(name.text)} has the name of a constant (line {constant.span.line})"
             )
         certain = item.size is None or size is not None
-        cells: tuple[cfg.Cell, ...] = (cfg.Cell(node.name, name.text, init, relaxed=item.relaxed, sync=item.sync),)
+        cells: tuple[cfg.Cell, ...] = (
+            cfg.Cell(
+                node.name,
+                name.text,
+                init,
+                relaxed=item.relaxed,
+                sync=item.sync,
+                via=self.world.vias.get(node.name, ""),
+            ),
+        )
         if item.size is not None:
             cells = tuple(replace(cells[0], name=f"{name.text}[{k}]") for k in range(size or 1))
             size = size or 1

@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 from rdma_robust.diagnose import Copy, Hint, Reporter, quote
 from rdma_robust.errors import Edit
 from rdma_robust.language.check.macros import names_mentioned
-from rdma_robust.language.check.names import Group, NamedConstant, ProgramNames
+from rdma_robust.language.check.names import Group, ProgramNames
 from rdma_robust.language.check.resolve import ConstantResolver
-from rdma_robust.language.check.substitution import ExpansionScope, Meaning, PlaceKind, Substitution, number_expr
+from rdma_robust.language.check.substitution import ExpansionScope, Meaning, PlaceKind, number_expr
 from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow.cfg import MAX_CELLS
 from rdma_robust.language.syntax import ast, printer
@@ -41,39 +41,12 @@ class FamilyMember:
     copy: Copy | None = None
 
 
-def look_ahead(tree: ast.ProgramTree, world: ProgramNames, report: Reporter) -> None:
-    """Note the groups of a program, wherever they are declared, and the nodes of its threads. What is wrong with their
-    ranges, :func:`family_members` says."""
-    quiet = ProgramNames()
-    left = dict.fromkeys(KINDS, MAX_CELLS)
-    constants = ConstantResolver(quiet, Reporter(report.file, report.source))
-    for item in tree.items:
-        match item:
-            case ast.Constants(bindings):
-                for each in bindings:
-                    value = None if each.value is None else constants.value(each.value)
-                    quiet.constants.setdefault(each.name.text, NamedConstant(each.name.text, value, each.name.span))
-            case ast.NodeDeclaration(name, family=ast.FamilyRange() as family) | ast.ThreadDeclaration(
-                name, family=ast.FamilyRange() as family
-            ):
-                kind = _kind(item)
-                numbers = _numbers(family, constants)
-                left[kind] -= len(numbers or ())
-                group = Group(name.text, None if left[kind] < 0 else numbers, family.many, name.span)
-                quiet.groups.setdefault((kind, name.text), group)
-            case _:
-                pass
-        if isinstance(item, ast.ThreadDeclaration):
-            _place(item, quiet, world)
-            _note_lanes(item, quiet, world)
-    world.groups.update(quiet.groups)
-
-
-def _kind(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> PlaceKind:
+def declared_kind(item: ast.NodeDeclaration | ast.ThreadDeclaration) -> PlaceKind:
+    """Return which kind of place a declaration makes."""
     return "node" if isinstance(item, ast.NodeDeclaration) else "thread"
 
 
-def _numbers(family: ast.FamilyRange, constants: ConstantResolver) -> range | None:
+def numbers_of(family: ast.FamilyRange, constants: ConstantResolver) -> range | None:
     if family.low is None or family.high is None:
         return None
     low, high = constants.value(family.low), constants.value(family.high)
@@ -82,39 +55,11 @@ def _numbers(family: ast.FamilyRange, constants: ConstantResolver) -> range | No
     return range(low, high + 1)
 
 
-def _place(item: ast.ThreadDeclaration, quiet: ProgramNames, world: ProgramNames) -> None:
-    """Note the nodes of threads, also of those further down."""
-    silent = Reporter("", "")
-    for each in _members(item, quiet.groups.get(("thread", item.name.text))):
-        put_in = Substitution(each.scope, silent)
-        node = own_node(item, each)
-        if node.index is not None:
-            index = ConstantResolver(quiet, silent).value(put_in.expression(node.index))
-            node = ast.Ident(f"{node.text}[{index}]", node.span)
-        world.placed.setdefault(each.name, node)
-
-
-def _note_lanes(item: ast.ThreadDeclaration, quiet: ProgramNames, world: ProgramNames) -> None:
-    """Note the lanes of threads, also of those further down: others receive on them."""
-    written = [lane for s in item.body.statements if isinstance(s, ast.Lanes) for lane in s.lanes]
-    silent = Reporter("", "")
-    for each in _members(item, quiet.groups.get(("thread", item.name.text))) if written else ():
-        put_in, constants = Substitution(each.scope, silent), ConstantResolver(quiet, silent)
-        found = world.lanes.setdefault(each.name, {})
-        for lane in map(put_in.statement, written):
-            node: str | None = lane.node.text
-            if lane.node.index is not None:
-                index = constants.value(lane.node.index)
-                node = None if index is None else f"{node}[{index}]"
-            for name in lane_names(lane, constants):
-                found.setdefault(name, node)
-
-
 def lane_names(lane: ast.LaneDeclaration, constants: ConstantResolver) -> list[str]:
     """Return the names of what a declaration in a `qp` line makes; none if its range is wrong."""
     if lane.family is None:
         return [lane.name.text]
-    return [f"{lane.name.text}[{number}]" for number in _numbers(lane.family, constants) or ()]
+    return [f"{lane.name.text}[{number}]" for number in numbers_of(lane.family, constants) or ()]
 
 
 def check_lane_family(lane: ast.LaneDeclaration, constants: ConstantResolver, report: Reporter) -> None:
@@ -127,7 +72,7 @@ def check_lane_family(lane: ast.LaneDeclaration, constants: ConstantResolver, re
     elif (
         constants.value(lane.family.low) is not None
         and constants.value(lane.family.high) is not None
-        and _numbers(lane.family, constants) is None
+        and numbers_of(lane.family, constants) is None
     ):
         expected = f"numbers from 0 on, at most {MAX_CELLS:,}"
         report.error(
@@ -148,10 +93,10 @@ def family_members(
     """Yield what a declaration makes, in order, after checking its range. Errors go to the report."""
     if item.family is not None:
         _check(item, item.family, world, report)
-    yield from _members(item, world.groups.get((_kind(item), item.name.text)))
+    yield from declared_members(item, world.groups.get((declared_kind(item), item.name.text)))
 
 
-def _members(item: ast.NodeDeclaration | ast.ThreadDeclaration, group: Group | None) -> Iterator[FamilyMember]:
+def declared_members(item: ast.NodeDeclaration | ast.ThreadDeclaration, group: Group | None) -> Iterator[FamilyMember]:
     family = item.family
     if family is None or group is None:
         yield FamilyMember(item.name.text)
@@ -164,7 +109,7 @@ def _members(item: ast.NodeDeclaration | ast.ThreadDeclaration, group: Group | N
             if family.counter is not None:
                 scope = ExpansionScope({family.counter.text: Meaning("number", number_expr(value, family.counter.span))})
                 where = f"{name}, where {family.counter.text} is {value}"
-            copy = Copy(f"{_kind(item)} {group.name}", name, where, len(numbers))
+            copy = Copy(f"{declared_kind(item)} {group.name}", name, where, len(numbers))
             yield FamilyMember(name, scope, (group.name, value), copy=copy)
 
 
@@ -183,20 +128,20 @@ def _check(
     if low < 0:
         report.error("RR229", family.low.span, f"{name} would begin with the number {low}", expected="0 or more")
     elif high < low - 1:
-        message = f"{name} would have {high - low + 1} {_kind(item)}s: {low}..{high}"
+        message = f"{name} would have {high - low + 1} {declared_kind(item)}s: {low}..{high}"
         report.error("RR229", family.span, message, expected=f"{low - 1} or more behind the `..`; {low - 1} is for none")
     elif high - low >= MAX_CELLS:
-        message = f"{name} would have {high - low + 1:,} {_kind(item)}s; there can be {MAX_CELLS:,}"
+        message = f"{name} would have {high - low + 1:,} {declared_kind(item)}s; there can be {MAX_CELLS:,}"
         report.error("RR214", family.span, message)
-    elif (group := world.groups.get((_kind(item), item.name.text))) is not None and group.numbers is None:
-        message = f"more than {MAX_CELLS:,} {_kind(item)}s in families, with the {high - low + 1:,} of {name}"
+    elif (group := world.groups.get((declared_kind(item), item.name.text))) is not None and group.numbers is None:
+        message = f"more than {MAX_CELLS:,} {declared_kind(item)}s in families, with the {high - low + 1:,} of {name}"
         report.error("RR214", family.span, message)
 
 
 def _check_names(
     item: ast.NodeDeclaration | ast.ThreadDeclaration, family: ast.FamilyRange, world: ProgramNames, report: Reporter
 ) -> None:
-    for what, name in ((f"{_kind(item)} family", item.name), ("index", family.counter)):
+    for what, name in ((f"{declared_kind(item)} family", item.name), ("index", family.counter)):
         constant = None if name is None else world.constants.get(name.text)
         if name is not None and constant is not None:
             message = f"{what} {quote(name.text)} has the name of a constant (line {constant.span.line})"

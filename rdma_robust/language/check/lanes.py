@@ -6,7 +6,8 @@ from rdma_robust.diagnose import quote
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StatementSteps
 from rdma_robust.language.check.families import OneOfThem, check_lane_family, lane_names
-from rdma_robust.language.check.names import QueuePairName
+from rdma_robust.language.check.memories import has_card
+from rdma_robust.language.check.names import NodeNames, QueuePairName
 from rdma_robust.language.check.other_threads import OtherThreads
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.flow import cfg
@@ -23,17 +24,22 @@ class QueuePairChecker(OtherThreads):
         if name.text in self.world.lanes.get(self.thread.name, {}):
             return self.lane(self.thread.name, name, None)
         node = self.names.node(name)
-        if node is None or self.thread.node is None:
+        if node is None or self.thread.node is None or not has_card(node, name, self.world, self.report):
             return None
-        if node is self.thread.node and not self.world.loopback:
-            self.report.error(
-                "RR401",
-                name.span,
-                f"{quote(name.text)} is the node thread {self.thread.name} itself runs on",
-                hint=self.names.proposals.loopback(),
-            )
+        if self.is_own_card(node) and not self.world.loopback:
+            message = f"{quote(name.text)} is {self._own_place()}"
+            self.report.error("RR401", name.span, message, hint=self.names.proposals.loopback())
             return None
         return QueuePairName(node.name)
+
+    def is_own_card(self, node: NodeNames) -> bool:
+        """Whether a node uses the card that this thread's does."""
+        return self.thread.node is not None and self.world.card(node.name) == self.world.card(self.thread.node.name)
+
+    def _own_place(self) -> str:
+        own = self.thread.node
+        behind = own is not None and own.name in self.world.vias
+        return f"the node {'whose card ' * behind}thread {self.thread.name} itself {'uses' if behind else 'runs on'}"
 
     def lane(self, owner: str, name: ast.Ident, to: str | None) -> QueuePairName | None:
         """Return a lane of the thread `owner`, which must go to the node `to` unless that is None; None after an error."""
@@ -50,6 +56,8 @@ class QueuePairChecker(OtherThreads):
                 "RR202", name.span, f"lane {quote(name.text)} is declared further down", hint="move the `qp` line up"
             )
         node = known[name.text]
+        if node in self.world.vias:
+            return None
         if node is not None and to is not None and node != to:
             message = f"lane {quote(name.text)} of {of} goes to {node}, and this is about {to}"
             there = advice.listed_names(f"to {to} there is", [lane for lane, end in known.items() if end == to])
@@ -60,17 +68,19 @@ class QueuePairChecker(OtherThreads):
     def pair_of(
         self, node: str, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call
     ) -> QueuePairName | None:
-        """Return the queue pair to `node` that a request is posted on; None after an error."""
-        on = next((flag.lane for flag in statement.flags if flag.lane is not None), None)
-        return QueuePairName(node) if on is None else self.lane(self.thread.name, on, node)
+        """Return the queue pair to the card of `node` that a request is posted on; None after an error."""
+        on, card = next((flag.lane for flag in statement.flags if flag.lane is not None), None), self.world.card(node)
+        return QueuePairName(card) if on is None else self.lane(self.thread.name, on, card)
 
     def declare_lanes(self, statement: ast.Lanes) -> StatementSteps:
         """Declare the lanes of a `qp` line: no step does that."""
         constants = ConstantResolver(self.world, self.report)
         for each in statement.lanes:
             node = self.names.node(each.node)
-            if node is not None and node is self.thread.node and not self.world.loopback:
-                message = f"{quote(node.name)} is the node thread {self.thread.name} itself runs on"
+            if node is None or not has_card(node, each.node, self.world, self.report):
+                pass
+            elif self.is_own_card(node) and not self.world.loopback:
+                message = f"{quote(node.name)} is {self._own_place()}"
                 self.report.error("RR401", each.node.span, message, hint=self.names.proposals.loopback())
             if ("node", each.name.text) in self.world.groups or each.name.text in self.world.nodes:
                 self.report.error("RR205", each.name.span, f"lane {quote(each.name.text)} has the name of a node")
@@ -87,5 +97,5 @@ class QueuePairChecker(OtherThreads):
         found = self.sender(name)
         if found is None or on is None or on.lane is None:
             return None if found is None else (found, cfg.NAMELESS)
-        pair = self.lane(found, on.lane, None if self.thread.node is None else self.thread.node.name)
+        pair = self.lane(found, on.lane, None if self.thread.node is None else self.world.card(self.thread.node.name))
         return None if pair is None else (found, pair.lane)

@@ -163,7 +163,8 @@ class ProgramNames:
 
     `poisoned` names stood in text skipped after a syntax error, or in a declaration that was wrong: not knowing them is
     no error of its own. `placed` are all threads, also those further down, with the names of their nodes, and `lanes` the
-    lanes of these, with theirs (None: unknown). `domain_missed` says that a missing domain was reported: one `domain` line
+    lanes of these, with theirs (None: unknown), and `vias` the nodes whose memory lies behind the card of another one,
+    with that one. `domain_missed` says that a missing domain was reported: one `domain` line
     mends all.
     """
 
@@ -180,10 +181,15 @@ class ProgramNames:
     hidden: dict[tuple[str, str], cfg.Cell] = field(default_factory=dict)
     placed: dict[str, ast.Ident] = field(default_factory=dict)
     lanes: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    vias: dict[str, str] = field(default_factory=dict)
+
+    def card(self, node: str) -> str:
+        """Return the node whose card a node uses: itself, unless its memory lies behind that of another one."""
+        return self.vias.get(node, node)
 
     def constant_cell(self, node: str, value: int) -> cfg.Cell:
-        """Return the hidden read-only cell of `node` that holds `value`."""
-        return self._hidden_cell(cfg.Cell(node, f"const {value}", value, hidden=True))
+        """Return the hidden read-only cell of `node` that holds `value`: it lies beside the card that the node uses."""
+        return self._hidden_cell(cfg.Cell(self.card(node), f"const {value}", value, hidden=True))
 
     def moment_cell(self, what: Moment, thread: str) -> cfg.Cell:
         """Return the hidden cell that tells whether the start, or the end, of a thread has happened."""
@@ -206,6 +212,7 @@ def world_of(program: cfg.Program) -> ProgramNames:
     world = ProgramNames(domain=program.domain, has_domain=program.domain is not None, loopback=program.allow_loopback)
     world.constants = {name: NamedConstant(name, value, NO_SPAN) for name, value in program.constants}
     world.nodes = {name: NodeNames(name, NO_SPAN) for name in program.nodes}
+    world.vias = dict(program.behind)
     declared: dict[tuple[str, str], list[cfg.Cell]] = {}
     arrays = set()
     for cell in program.cells:

@@ -112,7 +112,7 @@ class OtherThreads:
         if name.text == own.name:
             self.report.error("RR410", name.span, f"{quote(name.text)} is this thread itself: {role}")
             return None
-        if place.text == own.node.name and not world.loopback:
+        if world.card(place.text) == world.card(own.node.name) and not world.loopback:
             self.report.error(
                 "RR410",
                 name.span,
@@ -123,5 +123,7 @@ class OtherThreads:
         return name.text, place.text
 
     def threads_on(self, node: str) -> str:
-        found = [name for name, place in self.world.placed.items() if place.text == node and name != self.thread.name]
+        card = self.world.card
+        at = {name: card(place.text) for name, place in self.world.placed.items() if name != self.thread.name}
+        found = [name for name, place in at.items() if place == card(node)]
         return advice.listed_names(f"on {node} there is", found) or f"there is no thread on {node}"

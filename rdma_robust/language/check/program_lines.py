@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
@@ -13,12 +13,13 @@ from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.send_queues import MAX_DEPTH, SEND_DEPTH, StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.model import Hardware, Order
+from rdma_robust.model import Hardware
+from rdma_robust.orders import SHIPPED
 
 WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
     "atomics": ("atomics", {"hca": "hca", "glob": "glob"}),
-    "order": ("order", {word: word for word in get_args(Order)}),
+    "order": ("order", {word: word for word in SHIPPED}),
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
 }
 """The words of a `hardware` line: the fields of :class:`HardwareDeclaration` that they are, and what they can be."""

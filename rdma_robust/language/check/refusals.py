@@ -57,17 +57,18 @@ def _other_hardware(program: cfg.Program) -> str:
 
 def _of(thread: cfg.Thread, model: claims.AnyModelName) -> Iterator[Diagnostic]:
     for _, _, step in thread.edges:
-        message = _message(step.op, model) or (_relaxed(step.op) if model == "rdma" else "")
+        message = _message(step.op, model) or (_word(step.op) if model == "rdma" else "")
         if message:
             yield Diagnostic("error", "RR408", message, step.span)
 
 
-def _relaxed(op: cfg.Op) -> str:
-    """Say which word of a relaxed region a request accesses: `prove` knows the order of strict ones only."""
+def _word(op: cfg.Op) -> str:
+    """Say which word that is not plain a request accesses: `prove` knows the order of the others only."""
     if cfg.peer_of(op) is None:
         return ""
-    words = [value for field in fields(op) if isinstance(value := getattr(op, field.name), cfg.Cell) and value.relaxed]
-    return f"{words[0]} is relaxed: {_INSTEAD}" if words else ""
+    words = [value for field in fields(op) if isinstance(value := getattr(op, field.name), cfg.Cell) and not value.plain]
+    why = "is relaxed" if words and words[0].relaxed else f"lies behind the card of {words[0].card}" if words else ""
+    return f"{words[0]} {why}: {_INSTEAD}" if words else ""
 
 
 def _message(op: cfg.Op, model: claims.AnyModelName) -> str:

@@ -17,7 +17,7 @@ from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
 from rdma_robust.language.check.lanes import QueuePairChecker
 from rdma_robust.language.check.meaning import in_domain, wrapped
-from rdma_robust.language.check.names import QueuePairName, Register, SharedVariable
+from rdma_robust.language.check.names import NodeNames, QueuePairName, Register, SharedVariable
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
 from rdma_robust.language.check.threads import VariableAccess
@@ -100,12 +100,13 @@ class RequestChecker(QueuePairChecker):
         node = self.names.node(ref.owner)
         if node is None or self.thread.node is None:
             return None
-        if node is self.thread.node and not self.world.loopback:
+        if self.is_own_card(node) and not self.world.loopback:
+            where = "on this one" if node is self.thread.node else "behind the same card"
             self.report.error(
                 "RR401",
                 ref.span,
-                f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is on this one",
-                hint=self._on_own_node(statement),
+                f"`{verb}` needs a variable of another node, {quote(advice.shown_reference(ref))} is {where}",
+                hint=self._on_own_node(statement, node),
             )
             return None
         variable = self.names.variable(ref, node)
@@ -125,9 +126,9 @@ class RequestChecker(QueuePairChecker):
         hint = swapped or Hint(f"write `{named}`" if owners else "name its node: `NODE.variable`", inserted)
         self.report.error("RR402", ref.span, f"`{verb}` needs a variable of another node, with the node's name", hint=hint)
 
-    def _on_own_node(self, statement: ast.Request | ast.Call) -> Hint:
-        """Return what is meant by a request for a word of the thread's own node."""
-        if not isinstance(statement, ast.PutStatement | ast.GetStatement):
+    def _on_own_node(self, statement: ast.Request | ast.Call, node: NodeNames) -> Hint:
+        """Return what is meant by a request for a word that the thread's processor reaches."""
+        if not isinstance(statement, ast.PutStatement | ast.GetStatement) or node is not self.thread.node:
             return self.names.proposals.loopback()
         return self.swapped(statement) or self.names.proposals.local_instead(statement)
 
@@ -140,7 +141,7 @@ class RequestChecker(QueuePairChecker):
         if not isinstance(source, ast.Ref) or own is None:
             return Hint("")
         remote, local = (source, statement.target) if isinstance(statement, ast.PutStatement) else (statement.target, source)
-        if remote.owner is None or remote.owner.text == own.name or remote.owner.text not in self.world.nodes:
+        if remote.owner is None or not self.is_remote(remote.owner):
             return Hint("")
         if (local.owner is not None and local.owner.text != own.name) or local.name.text not in own.variables:
             return Hint("")
@@ -151,9 +152,9 @@ class RequestChecker(QueuePairChecker):
         return self.names.proposals.site.rewritten(text, [keyword])
 
     def is_remote(self, owner: ast.Ident) -> bool:
-        """Whether a name is that of another node."""
-        known = owner.text in self.world.nodes
-        return known and self.thread.node is not None and owner.text != self.thread.node.name
+        """Whether a name is that of a node which this thread's processor does not reach."""
+        node = self.world.nodes.get(owner.text)
+        return node is not None and self.thread.node is not None and not self.is_own_card(node)
 
     def _get(self, statement: ast.GetStatement) -> StatementSteps:
         if isinstance(statement.source, ast.AtomicCall):
@@ -202,7 +203,7 @@ class RequestChecker(QueuePairChecker):
         self.thread.posts(pair, signaled, statement.span)
         if imm is not None:
             _, to, place = imm
-            if place is not None and place != node:
+            if place is not None and self.world.card(place) != self.world.card(node):
                 self.report.error(
                     "RR411",
                     statement.imm.to.span if statement.imm is not None else statement.span,
@@ -226,7 +227,7 @@ class RequestChecker(QueuePairChecker):
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)
         lowered = self.lowering(statement).request(
-            None, data, lambda _, payload: cfg.Send(to, node, payload, signaled, pair.lane)
+            None, data, lambda _, payload: cfg.Send(to, pair.node, payload, signaled, pair.lane)
         )
         return self._fenced(statement, pair, words, lowered)
 

@@ -13,7 +13,7 @@ from rdma_robust.language.check.families import OneOfThem
 from rdma_robust.language.check.names import NamedConstant, NodeNames, ProgramNames, Register, SharedVariable, ThreadNames
 from rdma_robust.language.check.proposals import Proposals
 from rdma_robust.language.check.resolve import UNKNOWN, Resolver
-from rdma_robust.language.check.rewrites import Part, Site, references
+from rdma_robust.language.check.rewrites import Part, Site, insertion, references
 from rdma_robust.language.syntax import ast
 
 Named = Register | NamedConstant | SharedVariable
@@ -140,7 +140,7 @@ class ThreadResolver(Resolver):
             node = self.node(ref.owner)
             if node is None:
                 return None
-            if node is not self.thread.node:
+            if not self.reaches(node):
                 self._remote_access(ref, node, written, role)
                 return None
             return self.variable(ref, node)
@@ -152,7 +152,8 @@ class ThreadResolver(Resolver):
         if found is not None:
             found.used = True
         elif own is not None and name not in self.world.poisoned:
-            elsewhere = next(self.world.nodes_with(name), None)
+            nodes = sorted(self.world.nodes_with(name), key=lambda node: not self.reaches(node))
+            elsewhere = next(iter(nodes), None)
             if elsewhere is not None:
                 self._remote_access(ref, elsewhere, written, role)
             else:
@@ -165,6 +166,11 @@ class ThreadResolver(Resolver):
                 )
         return found
 
+    def reaches(self, node: NodeNames) -> bool:
+        """Whether the processor of the thread reaches the memory of a node: its own, and what shares a card with that."""
+        own = self.thread.node
+        return own is not None and self.world.card(node.name) == self.world.card(own.name)
+
     def _remote_access(self, ref: ast.Ref, node: NodeNames, written: ast.Expr | None, role: str) -> None:
         own = self.thread.node
         variable = self.variable(ref, node)
@@ -172,6 +178,11 @@ class ThreadResolver(Resolver):
             return
         place = ast.Ref(ast.Ident(node.name), ref.name, ref.index)
         shown = quote(advice.shown_reference(place))
+        if self.reaches(node):
+            hint = Hint(f"write {shown}", (insertion(self.report.source, ref.span.start, f"{node.name}."),))
+            message = f"{quote(ref.name.text)} is a variable of node {node.name}, beside {own.name}"
+            self.report.error("RR308", ref.span, message, hint=hint)
+            return
         if role:
             self.report.error("RR308", ref.span, f"{shown} is on another node: {role}")
             return

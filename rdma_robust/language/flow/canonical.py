@@ -71,7 +71,9 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
     for constant, value in program.constants:
         yield f"const {name(constant)} = {value}", None
     for node in program.nodes:
-        yield f"node {name(node)}{' many' * (node in program.many_nodes)}", None
+        card = program.card_of(node)
+        via = "" if card == node else f" via {name(card)}"
+        yield f"node {name(node)}{via}{' many' * (node in program.many_nodes)}", None
     for cell in program.cells:
         kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}{' sync' * cell.sync}"
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None

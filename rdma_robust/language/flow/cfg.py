@@ -35,6 +35,7 @@ class Cell:
     start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
     A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
     A `sync` one is meant for synchronisation, which no behaviour depends on.
+    With `via` its memory lies behind the card of that node, as an accelerator's does, and not beside the node's own.
     """
 
     node: str
@@ -44,9 +45,25 @@ class Cell:
     moment: bool = False
     relaxed: bool = False
     sync: bool = False
+    via: str = ""
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
+
+    @property
+    def memory(self) -> str:
+        """Which memory it is in: none of a name beside the card, or that of the node that lies behind it."""
+        return self.node if self.via else ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether cards keep the order of accesses as that of the table says: it is strict, and beside its card."""
+        return not (self.relaxed or self.via)
+
+    @property
+    def card(self) -> str:
+        """The node whose card reaches it: queue pairs to its words are with that one."""
+        return self.via or self.node
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +148,7 @@ class OrderFence:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRmw:
-    """Remote atomic on the queue pair towards `source.node`: its card replaces VALUE, the value of `source`, by `new` if
+    """Remote atomic on the queue pair towards `source.card`: its card replaces VALUE, the value of `source`, by `new` if
     `when` is true (of a fetch it never is), in one step; the old value goes to `target`, a word of the own node, in a second
     one, or nowhere: then it completes with the first. `new` and `when` are over VALUE and registers, whose values are
     those of the moment of posting.
@@ -150,7 +167,7 @@ class RemoteRmw:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """`nlR(source)` then `nrW(target)` on the queue pair towards `target.node`. No poll takes one that is not `signaled`."""
+    """`nlR(source)` then `nrW(target)` on the queue pair towards `target.card`. No poll takes one that is not `signaled`."""
 
     target: Cell
     source: Cell
@@ -160,7 +177,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """`nrR(source)` then `nlW(target)` on the queue pair towards `source.node`."""
+    """`nrR(source)` then `nlW(target)` on the queue pair towards `source.card`."""
 
     target: Cell
     source: Cell
@@ -386,6 +403,7 @@ class Program:
     integers without a domain, for example. `source` is the text that spans point into, for people: what the program does
     is what its threads say.
     With `crowds` it stands for all P(n), see :mod:`copies`; of `many_nodes` each copy of the one thread there has its own.
+    `behind` are the nodes whose memory lies behind the card of another one, with that one.
     """
 
     name: str
@@ -404,11 +422,26 @@ class Program:
     undecided: tuple[Diagnostic, ...] = ()
     hardware: Hardware = UNSAID
     many_nodes: tuple[str, ...] = ()
+    behind: tuple[tuple[str, str], ...] = ()
+
+    def card_of(self, node: str) -> str:
+        """Return the node whose card a node uses: itself, unless its memory lies behind that of another one."""
+        return dict(self.behind).get(node, node)
 
     @property
     def has_regions(self) -> bool:
         """Whether some word is in a relaxed region."""
         return any(cell.relaxed for cell in self.cells)
+
+    @property
+    def plain(self) -> bool:
+        """Whether cards keep the order of accesses to all words as that of the table says."""
+        return all(cell.plain for cell in self.cells)
+
+    @cached_property
+    def memories(self) -> tuple[str, ...]:
+        """The nodes with words that lie behind the card of another node."""
+        return tuple(dict.fromkeys(cell.memory for cell in self.cells if cell.memory))
 
     @property
     def crowds(self) -> tuple[Thread, ...]:
@@ -433,12 +466,13 @@ def is_unwritten(step: Step) -> bool:
 
 
 def node_of(op: Op) -> str | None:
-    """Return the node that a remote operation, or a poll, fence or flush of such, is about; None for all others."""
+    """Return the node with whose card a remote operation, or a poll, fence or flush of such, has to do; None for all
+    others."""
     match op:
         case Put(target=target) | InlinePut(target=target) | ImmPut(target=target):
-            return target.node
+            return target.card
         case Get(source=source) | RemoteRmw(source=source):
-            return source.node
+            return source.card
         case Poll(node) | RFence(node) | Flush(node) | OrderFence(node) | Send(node=node):
             return node
         case Silent() | Read() | Write() | Cas() | Rmw() | Section() | MFence() | Nondet():
@@ -467,7 +501,8 @@ def peer_of(op: Op) -> str | None:
 
 def queue_pairs_of(program: Program, thread: Thread) -> dict[str, str]:
     """Return the queue pairs that a thread can have, by their names, with the nodes at their other ends."""
-    return {**{node: node for node in program.nodes}, **dict(thread.lanes)}
+    cards = [node for node in program.nodes if program.card_of(node) == node]
+    return {**{node: node for node in cards}, **dict(thread.lanes)}
 
 
 def operands(op: Op) -> tuple[Expr, ...]:

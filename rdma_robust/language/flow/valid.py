@@ -21,6 +21,7 @@ from rdma_robust.language.flow.going_wrong import only_reads
 from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
 from rdma_robust.language.flow.valid_requests import (
     crowd_messages,
+    wrong_cards,
     wrong_counts,
     wrong_crowds,
     wrong_hardware,
@@ -114,10 +115,12 @@ def _declarations(program: cfg.Program) -> Iterator[Complaint]:
     for cell in program.cells:
         if cell.node not in program.nodes:
             yield Complaint(f"variable {quote(str(cell))} is on a node that is not declared")
+        elif cell.card != program.card_of(cell.node) and not cell.hidden:
+            yield Complaint(f"variable {quote(str(cell))} lies behind another card than its node says")
         if not is_integer(cell.init):
             yield Complaint(f"the initial value of {quote(str(cell))} is no integer of at most 18 digits")
     yield from _domain(program)
-    yield from map(Complaint, wrong_hardware(program))
+    yield from map(Complaint, (*wrong_hardware(program), *wrong_cards(program)))
     count = 0
     for thread in program.threads:
         if thread.node not in program.nodes:
@@ -299,12 +302,12 @@ class _Thread:
 
     def _own(self, cell: cfg.Cell, cells: frozenset[cfg.Cell], hidden: bool = False) -> Iterator[str]:
         yield from self._declared(cell, cells, hidden)
-        if cell.node != self.thread.node:
+        if cell.card != self.program.card_of(self.thread.node):
             yield f"{quote(str(cell))} is on another node"
 
     def _remote(self, cell: cfg.Cell, cells: frozenset[cfg.Cell], lane: str) -> Iterator[str]:
         yield from self._declared(cell, cells, False)
-        yield from self._queue_pair(cell.node, lane)
+        yield from self._queue_pair(cell.card, lane)
 
     @staticmethod
     def _declared(cell: cfg.Cell, cells: frozenset[cfg.Cell], hidden: bool) -> Iterator[str]:
@@ -317,9 +320,11 @@ class _Thread:
         yield from wrong_lane(self.thread, lane, node)
         if node not in self.program.nodes:
             yield f"unknown node {quote(node)}"
+        elif self.program.card_of(node) != node:
+            yield f"{quote(node)} has no card: its memory lies behind that of {self.program.card_of(node)}"
         elif node in self.program.many_nodes and node != self.thread.node:
             yield f"there are many of {quote(node)}, each of which only its own thread names"
-        elif node == self.thread.node and not self.program.allow_loopback:
+        elif node == self.program.card_of(self.thread.node) and not self.program.allow_loopback:
             yield f"{quote(node)} is its own node, to which only `allow loopback` gives a queue pair"
 
     def _expressions(self, step: cfg.Step) -> Iterator[str]:

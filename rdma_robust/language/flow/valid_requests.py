@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import get_args
 
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import UsageError
@@ -15,7 +14,8 @@ from rdma_robust.language.flow.cfg import NAMELESS, ImmPut, Op, Payload, Program
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.language.flow.valid_expressions import wrong_in
-from rdma_robust.model import Model, Order
+from rdma_robust.model import Model
+from rdma_robust.orders import is_order
 
 
 def wrong_payload(data: Payload) -> Iterator[str]:
@@ -30,8 +30,22 @@ def wrong_peer(program: Program, thread: Thread, peer: str) -> Iterator[str]:
     other = next((each for each in program.threads if each.name == peer), None)
     if other is None:
         yield f"unknown thread {quote(peer)}"
-    elif other is thread or (other.node == thread.node and not program.allow_loopback):
+    elif other is thread or (_card(program, other) == _card(program, thread) and not program.allow_loopback):
         yield f"messages go between threads of different nodes, and {quote(peer)} runs on {other.node} too"
+
+
+def _card(program: Program, thread: Thread) -> str:
+    return program.card_of(thread.node)
+
+
+def wrong_cards(program: Program) -> Iterator[str]:
+    """Yield what is wrong with the nodes whose memory lies behind the card of another one."""
+    behind = dict(program.behind)
+    for node, card in program.behind:
+        if node not in program.nodes or card not in program.nodes or card in behind:
+            yield f"the memory of {quote(node)} lies behind the card of {quote(card)}, which has none"
+        if node in program.many_nodes or card in program.many_nodes:
+            yield f"there are many of {quote(node)}, or of {quote(card)}: memory behind a card is that of nodes with names"
 
 
 def wrong_sender(program: Program, thread: Thread, sender: str, lane: str) -> Iterator[str]:
@@ -39,7 +53,7 @@ def wrong_sender(program: Program, thread: Thread, sender: str, lane: str) -> It
     yield from wrong_peer(program, thread, sender)
     other = next((each for each in program.threads if each.name == sender), None)
     if other is not None:
-        yield from wrong_lane(other, lane, thread.node)
+        yield from wrong_lane(other, lane, _card(program, thread))
 
 
 def wrong_lane(thread: Thread, lane: str, node: str) -> Iterator[str]:
@@ -57,16 +71,16 @@ def wrong_lanes(program: Program, thread: Thread) -> Iterator[str]:
     for name, node in thread.lanes:
         if names.count(name) > 1 or name in program.nodes:
             yield f"lane {quote(name)} of thread {thread.name} has a name that is taken"
-        if node not in program.nodes:
-            yield f"lane {quote(name)} of thread {thread.name} goes to {quote(node)}, which is no node"
+        if node not in program.nodes or program.card_of(node) != node:
+            yield f"lane {quote(name)} of thread {thread.name} goes to {quote(node)}, which is no node with a card"
 
 
 def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterator[str]:
     """Yield what is wrong with where a message goes and what number it carries."""
     yield from wrong_peer(program, thread, op.to)
-    node = op.node if isinstance(op, Send) else op.target.node
+    node = op.node if isinstance(op, Send) else op.target.card
     other = next((each for each in program.threads if each.name == op.to), None)
-    if other is not None and other.node != node:
+    if other is not None and _card(program, other) != node:
         yield f"thread {quote(op.to)} runs on {other.node}, not on {node}"
     if isinstance(op, ImmPut) and not (isinstance(op.imm, Const | Name) and op.imm != VALUE):
         yield "an immediate is a register or a constant"
@@ -87,14 +101,14 @@ def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
     for sender, buffer, lane in thread.posted:
         for message in wrong_sender(program, thread, sender, lane):
             yield f"a receive of thread {thread.name} is posted from a wrong thread: {message}"
-        if buffer not in program.cells or buffer.hidden or buffer.node != thread.node:
+        if buffer not in program.cells or buffer.hidden or buffer.card != _card(program, thread):
             yield f"thread {thread.name} posts {quote(str(buffer))}, which is no variable of its node"
 
 
 def wrong_hardware(program: Program) -> Iterator[str]:
     """Yield what is wrong with the hardware that a program names."""
     told = {word: value for word, value in asdict(program.hardware).items() if value is not None}
-    if told.get("order", "default") not in get_args(Order):
+    if not is_order(told.get("order", "default")):
         yield f"no order is called {told['order']!r}"
     if told.get("cpu", "sc") not in ("sc", "tso"):
         yield f"no cpu is called {told['cpu']!r}"

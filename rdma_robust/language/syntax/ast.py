@@ -487,10 +487,13 @@ class FamilyRange:
 
 @dataclass(frozen=True, slots=True)
 class NodeDeclaration:
+    """With `via` its memory lies behind the card of that other node."""
+
     name: Ident
     cells: tuple[CellDeclaration, ...]
     span: Span = field(default=NO_SPAN, compare=False)
     family: FamilyRange | None = None
+    via: NodeName | None = None
 
 
 @dataclass(frozen=True, slots=True)

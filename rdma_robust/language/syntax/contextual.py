@@ -21,7 +21,7 @@ _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
 _JOINING: Final = frozenset({"TO", "FROM", "IMM"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
 _SINGLE: Final = frozenset(
-    {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "SYNC", "WHEN"}
+    {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "SYNC", "VIA", "WHEN"}
 )
 
 _SAID_WITH: Final = {"RELAXED": "SYNC", "SYNC": "RELAXED"}
@@ -69,6 +69,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
     - `relaxed` and `sync` begin the declaration of a variable of a node, and a word follows;
+    - `via` follows the name of a node that is declared, or its range, and a word follows;
     - a bracket follows `faa`, `fetch`, `swap` and `nondet`;
     - `invariant` begins a line outside of braces, or one in which an expression follows it;
     - `at` and `ended` are in an `invariant` line and follow a name;
@@ -196,6 +197,8 @@ class _Reader:
                 return not self._depth and self._begins() and word
             case "RELAXED" | "SYNC":
                 return self._in_node and self._previous in _STARTS | {"COMMA", _SAID_WITH[kind]} and word
+            case "VIA":
+                return self._in_node and not self._depth and self._previous in _NAMED and word
             case "SEND":
                 return not self._in_node and self._begins() and (word or self._sends(at))
             case "IN":

@@ -113,12 +113,12 @@ class _Formatter:
         cells = [printer.cell_text(c) for c in item.cells]
         name = printer.item(item)
         short = f"{name} {{ {', '.join(cells)} }}" if cells else f"{name} {{ }}"
-        last = item.name.span if item.family is None else item.family.span
+        last = item.via.span if item.via is not None else item.name.span if item.family is None else item.family.span
         if len(short) <= WIDTH and not self._comment_in(last.end, item.span.end):
             self._line(short, item.span)
             return
         head = Span(item.span.line, item.span.column, last.end_line, 0, item.span.start, last.end)
-        self._line(f"{name} {{", head, "{]" if item.family else "{")
+        self._line(f"{name} {{", head, "{]" if item.family or item.via else "{")
         self._indent()
         for cell, text in zip(item.cells, cells, strict=True):
             self._line(text, cell.span)

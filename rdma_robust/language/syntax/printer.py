@@ -217,8 +217,8 @@ def item(part: ast.Item) -> str:
             return "const " + ", ".join(binding(b) for b in bindings)
         case ast.Domain(low, high):
             return f"domain {expression(low)}..{expression(high)}"
-        case ast.NodeDeclaration(name, family=many):
-            return f"node {name.text}{family(many)}"
+        case ast.NodeDeclaration(name, family=many, via=via):
+            return f"node {name.text}{family(many)}{'' if via is None else f' via {place_text(via)}'}"
         case ast.ThreadDeclaration(name, node, family=many, on_own=on_own):
             return f"thread {name.text}{family(many)} on {place_text(node)}{'[*]' * on_own}"
         case ast.Macro(name, parameters):

@@ -59,8 +59,12 @@ class TreeBuilder(CommonBuilder):
 
     def node(self, parts: list[Part]) -> ast.NodeDeclaration:
         return ast.NodeDeclaration(
-            ident_of(parts[1]), parts_of_kind(parts, ast.CellDeclaration), span_from(parts[0], parts[-1]), parts[2]
+            ident_of(parts[1]), parts_of_kind(parts, ast.CellDeclaration), span_from(parts[0], parts[-1]), *parts[2:4]
         )
+
+    def via(self, parts: list[Part]) -> ast.Ident:
+        name: ast.Ident = parts[1]
+        return name
 
     def family(self, parts: list[Part]) -> ast.FamilyRange:
         counter, *rest = parts[1:-1]

@@ -130,8 +130,9 @@ def _expressions(program: ast.ProgramTree, report: Reporter) -> Iterator[ast.Exp
                 yield from (b.value for b in bindings if b.value is not None)
             case ast.Domain(low, high):
                 yield from (low, high)
-            case ast.NodeDeclaration(_, cells, family=family):
+            case ast.NodeDeclaration(_, cells, family=family, via=via):
                 yield from _bounds(family)
+                yield from () if via is None or via.index is None else (via.index,)
                 yield from (e for c in cells for e in (c.size, c.init) if e is not None)
             case ast.ThreadDeclaration(_, node, family=family):
                 yield from _bounds(family)

@@ -41,6 +41,11 @@ def value_shape(value: SymbolicValue) -> Shape:
     return None if isinstance(value, Symbol) else tuple([value_shape(item) for item in value])
 
 
+def shape_size(shape: Shape) -> int:
+    """Return how many numbers a value of this shape has."""
+    return 1 if shape is None else sum(shape_size(each) for each in shape)
+
+
 class Evaluation:
     """Evaluates what one statement evaluates; `faults` are where it is a fault, first ones first.
 

@@ -100,22 +100,22 @@ def _without_candidates(unrolled: UnrolledProgram, endpoints: Sequence[EndpointP
         receives.update(pairs.receives[row].number for row in np.flatnonzero(pairs.possible.any(1)))
         sends.update(pairs.sends[column].number for column in np.flatnonzero(pairs.possible.any(0)))
     yield from (("receive", each.number, 0) for each in unrolled.receives if each.number not in receives)
-    if buffer == "zero":
+    if unrolled.has_rendezvous(buffer):
         yield from (("send", each.number, 0) for each in unrolled.sends if each.number not in sends)
 
 
 def _edges(unrolled: UnrolledProgram, endpoints: Sequence[EndpointPairs], buffer: Buffer) -> Iterator[tuple[Node, Node]]:
     for events in unrolled.events:
-        yield from _program_order(events, buffer)
+        yield from _program_order(unrolled, events, buffer)
     for pairs in endpoints:
         yield from _single_candidates(pairs)
         if pairs.takes_everything:
             yield from _in_order(pairs)
-    if buffer == "zero":
+    if unrolled.has_rendezvous(buffer):
         yield from _single_receives(endpoints)
 
 
-def _program_order(events: Sequence[Event], buffer: Buffer) -> Iterator[tuple[Node, Node]]:
+def _program_order(unrolled: UnrolledProgram, events: Sequence[Event], buffer: Buffer) -> Iterator[tuple[Node, Node]]:
     """Yield edges from what surely happens before an event of the same process, and between issues, matches and waits."""
     last: dict[int, tuple[Symbol, Node]] = {}
     known = Guards()
@@ -133,7 +133,7 @@ def _program_order(events: Sequence[Event], buffer: Buffer) -> Iterator[tuple[No
                 yield node, ("send", event.number, 0)
             case ReceiveEvent():
                 yield node, ("receive", event.number, 0)
-            case WaitEvent() if event.kind == "receive" or buffer == "zero":
+            case WaitEvent() if unrolled.opened(event, buffer) == "zero":
                 yield (event.kind, event.operation, 0), node
             case _:
                 pass

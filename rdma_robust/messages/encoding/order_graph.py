@@ -178,7 +178,7 @@ def order_matches(
 ) -> MatchOrder:
     """Return how the matches of a solution can be ordered, or at least one circle.
 
-    `families` are the families of constraints whose edges count; Z counts only under zero buffer.
+    `families` are the families of constraints whose edges count; Z counts only for sends that a match completes.
     """
     graph = _Graph(candidates, overtaking, solution, families)
     order = graph.order()
@@ -227,9 +227,9 @@ class _Graph:
         self.count = len(matches)
         self.why: dict[tuple[int, int], Symbol] = {}
         self.after: list[list[int]] = [[] for _ in matches]
-        waits = {"receive": "W" in families, "send": "Z" in families and candidates.buffer == "zero"}
+        self._candidates = candidates
         for events in candidates.unrolled.events:
-            self._process(events, happens, waits, families)
+            self._process(events, happens, families)
         for at, (receive, send) in enumerate(matches):
             pairs, row = overtaking.place[receive]
             column = overtaking.column(pairs, send)
@@ -250,9 +250,7 @@ class _Graph:
         if condition is not None and not condition.constant:
             self.why[a, b] = condition
 
-    def _process(
-        self, events: Sequence[Event], happens: Callable[[Event], bool], waits: Mapping[str, bool], families: frozenset[str]
-    ) -> None:
+    def _process(self, events: Sequence[Event], happens: Callable[[Event], bool], families: frozenset[str]) -> None:
         """Add the events of one process that matches come after, or that come after matches."""
         last = -1
         for event in events:
@@ -261,7 +259,7 @@ class _Graph:
                     at, waiting = self.of_send.get(event.number), False
                 case ReceiveEvent():
                     at, waiting = self.of_receive.get(event.number), False
-                case WaitEvent() if waits[event.kind]:
+                case WaitEvent() if self._orders(event, families):
                     matched = self.of_receive if event.kind == "receive" else self.of_send
                     at, waiting = matched.get(event.operation), True
                 case _:
@@ -278,6 +276,11 @@ class _Graph:
             if last >= 0 and "PO" in families:
                 self._edge(last, here)
             last = here
+
+    def _orders(self, wait: WaitEvent, families: frozenset[str]) -> bool:
+        """Return whether a wait comes after a match, by W or Z."""
+        family = "W" if wait.kind == "receive" else "Z"
+        return family in families and self._candidates.unrolled.opened(wait, self._candidates.buffer) == "zero"
 
     def order(self) -> list[int]:
         """Return the matches in an order along the edges, as far as there is one; `left` is on circles or between them."""

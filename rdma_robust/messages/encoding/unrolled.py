@@ -14,7 +14,7 @@ from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, SymbolicValue, Symbols
-from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.message_program import Buffer, MessageProgram, SendMode, completion_of
 from rdma_robust.messages.language.message_terms import FaultKind
 
 Shape = tuple["Shape", ...] | None
@@ -50,7 +50,10 @@ class GuardedEvent:
 
 @dataclass(frozen=True, slots=True)
 class SendEvent(GuardedEvent):
-    """Send `number` of all sends of the program is issued. `rank` is how many its process has issued before."""
+    """Send `number` of all sends of the program is issued. `rank` is how many its process has issued before.
+
+    `elements` are those of its value.
+    """
 
     number: int
     value: SymbolicValue
@@ -58,6 +61,8 @@ class SendEvent(GuardedEvent):
     port: int
     tag: Symbol
     rank: Symbol
+    mode: SendMode = "standard"
+    elements: int = 1
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -163,6 +168,18 @@ class UnrolledProgram:
     def fixed(self) -> bool:
         """Return whether every process goes through the same sends and receives in every run, as far as it gets."""
         return all(each.guard.constant for each in self.sends) and all(each.guard.constant for each in self.receives)
+
+    def opened(self, wait: WaitEvent, buffer: Buffer) -> Buffer:
+        """Return when a wait is open: `zero` at the match, `infinite` at once, `any` either."""
+        return "zero" if wait.kind == "receive" else self.buffer_of(self.sends[wait.operation], buffer)
+
+    def buffer_of(self, send: SendEvent, buffer: Buffer) -> Buffer:
+        """Return when a send completes: as under `zero`, `infinite` or `any`."""
+        return completion_of(send.mode, send.elements, buffer, self.program.eager)
+
+    def has_rendezvous(self, buffer: Buffer) -> bool:
+        """Return whether some send completes only when it is matched."""
+        return any(self.buffer_of(each, buffer) == "zero" for each in self.sends)
 
     @property
     def cuts(self) -> tuple[CutEvent, ...]:

@@ -12,7 +12,14 @@ from typing import Final, Literal
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merge_values, received_value
+from rdma_robust.messages.encoding.evaluation import (
+    Evaluation,
+    Held,
+    merge_values,
+    received_value,
+    shape_size,
+    value_shape,
+)
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
 from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shapes
 from rdma_robust.messages.language import message_program as mp
@@ -230,7 +237,18 @@ class Statements:
             return
         number, message = len(self.made.sends), run.message(value)
         event = events.SendEvent(
-            self.number, len(self.events), state.guard, number, message, to, statement.port, tag, state.sent, statement.span
+            self.number,
+            len(self.events),
+            state.guard,
+            number,
+            message,
+            to,
+            statement.port,
+            tag,
+            state.sent,
+            statement.mode,
+            shape_size(value_shape(message)),
+            statement.span,
         )
         self.made.sends.append(event)
         self.add(event)

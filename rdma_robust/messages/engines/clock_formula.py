@@ -215,7 +215,7 @@ class ClockFormula:
             here, reached, last = self.z3.BoolVal(True), [], None
             for event in events:
                 reached.append(here)
-                if isinstance(event, WaitEvent) and not (event.kind == "send" and self.buffer == "infinite"):
+                if isinstance(event, WaitEvent) and self.unrolled.opened(event, self.buffer) != "infinite":
                     passed = self.solver.truth(f"passed {event.process} {event.position}")
                     self.passed[event.process, event.position] = passed
                     self._say("PO reached", passed, then=here)
@@ -235,7 +235,7 @@ class ClockFormula:
 
     def _wait(self, event: WaitEvent, passed: Any) -> None:
         receives = event.kind == "receive"
-        if not receives and self.buffer != "zero":
+        if self.unrolled.opened(event, self.buffer) != "zero":
             return
         family = "W" if receives else "Z"
         matched = (self.matched_receive if receives else self.matched_send)[event.operation]

@@ -201,7 +201,7 @@ def by_gathering(
     try:
         unrolled = unrolled or unroll(program, questions.loop_bound, limits)
         endpoints = _endpoints(unrolled)
-        if endpoints is None or not (buffer == "infinite" or _all_are_taken(unrolled, endpoints)):
+        if endpoints is None or not (_none_waits(unrolled, buffer) or _all_are_taken(unrolled, endpoints)):
             return None
         violations = _Violations(program, buffer, unrolled, endpoints)
         if not violations.found(limits):
@@ -226,6 +226,11 @@ def by_gathering(
         reason="" if all_of_them else f"there are more than {MOST_PAIRS:,} pairs, of which two of each receive are told",
         work={"receives": len(unrolled.receives), "sends": len(unrolled.sends)},
     )
+
+
+def _none_waits(unrolled: UnrolledProgram, buffer: Buffer) -> bool:
+    """Return whether every send completes at once."""
+    return all(unrolled.buffer_of(each, buffer) == "infinite" for each in unrolled.sends)
 
 
 def _endpoints(unrolled: UnrolledProgram) -> Endpoints | None:

@@ -221,7 +221,8 @@ class MatchClauses:
             here, reached = clauses.true, []
             for event in events:
                 reached.append(here)
-                if not isinstance(event, WaitEvent) or (event.kind == "send" and self.buffer == "infinite"):
+                opened = self.unrolled.opened(event, self.buffer) if isinstance(event, WaitEvent) else "infinite"
+                if not isinstance(event, WaitEvent) or opened == "infinite":
                     continue
                 passed = clauses.new()
                 if "PO" in self.families:
@@ -229,7 +230,7 @@ class MatchClauses:
                 guard = self.terms.truth(event.guard)
                 if event.kind == "receive" and "W" in self.families:
                     clauses.clause(-passed, -guard, self.matched_receive[event.operation])
-                if event.kind == "send" and self.buffer == "zero" and "Z" in self.families:
+                if event.kind == "send" and opened == "zero" and "Z" in self.families:
                     clauses.clause(-passed, -guard, self.matched_send[event.operation])
                 self.passed[event.process, event.position] = here = passed
             self.reached.append(reached)

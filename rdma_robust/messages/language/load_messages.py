@@ -72,6 +72,7 @@ class _Reader:
             ports=(*ports, COLLECTIVE) if uses_library else ports,
             claims=tuple(self.names.declared.claims),
             warnings=self.report.warnings,
+            eager=self.names.declared.eager,
         )
 
     def _processes(self, world: GlobalScope, library: GlobalScope) -> tuple[tuple[Process, ...], bool]:

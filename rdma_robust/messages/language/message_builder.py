@@ -148,7 +148,7 @@ class ContractBuilder(CommonBuilder):
         return contracts.AgreeTerm(parts[2], span_from(parts[0], parts[-1]))
 
 
-_BUFFERS: Final[dict[str, Buffer]] = {"ZERO": "zero", "INFINITE": "infinite", "ANY": "any"}
+_BUFFERS: Final[dict[str, Buffer]] = {"ZERO": "zero", "INFINITE": "infinite", "ANY": "any", "EAGER": "eager"}
 
 
 class MessageBuilder(ContractBuilder):
@@ -193,7 +193,8 @@ class MessageBuilder(ContractBuilder):
         return tree.ClaimWords(" ".join(kind), int(number), span_from(words[0], words[-1]))  # type: ignore[arg-type]
 
     def buffer(self, parts: list[Part]) -> tree.BufferWord:
-        return tree.BufferWord(_BUFFERS[parts[0].type], span_from(parts[0], parts[0]))
+        word, *limit = parts
+        return tree.BufferWord(_BUFFERS[word.type], int(limit[0]) if limit else None, span_from(word, parts[-1]))
 
     def registers(self, parts: list[Part]) -> tree.RegisterLine:
         return tree.RegisterLine(parts_of_kind(parts, tree.Declarator), span_from(parts[0], parts[-1]))
@@ -221,9 +222,10 @@ class MessageBuilder(ContractBuilder):
         return self.made_send(request, message, request)
 
     def made_send(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.SendLine:
-        value, _, to, _, port, _, tag = parts
+        mode, value, _, to, _, port, _, tag = parts
         span = span_from(first, last_of(parts))
-        return tree.SendLine(request, value, to, None if port is None else ident_of(port), tag, span)
+        named = None if port is None else ident_of(port)
+        return tree.SendLine(request, value, to, named, tag, span, "standard" if mode is None else str(mode))  # type: ignore[arg-type]
 
     def recv(self, parts: list[Part]) -> tree.ReceiveLine:
         keyword, *pattern = parts

@@ -11,7 +11,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_library import library
 from rdma_robust.messages.language.message_parts import contract_names, function_calls_in
-from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageClaim, Statement
+from rdma_robust.messages.language.message_program import ALL_BUFFERS, BUFFERS, Buffer, MessageClaim, Statement
 from rdma_robust.messages.language.message_scope import ProcessScope
 from rdma_robust.messages.language.message_warnings import (
     warn_never_read,
@@ -142,11 +142,14 @@ class Declarations:
         self.name: str | None = None
         self.registers: list[tree.Declarator] = []
         self.claims: list[MessageClaim] = []
+        self.eager: int | None = None
         self._constants = ProcessScope(self.world, report, None, {})
         self._first: Span | None = None
 
     def read(self, program: ast.ProgramTree) -> GlobalScope:
         """Return what the names of a program mean."""
+        lines = [each for each in tree.declarations(program) if isinstance(each, tree.ExpectLine)]
+        self.eager = next((word.limit for line in lines for word in line.buffers if word.limit is not None), None)
         for item in tree.declarations(program):
             self._item(item)
         return self.world
@@ -248,10 +251,13 @@ class Declarations:
     def _expect(self, line: tree.ExpectLine) -> None:
         said: dict[Buffer, Span] = {}
         for word in line.buffers:
+            if word.limit not in (None, self.eager):
+                about = f"`eager {word.limit}` contradicts `eager {self.eager}` further above"
+                self.report.error("RR921", word.span, about, hint="a program has one limit; `--eager N` sets another")
             if said.setdefault(word.buffer, word.span) is not word.span:
                 self.report.error("RR921", word.span, f"`{word.buffer}` is said twice", hint="take one of them out")
         for claim in line.claims:
-            self._claim(claim, tuple(said) or BUFFERS)
+            self._claim(claim, tuple(said) or (BUFFERS if self.eager is None else ALL_BUFFERS))
 
     def _claim(self, claim: tree.ClaimWords, buffers: tuple[Buffer, ...]) -> None:
         for before in self.claims:

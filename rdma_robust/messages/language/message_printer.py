@@ -233,7 +233,8 @@ def _message(line: tree.SendLine | tree.ReceiveLine) -> str:
     port = "" if line.port is None else f" on {line.port.text}"
     tag = "" if line.tag is None else f" tag {_pattern(line.tag)}"
     if isinstance(line, tree.SendLine):
-        return f"{given}send {expression_text(line.value)} to {expression_text(line.to)}{port}{tag}"
+        mode = "" if line.mode == "standard" else f"{line.mode} "
+        return f"{given}send {mode}{expression_text(line.value)} to {expression_text(line.to)}{port}{tag}"
     source = "" if line.source is None else f" from {_pattern(line.source)}"
     return f"{given}recv {expression_text(line.target)}{source}{port}{tag}"
 
@@ -265,10 +266,14 @@ def item_text(part: object) -> str:
             return f"{'daemon ' * declaration.daemon}proc {name.text}{bounds}"
         case tree.ExpectLine(claims, buffers, contracts):
             of_buffers = [f"matchings {each.number}" if each.kind == "matchings" else each.kind for each in claims]
-            under = f" under {', '.join(each.buffer for each in buffers)}" if buffers else ""
+            under = f" under {', '.join(map(_buffer, buffers))}" if buffers else ""
             return f"expect {', '.join((*of_buffers, *map(_contract_claim, contracts)))}{under}"
         case ast.BrokenStatement():
             return ""
+
+
+def _buffer(word: tree.BufferWord) -> str:
+    return word.buffer if word.limit is None else f"{word.buffer} {word.limit}"
 
 
 def _contract_claim(claim: tree.ContractClaimWords) -> str:

@@ -13,10 +13,31 @@ from typing import Literal, assert_never
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.messages.language.message_terms import Term
 
-Buffer = Literal["zero", "infinite", "any"]
-"""When a send completes: at its match; at once; at once or, if the runtime refuses to buffer it, at its match."""
+Buffer = Literal["zero", "infinite", "any", "eager"]
+"""When a send completes: at its match; at once; at once or, if the runtime refuses to buffer it, at its match; at once if
+it has few elements, else at its match."""
 
 BUFFERS: tuple[Buffer, ...] = ("zero", "infinite", "any")
+"""Those of every program; `eager` is asked about only where it is known how many elements are few."""
+
+ALL_BUFFERS: tuple[Buffer, ...] = (*BUFFERS, "eager")
+
+SendMode = Literal["standard", "sync", "buffered"]
+"""A send completes when the buffers say; only at its match; or at once, whatever they say."""
+
+SEND_MODES: tuple[SendMode, ...] = ("standard", "sync", "buffered")
+
+
+def completion_of(mode: SendMode, elements: int, buffer: Buffer, eager: int | None) -> Buffer:
+    """Return when one send completes under `buffer`: as all do under `zero`, `infinite` or `any`.
+
+    Under `eager` sends of at most so many elements are buffered.
+    """
+    if mode != "standard":
+        return "zero" if mode == "sync" else "infinite"
+    if buffer != "eager":
+        return buffer
+    return "infinite" if elements <= (eager or 0) else "zero"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,7 @@ class IssueSend:
     port: int
     tag: Term
     span: Span = field(default=NO_SPAN, compare=False)
+    mode: SendMode = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +283,10 @@ class MessageClaim:
 
 @dataclass(frozen=True, slots=True)
 class MessageProgram:
-    """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index."""
+    """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index.
+
+    `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so.
+    """
 
     name: str
     file: str
@@ -270,3 +295,17 @@ class MessageProgram:
     ports: tuple[str, ...] = ("",)
     claims: tuple[MessageClaim, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    eager: int | None = None
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Return the buffer semantics that the program is asked about."""
+        return BUFFERS if self.eager is None else ALL_BUFFERS
+
+
+def with_eager(program: MessageProgram, eager: int) -> MessageProgram:
+    """Return a program that is asked about another limit; what it claims about its own one is claimed no more."""
+    if eager == program.eager:
+        return program
+    kept = [replace(each, buffers=tuple(b for b in each.buffers if b != "eager")) for each in program.claims]
+    return replace(program, eager=eager, claims=tuple(each for each in kept if each.buffers))

@@ -297,7 +297,7 @@ def issued_send(scope: ProcessScope, line: tree.SendLine, request: Place, span: 
     port = scope.port(line.port)
     tag = NOTHING if line.tag is None else scope.term(line.tag)
     _check_tag(scope, tag, line.tag)
-    return IssueSend(request, value, to, port, tag, span)
+    return IssueSend(request, value, to, port, tag, span, line.mode)
 
 
 def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, span: Span) -> IssueReceive:

@@ -123,6 +123,11 @@ def zeros(size: Value) -> tuple[Value, ...]:
     return (0,) * length
 
 
+def value_size(value: Value) -> int:
+    """Return how many numbers a value has."""
+    return 1 if isinstance(value, int) else sum(map(value_size, value))
+
+
 def value_of(term: Term, registers: Mapping[str, Value]) -> Value:
     """Return what `term` is worth, from left to right. Raises FaultError, and KeyError for an unknown register."""
     match term:

@@ -12,7 +12,7 @@ from typing import Any, cast
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language.contract_tree import ContractText
-from rdma_robust.messages.language.message_program import Buffer, ClaimKind
+from rdma_robust.messages.language.message_program import Buffer, ClaimKind, SendMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,7 @@ class SendLine:
     port: ast.Ident | None
     tag: Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
+    mode: SendMode = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,10 @@ class ClaimWords:
 
 @dataclass(frozen=True, slots=True)
 class BufferWord:
+    """Buffers; of `eager` with the `limit` of what is few."""
+
     buffer: Buffer
+    limit: int | None = None
     span: Span = field(default=NO_SPAN, compare=False)
 
 

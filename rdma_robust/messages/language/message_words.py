@@ -89,7 +89,9 @@ class ContractWords:
         return False
 
 
-_CLAIMS: Final = frozenset({"HOLDS", "VIOLATED", "DEADLOCK", "NO", "RACE", "MATCHINGS", "ZERO", "INFINITE", "UNDER"})
+_CLAIMS: Final = frozenset(
+    {"HOLDS", "VIOLATED", "DEADLOCK", "NO", "RACE", "MATCHINGS", "ZERO", "INFINITE", "EAGER", "UNDER"}
+)
 _LED_BY: Final = {
     "TO": frozenset({"SEND", "ISEND"}),
     "FROM": frozenset({"RECV", "IRECV"}),
@@ -98,11 +100,15 @@ _LED_BY: Final = {
 }
 _MESSAGES: Final = _LED_BY["ON"]
 _OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
-WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | {"ANY", "DAEMON", "IN", "PORT"}
+_MODES: Final = frozenset({"SYNC", "BUFFERED"})
+WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | {"ANY", "DAEMON", "IN", "PORT"}
 """The terminals of words that are keywords in places only."""
 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
 """What an expression, or a part of a pattern, ends with."""
+
+_SENT: Final = frozenset({"NAME", "NUMBER", "LPAR", "OP_NOT", "PID", "NPROCS"}) | WORDS
+"""What is sent begins with one of them, or with a minus, which may also stand behind a register."""
 
 _STARTS: Final = frozenset({"", "NEWLINE", "SEMICOLON", "LBRACE", "RBRACE"})
 _OUTSIDE: Final = frozenset({"EXPECT", "FUN", "PROC"})
@@ -116,6 +122,7 @@ def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
 
     - words of claims, `under` and buffers are in an `expect` line;
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
+    - the mode of a send follows `send` or `isend`, and what is sent begins behind it;
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
@@ -209,6 +216,8 @@ class _Reader:
         match kind:
             case "CONTRACT":
                 return self._may_have_contract()
+            case "SYNC" | "BUFFERED":
+                return self._previous in _LED_BY["TO"] and after is not None and after.type in _SENT - {"TO"}
             case "ANY":
                 return self._line == "EXPECT" or (self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"})
             case "IN":

@@ -44,7 +44,7 @@ def program_text(program: made.MessageProgram) -> str:
     items += [tree.RegisterLine(globals_)] if globals_ else []
     items += text.functions.items
     items += [_proc(family, each, counter) for family, each in zip(families.found, bodies, strict=True)]
-    items += map(_expected, program.claims)
+    items += (_expected(each, program) for each in program.claims)
     return format_tree(ast.ProgramTree(tree.as_part(tuple(items))), MESSAGE_STYLE)
 
 
@@ -89,6 +89,8 @@ def _branches(family: FamilyNames, bodies: list[ast.Block], counter: ast.Ident) 
     return ast.Block((ast.If(tuple(arms[:-1]), arms[-1].block),))
 
 
-def _expected(claim: made.MessageClaim) -> tree.ExpectLine:
-    buffers = () if claim.buffers == made.BUFFERS else tuple(map(tree.BufferWord, claim.buffers))
+def _expected(claim: made.MessageClaim, program: made.MessageProgram) -> tree.ExpectLine:
+    limits = {"eager": program.eager}
+    words = tuple(tree.BufferWord(each, limits.get(each)) for each in claim.buffers)
+    buffers = () if claim.buffers == program.buffers else words
     return tree.ExpectLine((tree.ClaimWords(claim.kind, claim.number),), buffers)

@@ -201,7 +201,7 @@ class ProcessTree:
             self._note(statement.tag)
             tag = None if statement.tag == Const(0) else self.terms.within(statement.tag, 0, None)
             value, to = self.terms.term(statement.value), self.terms.within(statement.to, 0, last)
-            return tree.SendLine(request, value, to, port, tag)
+            return tree.SendLine(request, value, to, port, tag, mode=statement.mode)
         target = self._place(statement.target)
         source = self._pattern(statement.source, statement.sender, last)
         return tree.ReceiveLine(request, target, source, port, self._pattern(statement.tag, statement.which, None))

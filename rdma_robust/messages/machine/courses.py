@@ -48,7 +48,7 @@ class Course:
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
         self.processes: tuple[FlatProcess, ...] = tuple(flat(each) for each in program.processes)
         count = len(self.processes)
-        self.rules = tuple(ProcessRules(each, me, count, buffer) for me, each in enumerate(self.processes))
+        self.rules = tuple(ProcessRules(each, me, count, buffer, program.eager) for me, each in enumerate(self.processes))
         self.frames = tuple(ProcessFrame(each, initial(each)) for each in self.processes)
         self.moves: list[Move] = []
 
@@ -59,10 +59,10 @@ class Course:
         return self.rules[process].step(self.frames[process], choice or 0)
 
     def waited_send(self, process: int) -> int | None:
-        """Return the send that a process waits for and whose wait is not open, if it is one."""
+        """Return the send that a process waits for and that a buffer would let it pass, if it is one."""
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame) if frame.status == "runs" else None
-        return handle.nth if isinstance(handle, SendHandle) else None
+        return handle.nth if isinstance(handle, SendHandle) and not handle.matched else None
 
     def can_step(self, process: int) -> bool:
         frame = self.frames[process]

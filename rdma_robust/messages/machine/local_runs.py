@@ -140,7 +140,7 @@ class _Runner:
             if handle is not None:
                 frame.status = "waits"
                 self.end(way)
-                if not (self.buffered and isinstance(handle, SendHandle)):
+                if not self.buffered or not isinstance(handle, SendHandle) or handle.matched:
                     return None
                 frame.status = "runs"
                 open_send(frame, handle.nth)
@@ -218,8 +218,8 @@ def _shape(frame: ProcessFrame) -> Key:
 
     def aged(slot: Slot) -> object:
         match slot:
-            case SendHandle(nth) if nth != ANYTHING:
-                return frame.sent - nth
+            case SendHandle(nth, matched) if nth != ANYTHING:
+                return (frame.sent - nth, matched)
             case ReceiveHandle(nth, target, sender, which, None):
                 return (frame.received - nth, target, sender, which)
             case tuple():

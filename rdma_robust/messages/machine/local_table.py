@@ -99,7 +99,9 @@ class LocalTable:
     def __post_init__(self) -> None:
         self.processes = tuple(flat(each) for each in self.program.processes)
         count = len(self.processes)
-        self.rules = tuple(ProcessRules(each, me, count, self.buffer) for me, each in enumerate(self.processes))
+        self.rules = tuple(
+            ProcessRules(each, me, count, self.buffer, self.program.eager) for me, each in enumerate(self.processes)
+        )
         self.locals = [[] for _ in range(count)]
         self._numbers = [{} for _ in range(count)]
         self._reaches = [[] for _ in range(count)]

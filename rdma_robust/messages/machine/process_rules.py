@@ -22,8 +22,17 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     Place,
     Requests,
+    completion_of,
 )
-from rdma_robust.messages.language.message_terms import FaultError, Value, require_number, value_of, with_element, zeros
+from rdma_robust.messages.language.message_terms import (
+    FaultError,
+    Value,
+    require_number,
+    value_of,
+    value_size,
+    with_element,
+    zeros,
+)
 from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Jump, LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
@@ -51,6 +60,7 @@ class ProcessRules:
     me: int
     count: int
     buffer: Buffer
+    eager: int | None = None
 
     def span(self, at: int) -> Span:
         """Return the place of an instruction in the text."""
@@ -164,7 +174,8 @@ class ProcessRules:
         value = value_of(send.value, registers)
         to = self._process_number(value_of(send.to, registers), "destination")
         tag = _tag(value_of(send.tag, registers))
-        handle = SendHandle(ANYTHING if self.buffer == "infinite" else frame.sent)
+        opened = completion_of(send.mode, value_size(value), self.buffer, self.eager)
+        handle = SendHandle(ANYTHING) if opened == "infinite" else SendHandle(frame.sent, opened == "zero")
         self._activate(frame, send.request, handle)
         frame.sends.append(SendOp(frame.sent, to, send.port, tag, value))
         frame.sent += 1

@@ -44,9 +44,10 @@ Spot = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class SendHandle:
-    """An active request of a send; `nth` is ANYTHING once its wait is open."""
+    """An active request of a send; `nth` is ANYTHING once its wait is open. Only a match opens that of a `matched` one."""
 
     nth: int
+    matched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,8 @@ def nameless(local: LocalState) -> LocalState:
 
     def renamed(slot: Slot) -> Slot:
         match slot:
-            case SendHandle(nth) if nth != ANYTHING:
-                return SendHandle(sends[nth])
+            case SendHandle(nth, matched) if nth != ANYTHING:
+                return SendHandle(sends[nth], matched)
             case ReceiveHandle(nth, target, sender, which, None):
                 return ReceiveHandle(receives[nth], target, sender, which)
             case tuple():

@@ -22,6 +22,7 @@ from rdma_robust.messages.replay.world import (
     UnmatchedReceive,
     UnmatchedSend,
 )
+from rdma_robust.messages.replay.worth import replay_size
 
 
 class NotEnabled(InternalError):
@@ -53,7 +54,7 @@ class Interpreter:
                 continue
             if self.can_step(world, me):
                 yield from (ProcessStep(me, choice) for choice in self.choices(process))
-            elif self.buffer == "any" and isinstance(self.performer.awaited(me, process), ActiveSend):
+            elif self.can_buffer(world, self.performer.awaited(me, process)):
                 yield BufferGrant(me)
         for receive in world.receives:
             for send in world.sends:
@@ -112,11 +113,24 @@ class Interpreter:
             case ActiveReceive(receive):
                 return all(each.receive != receive for each in world.delivered)
             case ActiveSend(send):
-                if self.buffer == "infinite":
-                    return False
-                return send not in world.sent_off and not (self.buffer == "any" and send in world.buffered)
+                return send not in world.buffered and self.is_unbuffered(world, send)
             case _:
                 return False
+
+    def is_unbuffered(self, world: ReplayState, name: OperationId) -> bool:
+        """Whether a send is unmatched, and nothing but a match or a buffer that is given to it opens its wait."""
+        send = next((each for each in world.sends if each.name == name), None)
+        if send is None or send.mode == "buffered":
+            return False
+        if send.mode == "sync" or self.buffer in ("zero", "any"):
+            return True
+        return self.buffer == "eager" and replay_size(send.value) > (self.program.eager or 0)
+
+    def can_buffer(self, world: ReplayState, request: Active | None) -> bool:
+        """Whether the wait for a request is closed, and a buffer opens it."""
+        if self.buffer != "any" or not isinstance(request, ActiveSend) or not self.is_closed(world, request):
+            return False
+        return any(each.name == request.send and each.mode == "standard" for each in world.sends)
 
     def after(self, world: ReplayState, move: Move) -> tuple[ReplayState, StepViolation | None]:
         """Return the state after a move, and the violation that it is. Raises NotEnabled."""
@@ -151,7 +165,7 @@ class Interpreter:
 
     def _granted(self, world: ReplayState, me: int) -> ReplayState:
         request = self.performer.awaited(me, world.processes[me])
-        if self.buffer != "any" or not isinstance(request, ActiveSend) or not self.is_closed(world, request):
+        if not isinstance(request, ActiveSend) or not self.can_buffer(world, request):
             raise NotEnabled(f"process {me} does not wait for a send that could get a buffer")
         return world._replace(buffered=world.buffered | {request.send})
 

@@ -186,7 +186,7 @@ class Performer:
         tag = _tag(replay_number(send.tag, opened.registers))
         name = OperationId(opened.me, opened.sent)
         self._activate(opened, send.request, ActiveSend(name))
-        opened.send = UnmatchedSend(name, to, send.port, tag, value)
+        opened.send = UnmatchedSend(name, to, send.port, tag, value, send.mode)
         opened.sent += 1
 
     def _receive(self, opened: ProcessInStep, receive: IssueReceive) -> None:

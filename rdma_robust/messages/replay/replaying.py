@@ -111,7 +111,7 @@ def waiting_processes(interpreter: Interpreter, world: ReplayState) -> tuple[Wai
         match interpreter.performer.awaited(me, process):
             case ActiveReceive(name) as request if interpreter.is_closed(world, request):
                 found.append(_waits(interpreter, me, process, "receive", name))
-            case ActiveSend(name) if interpreter.buffer != "infinite" and name not in world.sent_off:
+            case ActiveSend(name) if interpreter.is_unbuffered(world, name):
                 found.append(_waits(interpreter, me, process, "send", name))
             case _:
                 pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from rdma_robust.messages.language.message_program import SendMode
 from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
@@ -87,6 +88,7 @@ class UnmatchedSend(NamedTuple):
     port: int
     tag: int
     value: Value
+    mode: SendMode = "standard"
 
 
 class UnmatchedReceive(NamedTuple):

@@ -42,6 +42,11 @@ def replay_number(term: Term, registers: Mapping[str, Value]) -> int:
     return value
 
 
+def replay_size(value: Value) -> int:
+    """Return how many numbers a value has."""
+    return 1 if isinstance(value, int) else sum(replay_size(each) for each in value)
+
+
 def _operation(term: Operation, registers: Mapping[str, Value]) -> Value:
     first = replay_number(term.operands[0], registers)
     if len(term.operands) == 1:

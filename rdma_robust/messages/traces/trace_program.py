@@ -192,7 +192,8 @@ class _Process:
             case "send" | "isend":
                 value = fields.get("value") or "0"
                 rest = f") to {fields['to']}{self.port(event)} tag {fields.get('tag') or 0}"
-                return self.placed(event, "send", "value", str(value), rest)
+                word = "send" if event.mode == "standard" else f"send {event.mode}"
+                return self.placed(event, word, "value", str(value), rest)
             case "recv" | "irecv":
                 return self.placed(event, "recv", "", "", self.pattern(event))
             case "wait":

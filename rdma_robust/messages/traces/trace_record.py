@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.messages.language.message_program import SEND_MODES, SendMode
 from rdma_robust.messages.traces.located_json import LocatedValue, located_json
 
 FORMAT: Final = "rdma-robust/message-trace"
@@ -17,11 +18,14 @@ VERSION: Final = 1
 LIBRARY: Final = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter")
 """The library procedures."""
 
-Kind = Literal["process", "process or any", "tag", "tag or any", "port", "name", "expression", "pair", "line", "library"]
+Kind = Literal[
+    "process", "process or any", "tag", "tag or any", "port", "name", "expression", "pair", "line", "library", "true"
+]
 """What a member of an event is: the number of a process, a tag, the name of a port or null, a name, an expression, a
-process and the number of one of its sends in the trace, counted from 0, a line, the name of a library procedure."""
+process and the number of one of its sends in the trace, counted from 0, a line, the name of a library procedure, true."""
 
-_SEND: Final[Mapping[str, Kind]] = {"to": "process", "port": "port", "tag": "tag", "value": "expression"}
+_MODES: Final[Mapping[str, Kind]] = {mode: "true" for mode in SEND_MODES if mode != "standard"}
+_SEND: Final[Mapping[str, Kind]] = {"to": "process", "port": "port", "tag": "tag", "value": "expression", **_MODES}
 _RECEIVE: Final[Mapping[str, Kind]] = {
     "into": "name",
     "from": "process or any",
@@ -70,6 +74,11 @@ class TraceEvent:
     line: int | None = None
     span: Span = NO_SPAN
     spans: Mapping[str, Span] = field(default_factory=dict)
+
+    @property
+    def mode(self) -> SendMode:
+        """Return the mode of a send."""
+        return next((mode for mode in SEND_MODES if self.fields.get(mode) is True), "standard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +243,10 @@ class _TraceReader:
                 if value is None or (at.text is not None and _NAME.match(at.text)):
                     return at.text
                 self.wrong(at, f"{quote(name)} is the name of a port, or null for the nameless one")
+            case "true":
+                if value is True:
+                    return True
+                self.wrong(at, f"{quote(name)} is true, or left out")
             case "pair":
                 return self.pair(name, at)
             case "library":

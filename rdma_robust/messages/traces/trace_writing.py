@@ -311,7 +311,8 @@ class _ProcessWriter:
         value = expression_of_term(self.array("message", self.symbols.of(send.value)))
         to, tag = self.symbols.fixed(send.to), self.symbols.fixed(send.tag)
         request = self.request(send.request)
-        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, request=request)
+        mode: dict[str, Field] = {} if send.mode == "standard" else {send.mode: True}
+        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, **mode, request=request)
 
     def receive(self, receive: IssueReceive) -> None:
         fixed = self.symbols.fixed

@@ -13,7 +13,7 @@ from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.model import CARDS, Model
+from rdma_robust.model import PROMISED, Model
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
@@ -44,7 +44,7 @@ class SettingView:
 @dataclass(frozen=True, slots=True)
 class ModelsRecord:
     """The answer for one program; without `settings` none was found, and `reason` says why. `without_regions` is what
-    its own setting would say if all words were strict, None if they are."""
+    its own setting would say if all words were strict, `without_memories` if none lay behind a card, None if that is so."""
 
     file: str
     status: str
@@ -55,6 +55,7 @@ class ModelsRecord:
     settings: tuple[SettingView, ...] = ()
     left_out: tuple[str, ...] = ()
     without_regions: SettingView | None = None
+    without_memories: SettingView | None = None
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
@@ -86,10 +87,15 @@ def models_record(found: OnAllHardware) -> ModelsRecord:
         program=found.program.name,
         settings=views,
         left_out=found.left_out,
-        without_regions=None if found.without_regions is None else _view(found, -1, found.without_regions),
+        without_regions=_plainer(found, found.without_regions),
+        without_memories=_plainer(found, found.without_memories),
         warnings=diagnostics(found.program.warnings),
         time_s=round(found.time_s, 6),
     )
+
+
+def _plainer(found: OnAllHardware, outcome: Outcome | None) -> SettingView | None:
+    return None if outcome is None else _view(found, -1, outcome)
 
 
 def _view(found: OnAllHardware, number: int, outcome: Outcome) -> SettingView:
@@ -106,8 +112,11 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
     counts = Counter(view.verdict for view in record.settings)
     said = ", ".join(f"{counts[word]} {VERDICTS[word]}" for word in ("robust", "not-robust", "unknown") if counts[word])
     lines = sentence(f"{printable(record.file)}: {count(len(record.settings), 'setting')}: {said}", width)
-    strict = record.without_regions
-    shown = [*((view, _note(view)) for view in record.settings), *([] if strict is None else [(strict, _strict(strict))])]
+    plainer = ((getattr(record, name), text) for name, text in PLAINER.items())
+    shown = [
+        *((view, _note(view)) for view in record.settings),
+        *((view, _note_of(text, view)) for view, text in plainer if view is not None),
+    ]
     rows = [_cells(view) for view, _ in shown]
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADS))]
     named = [Column(head, most, right=head == "states") for head, most in zip(HEADS, widths, strict=True)]
@@ -115,7 +124,7 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
     lines += columns.head()
     for (_, note), row in zip(shown, rows, strict=True):
         lines += columns.row(row, note)
-    if any(view.model.order not in CARDS for view in record.settings):
+    if any(view.model.order in PROMISED for view in record.settings):
         lines += sentence(OF_STANDARDS, width, "  ")
     for reason in record.left_out:
         lines += sentence(f"left out: {reason}", width, "  ")
@@ -144,13 +153,18 @@ def _word(name: str, value: object) -> str:
 def _cells(view: SettingView) -> list[str]:
     model = view.model
     reads = _word("ordered_reads", model.ordered_reads)
-    return [model.cpu, model.atomics, model.order, reads, VERDICTS[view.verdict], f"{view.states}"]
+    return [model.cpu, model.atomics, model.order_name, reads, VERDICTS[view.verdict], f"{view.states}"]
 
 
-def _strict(view: SettingView) -> str:
-    return "; ".join(
-        ["that of the program without relaxed regions", *[printable(view.reason)] * (view.verdict == "unknown")]
-    )
+PLAINER: Final = {
+    "without_regions": "that of the program without relaxed regions",
+    "without_memories": "that of the program with all memory beside its card",
+}
+"""The rows that there are for some programs only."""
+
+
+def _note_of(text: str, view: SettingView) -> str:
+    return "; ".join([text, *[printable(view.reason)] * (view.verdict == "unknown")])
 
 
 def _note(view: SettingView) -> str:
@@ -174,7 +188,7 @@ class ModelsView(View[ModelsRecord]):
 
     def objects(self, record: ModelsRecord) -> Sequence[JsonObject]:
         told = asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)}
-        return (told if record.without_regions is not None else {k: v for k, v in told.items() if k != "without_regions"},)
+        return ({key: value for key, value in told.items() if key not in PLAINER or value is not None},)
 
     def numbers(self, records: Sequence[ModelsRecord]) -> Mapping[str, int]:
         found = Counter(record.status for record in records)

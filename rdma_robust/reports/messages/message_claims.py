@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final, Literal
 
 from rdma_robust.errors import NO_SPAN
-from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageClaim, MessageProgram
+from rdma_robust.messages.language.message_program import ALL_BUFFERS, Buffer, MessageClaim, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
 from rdma_robust.reports.messages.violation_words import place_of
 
@@ -44,10 +44,13 @@ def judged(program: MessageProgram, answers: Sequence[BufferAnswer]) -> tuple[Ju
     said = [
         _judged(claim, by_buffer[buffer])
         for claim in program.claims
-        for buffer in BUFFERS
+        for buffer in ALL_BUFFERS
         if buffer in claim.buffers and buffer in by_buffer
     ]
-    return (*said, *(each for buffer in BUFFERS if program.claims for each in _unsaid(program, by_buffer.get(buffer), said)))
+    return (
+        *said,
+        *(each for buffer in ALL_BUFFERS if program.claims for each in _unsaid(program, by_buffer.get(buffer), said)),
+    )
 
 
 def _unsaid(program: MessageProgram, answer: BufferAnswer | None, said: Sequence[JudgedClaim]) -> Iterator[JudgedClaim]:

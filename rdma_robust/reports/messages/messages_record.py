@@ -118,7 +118,7 @@ def messages_record(
     JSON `objects` only if they are wanted: each feasible pair is one, and there may be a million.
     """
     claims = judged(program, answers)
-    widest = next(each for buffer in ("infinite", "any", "zero") for each in answers if each.buffer == buffer)
+    widest = next(each for buffer in ("infinite", "any", "eager", "zero") for each in answers if each.buffer == buffer)
     headlines = tuple(_headline(program, answer) for answer in answers)
     reasons = dict.fromkeys(answer.reason for answer in answers if answer.reason)
     results: tuple[JsonObject, ...] = ()

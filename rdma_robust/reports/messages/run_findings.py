@@ -20,7 +20,7 @@ from rdma_robust.text import count
 
 FindingKind = Literal["violation", "deadlock", "leak", "run"]
 
-CLEAREST: Final[tuple[Buffer, ...]] = ("infinite", "zero", "any")
+CLEAREST: Final[tuple[Buffer, ...]] = ("infinite", "zero", "any", "eager")
 """Whose deadlock is shown, if there are several: that which no buffering helps, then that which any run may show."""
 
 
@@ -121,7 +121,7 @@ class _Finder:
 
 def widest_answer(answers: Sequence[BufferAnswer]) -> BufferAnswer | None:
     """Return the answer with pairs under the buffers with most runs, None if no answer has pairs."""
-    order: tuple[Buffer, ...] = ("infinite", "any", "zero")
+    order: tuple[Buffer, ...] = ("infinite", "any", "eager", "zero")
     return next((each for b in order for each in answers if each.buffer == b and each.pairs is not None), None)
 
 

@@ -37,7 +37,7 @@ def uses_deployed(program: Program) -> bool:
 
 def is_deployed(program: Program, model: Model) -> bool:
     """Return whether a program under this hardware needs the machine of RDMA as deployed."""
-    return model.cpu != "sc" or model.order != "default" or uses_deployed(program) or program.has_regions
+    return model.cpu != "sc" or model.order != "default" or uses_deployed(program) or not program.plain
 
 
 def machine_of(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
 from rdma_robust.semantics.connections import buffers_of, connections
+from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
@@ -22,6 +23,7 @@ from rdma_robust.semantics.machines.queues import (
     TO_COME,
     PostedRequest,
     Queue,
+    buffered_behind,
     events_of_request,
     next_to_be_told,
     ready,
@@ -82,12 +84,12 @@ class CardMachine:
         self.watched = watched
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, model) for code in self.codes]
-        self.rules = nic_rules(replace(model, cpu="sc"))
+        self.rules = nic_rules(replace(model, cpu="sc"), program.memories)
         self.only_own = receives_of_own(model)
         self.connections = connections(program)
-        self.relaxed = frozenset(i for i, cell in enumerate(program.cells) if cell.relaxed)
+        self.placed = {i: kind_of_words(EventType.NRW, cell) for i, cell in enumerate(program.cells) if not cell.plain}
         self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
-        self._ready: list[dict[tuple[Queue, bool], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
+        self._ready: list[dict[tuple[Queue, Kind, int], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""
@@ -97,23 +99,38 @@ class CardMachine:
     def ready(self, state: DeployedState, t: int, qp: int) -> tuple[tuple[int, int], ...]:
         """Return the events of a queue pair that nothing of its order holds back: see :func:`queues.ready`."""
         queue = state.threads[t].queues[qp]
-        key = queue, bool(self.relaxed) and self._fills_relaxed(state, t, queue)
-        found = self._ready[t].get(key)
+        fills = self.fills(state, t, queue)
+        elsewhere = self._elsewhere(state, t, qp) if self.program.memories else 0
+        found = self._ready[t].get((queue, fills, elsewhere))
         if found is None:
-            found = tuple(ready(self.requests[t], self.rules, queue, self.relaxed, fills_relaxed=key[1]))
-            self._ready[t][key] = found
+            found = tuple(ready(self.requests[t], self.rules, queue, self.placed, fills=fills, elsewhere=elsewhere))
+            self._ready[t][queue, fills, elsewhere] = found
         return found
 
-    def _fills_relaxed(self, state: DeployedState, t: int, queue: Queue) -> bool:
-        """Whether the next message of a queue pair takes a buffer in a relaxed region. Without a buffer it may be any of the
-        connection's."""
+    def _elsewhere(self, state: DeployedState, t: int, qp: int) -> int:
+        """What is on its way to memories behind cards from other queue pairs, as kinds."""
+        found = 0
+        for number, thread in enumerate(state.threads):
+            for place, queue in enumerate(thread.queues):
+                if queue and (number, place) != (t, qp):
+                    found |= buffered_behind(self.requests[number], self.rules, queue, self.placed)
+        return found
+
+    def fills(self, state: DeployedState, t: int, queue: Queue) -> Kind:
+        """What the next message of a queue pair is. Without a buffer it may take any of the connection's, and is issued as
+        if that were a relaxed one if any is; in which memory it is does not matter before."""
+        if not self.placed:
+            return EventType.NRW
         requests = ((posted, self.request(t, posted.command)) for posted in queue)
         waiting = (r.connection for posted, r in requests if r.connection != NOWHERE and posted.buffer == NOWHERE)
         connection = next(waiting, NOWHERE)
         if connection == NOWHERE:
-            return False
+            return EventType.NRW
         posted = state.inboxes[connection].posted
-        return posted[0] in self.relaxed if posted else not self.relaxed.isdisjoint(self._buffers[connection])
+        if posted:
+            return self.placed.get(posted[0], EventType.NRW)
+        relaxed = any(is_relaxed(self.placed.get(buffer, EventType.NRW)) for buffer in self._buffers[connection])
+        return WordKind(EventType.NRW, relaxed=True) if relaxed else EventType.NRW
 
     def request(self, t: int, command: int) -> CardRequest:
         request = self.requests[t][command]
@@ -226,7 +243,7 @@ class CardMachine:
     def with_queue(self, state: DeployedState, t: int, qp: int, queue: Queue) -> DeployedState:
         """Return the state with this queue, after receive completions that count now were handed over."""
         requests, inboxes = self.requests[t], state.inboxes
-        while (place := next_to_be_told(requests, queue, only_own=self.only_own)) != NOWHERE:
+        while (place := next_to_be_told(requests, queue, self.placed, only_own=self.only_own)) != NOWHERE:
             posted = queue[place]
             request = self.request(t, posted.command)
             message = next(part for part in events_of_request(request, posted) if part.message)

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from rdma_robust.semantics.kinds import Kind
 from rdma_robust.semantics.machines.deployed_card import DeployedState, EventPlace
 from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
-from rdma_robust.semantics.machines.queues import BUFFERED, TO_COME, Queue, events_of_request
+from rdma_robust.semantics.machines.nic_rules import WaitRule
+from rdma_robust.semantics.machines.queues import BUFFERED, TO_COME, Queue, events_of_request, kind_now
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent
 from rdma_robust.semantics.trace import EventType
 
@@ -61,8 +61,9 @@ def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: Ev
         return False
     part = events_of_request(machine.request(t, posted.command), posted)[at.event]
     if part.buffered:
-        earlier = thread.queues[at.qp][: at.place + 1]
-        return flushes_nothing(machine.rules, part.kind) and not _read_before(machine, t, earlier, part)
+        queue = thread.queues[at.qp]
+        kind = kind_now(posted, part, machine.placed, machine.fills(state, t, queue))
+        return flushes_nothing(machine.rules, kind) and not _read_before(machine, t, queue[: at.place + 1], part)
     if not part.reads:
         return not machine.watched.drained
     if part.writes or part.type is EventType.NAR:
@@ -79,14 +80,16 @@ def _only_enables(machine: DeployedMachine, state: DeployedState, t: int, at: Ev
 
 
 def flushes_nothing(rules: Mapping[Kind, WaitRule], written: Kind) -> bool:
-    """Return whether every later event that pushes a write of this kind out of its buffer waits for it anyway."""
-    bit = BITS[written]
+    """Return whether every later event that pushes a write of this kind out of its buffer waits for it anyway: of a memory
+    behind a card the reads of puts do not."""
+    bit = rules[written].bit
     return all(waits.done & bit for waits in rules.values() if waits.flushed & bit)
 
 
 def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: CardEvent) -> bool:
     """Whether an earlier event that would have to push the write out of its buffer is still to come."""
-    pushing = sum(BITS[kind] for kind, waits in machine.rules.items() if waits.flushed & BITS[part.kind])
+    bit = machine.rules[part.kind].bit
+    pushing = sum(waits.bit for waits in machine.rules.values() if waits.flushed & bit)
     for posted in earlier:
         request = machine.request(t, posted.command)
         if posted.way == NOWHERE:
@@ -94,6 +97,6 @@ def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: CardEve
                 return True
             continue
         for each, stage in zip(events_of_request(request, posted), posted.stages, strict=True):
-            if stage == TO_COME and BITS[each.kind] & pushing and not each.buffered:
+            if stage == TO_COME and machine.rules[each.kind].bit & pushing and not each.buffered:
                 return True
     return False

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import Model
-from rdma_robust.semantics.kinds import NIC_KINDS, NIC_TYPES, Kind
+from rdma_robust.semantics.kinds import NIC_TYPES, Kind, kinds_on
 from rdma_robust.semantics.order_table import ippo_scope, nfo_between, oppo_scope
 from rdma_robust.semantics.trace import EventType
 
-BITS: Final[Mapping[Kind, int]] = {kind: 1 << i for i, kind in enumerate(NIC_KINDS)}
+
+@cache
+def kind_bits(memories: tuple[str, ...]) -> Mapping[Kind, int]:
+    """Return a bit for each kind of events, where these memories lie behind cards."""
+    return {kind: 1 << i for i, kind in enumerate(kinds_on(memories))}
 
 
 class WaitRule(NamedTuple):
     """What holds back an event of a kind on its queue pair, as sets of kinds; `bit` is its own.
 
-    `issued` are the kinds of which every earlier event must have been issued first (ippo), and `done` those of which every
-    earlier one must have taken effect (oppo). `flushed` are the kinds of writes that must have left their buffer (nfo): a
-    card's read pushes them out. Reads and fences are issued and take effect at once, a write when it leaves its buffer.
+    `issued` are the kinds of which every earlier event must have been issued first (ippo), and `done` those of which
+    every earlier one must have taken effect (oppo). `flushed` are the kinds of writes that must have left their buffer
+    (nfo): a card's read pushes them out, those to a memory behind the card also out of the buffers of other queue pairs.
+    Reads and fences are issued and take effect at once, a write when it leaves its buffer.
     """
 
     bit: int
@@ -30,8 +35,8 @@ class WaitRule(NamedTuple):
 
 
 @cache
-def nic_rules(model: Model) -> Mapping[Kind, WaitRule]:
-    """Return the rules of a model.
+def nic_rules(model: Model, memories: tuple[str, ...] = ()) -> Mapping[Kind, WaitRule]:
+    """Return the rules of a model, where these memories lie behind cards.
 
     Raises UsageError for one that the machine cannot run: its CPUs take effect at once and do not wait for the card.
     """
@@ -39,15 +44,16 @@ def nic_rules(model: Model) -> Mapping[Kind, WaitRule]:
         for scope in (ippo_scope, oppo_scope):
             if scope(EventType.LR, t, model) != "all" or scope(t, EventType.LR, model) != "-":
                 raise UsageError(f"the RDMA machine does not know this model: {model}")
-    return {later: _waits(later, model) for later in NIC_KINDS}
+    bits = kind_bits(memories)
+    return {later: _waits(later, bits, model) for later in bits}
 
 
-def _waits(later: Kind, model: Model) -> WaitRule:
+def _waits(later: Kind, bits: Mapping[Kind, int], model: Model) -> WaitRule:
     def among(kept: Callable[[Kind], bool]) -> int:
-        return sum(bit for earlier, bit in BITS.items() if kept(earlier))
+        return sum(bit for earlier, bit in bits.items() if kept(earlier))
 
     return WaitRule(
-        BITS[later],
+        bits[later],
         among(lambda earlier: ippo_scope(earlier, later, model) == "qp"),
         among(lambda earlier: oppo_scope(earlier, later, model) == "qp"),
         among(lambda other: nfo_between(other, later, model)),

@@ -6,24 +6,21 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from rdma_robust.semantics.kinds import Kind, RegionKind, type_of
-from rdma_robust.semantics.machines.nic_rules import BITS, WaitRule
+from rdma_robust.semantics.kinds import Kind, memory_of
+from rdma_robust.semantics.machines.nic_rules import WaitRule
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import Registers
-from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS, VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS, visible_when_polled
 from rdma_robust.semantics.trace import EventType
 
 TO_COME, BUFFERED, OVER = range(3)
 """How far an event is: it has not happened, it is a write in its buffer, it has taken effect."""
 
-REMOTE: Final = sum(bit for kind, bit in BITS.items() if type_of(kind) in BEFORE_RECEIVE_COMPLETIONS)
-"""Events of which a receive completion tells."""
-
-IN_REGION: Final = RegionKind(EventType.NRW, relaxed=True)
-"""A message that fills a buffer in a relaxed region."""
+Placed = Mapping[int, Kind]
+"""What a message is that fills one of these words; all others are plain."""
 
 
 class PostedRequest(NamedTuple):
@@ -68,29 +65,28 @@ def ready(
     requests: Sequence[CardRequest | None],
     rules: Mapping[Kind, WaitRule],
     queue: Queue,
-    relaxed: Collection[int] = (),
+    placed: Placed,
     *,
-    fills_relaxed: bool = False,
+    fills: Kind = EventType.NRW,
+    elsewhere: int = 0,
 ) -> Iterator[tuple[int, int]]:
     """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
 
-    `relaxed` are the words of relaxed regions, and `fills_relaxed` is whether the buffer of the next message is one.
-    Messages are issued in order: where a write waits for the reads of earlier requests, nobody can tell.
+    `placed` is what messages are by their buffers, and `fills` what the next one is; `elsewhere` are the kinds of writes
+    to memories behind cards in the buffers of other queue pairs. Messages are issued in order: where a write waits for
+    the reads of earlier requests, nobody can tell.
     """
 
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
-        if not relaxed or not part.message or part.value is None:
-            return rules[part.kind]
-        filled = fills_relaxed if posted.buffer == NOWHERE else posted.buffer in relaxed
-        return rules[IN_REGION if filled else part.kind]
+        return rules[kind_now(posted, part, placed, fills)]
 
-    buffered = 0
+    buffered = elsewhere
     for posted in queue:
         for part, stage in _events(requests, posted):
             buffered |= rule(posted, part).bit if stage == BUFFERED else 0
     unissued = undone = 0
     messages_wait = False
-    in_order = bool(rules[EventType.NRW].issued & BITS[EventType.NLR])
+    in_order = bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
     for place, posted in enumerate(queue):
         reads = False
         for number, (part, stage) in enumerate(_events(requests, posted)):
@@ -116,6 +112,26 @@ def ready(
             unissued |= union
 
 
+def kind_now(posted: PostedRequest, part: CardEvent, placed: Placed, fills: Kind = EventType.NRW) -> Kind:
+    """Return the kind of an event; of a message with data by its buffer, which it `fills` if it has taken none yet."""
+    if not placed or not part.message or part.value is None:
+        return part.kind
+    return fills if posted.buffer == NOWHERE else placed.get(posted.buffer, part.kind)
+
+
+def buffered_behind(
+    requests: Sequence[CardRequest | None], rules: Mapping[Kind, WaitRule], queue: Queue, placed: Placed
+) -> int:
+    """Return the kinds of the writes to memories behind cards that are in the buffers of a queue pair."""
+    found = 0
+    for posted in queue:
+        for part, stage in _events(requests, posted):
+            kind = kind_now(posted, part, placed)
+            if stage == BUFFERED and memory_of(kind):
+                found |= rules[kind].bit
+    return found
+
+
 def _request(requests: Sequence[CardRequest | None], posted: PostedRequest) -> CardRequest:
     request = requests[posted.command]
     assert request is not None
@@ -134,7 +150,7 @@ def is_complete(requests: Sequence[CardRequest | None], posted: PostedRequest) -
     if posted.way == NOWHERE:
         return False
     for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
-        if part.completing and stage < (OVER if part.type in VISIBLE_WHEN_POLLED else BUFFERED):
+        if part.completing and stage < (OVER if visible_when_polled(part.kind) else BUFFERED):
             return False
     return True
 
@@ -167,25 +183,29 @@ def unpolled(queue: Queue) -> Queue:
     return tuple([posted._replace(polled=True) for posted in queue])
 
 
-def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, *, only_own: bool) -> int:
+def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, placed: Placed, *, only_own: bool) -> int:
     """Return the place of the oldest message whose receive completion counts now, NOWHERE if there is none.
 
     It counts when the message is there, those before it too, and every earlier remote write and atomic of the queue pair,
-    or, with `only_own`, of its request.
+    or, with `only_own`, of its request; what is on its way to a memory behind the card need only be issued.
     """
+
+    def pends(part: CardEvent, posted: PostedRequest, stage: int) -> bool:
+        return stage < (BUFFERED if memory_of(kind_now(posted, part, placed)) else OVER)
+
     pending = False
     for place, posted in enumerate(queue):
         pending &= not only_own
         if posted.way == NOWHERE:
-            pending |= bool(_request(requests, posted).union & REMOTE)
+            pending |= any(p.type in BEFORE_RECEIVE_COMPLETIONS for w in _request(requests, posted).ways for p in w.parts)
             continue
         for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
             if part.message and not posted.told:
-                if stage == OVER and not pending:
+                if not pends(part, posted, stage) and not pending:
                     return place
                 if only_own:
                     return NOWHERE
-            pending |= stage != OVER and bool(BITS[part.kind] & REMOTE)
+            pending |= part.type in BEFORE_RECEIVE_COMPLETIONS and pends(part, posted, stage)
     return NOWHERE
 
 

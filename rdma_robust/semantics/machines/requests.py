@@ -15,7 +15,7 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
 from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
-from rdma_robust.semantics.machines.nic_rules import BITS
+from rdma_robust.semantics.machines.nic_rules import kind_bits
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
@@ -32,7 +32,7 @@ class CardEvent:
 
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
     written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
-    `completing`: the operation completes with it. Of a message with data the `kind` is that of a buffer that is strict.
+    `completing`: the operation completes with it. Of a message with data the `kind` is that of a plain buffer.
     """
 
     act: Act
@@ -68,7 +68,7 @@ class CardRequest:
     """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
 
     `needs` are the registers whose values it takes along, by number. `connection` is the number of the one that its message
-    goes over, or NOWHERE. `union` are the kinds of events that it may make, as bits of :data:`nic_rules.BITS`.
+    goes over, or NOWHERE. `union` are the kinds of events that it may make, as bits of :func:`nic_rules.kind_bits`.
     """
 
     step: Step
@@ -119,6 +119,7 @@ class _Compiler:
         self.threads = {each.name: i for i, each in enumerate(program.threads)}
         self.number = self.threads[thread.name]
         self.connections = connection_numbers(program)
+        self.bits = kind_bits(program.memories)
 
     def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
@@ -140,7 +141,7 @@ class _Compiler:
             tuple(sorted(needs)),
             any(act.completes for act in acts),
             NOWHERE if to is None else self.connections[self.number, self.threads[to], lane],
-            sum({BITS[part.kind] for way in ways for part in way.parts}),
+            sum({self.bits[part.kind] for way in ways for part in way.parts}),
         )
 
     def _way(self, case: Case, inline: bool, asked: Cell | None) -> RequestWay:

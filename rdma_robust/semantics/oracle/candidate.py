@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import combinations
 from operator import or_
 
 from rdma_robust.language.flow.cfg import Cell, Program, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
-from rdma_robust.semantics.kinds import Kind, kind_of
+from rdma_robust.semantics.kinds import Kind, kind_of, memory_of
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
-    VISIBLE_WHEN_POLLED,
     Scope,
     delayed_types,
     ippo_scope,
@@ -21,13 +21,14 @@ from rdma_robust.semantics.order_table import (
     nfo_pairs_of,
     oppo_scope,
     receives_of_own,
-    told_besides,
+    tells_of,
+    visible_when_polled,
 )
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.rounds import rounds_of
 from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
 
 INITIAL = -1
 """Stands for the initial write of the cell in question; it is before everything, so no cycle passes through it."""
@@ -57,23 +58,23 @@ class PathOrder:
     @cached_property
     def kinds(self) -> list[Kind]:
         events = self.path.events
-        relaxed = any(e.cell is not None and e.cell.relaxed for e in events)
-        return [kind_of(e.type, e) for e in events] if relaxed else [e.type for e in events]
+        plain = all(e.cell is None or e.cell.plain for e in events)
+        return [e.type for e in events] if plain else [kind_of(e.type, e) for e in events]
 
     @cached_property
     def ib(self) -> list[int]:
         """(ippo + pf)+, where pf also has what else a poll tells"""
-        return self._at_once([a | b for a, b in zip(self._preserved(True), self._polls(None), strict=True)])
+        return self._at_once([a | b for a, b in zip(self._preserved(True), self._polls(), strict=True)])
 
     @cached_property
     def ob(self) -> list[int]:
         """(oppo + [nlW];pf + [Inst];ib)+, under tso also with [lW];oppo;pf: all completions behind a store"""
-        polled = self._polls(VISIBLE_WHEN_POLLED)
+        polled = self._polls(visible=True)
         delayed = delayed_types(self.model)
         instant = [0 if e.type in delayed else row for e, row in zip(self.path.events, self.ib, strict=True)]
         rows = [a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)]
         if EventType.LW in delayed:
-            told = self._polls(None)
+            told = self._polls()
             for i, e in enumerate(self.path.events):
                 if e.type is EventType.LW:
                     rows[i] |= reduce(or_, told[i + 1 :], 0)
@@ -132,9 +133,9 @@ class PathOrder:
             rows[a] |= 1 << b
         return rows
 
-    def _polls(self, types: frozenset[EventType] | None) -> list[int]:
-        """pf and what else a poll tells, of completing events of these types or (None) of all: the oldest completion, and
-        what is older than that and has none."""
+    def _polls(self, *, visible: bool = False) -> list[int]:
+        """pf and what else a poll tells, of all completing events or of those that it makes `visible`: the oldest
+        completion, and what is older than that and has none."""
         rows = [0] * self.size
         unpolled: dict[str | None, list[int]] = {}
         for i, e in enumerate(self.path.events):
@@ -145,7 +146,7 @@ class PathOrder:
                 while not told:
                     write = unpolled[e.remote].pop(0)
                     told = self.path.events[write].completes
-                    if types is None or self.path.events[write].type in types:
+                    if not visible or visible_when_polled(self.kinds[write]):
                         rows[write] |= 1 << i
         return rows
 
@@ -176,11 +177,12 @@ class CandidateExecution:
     has none, and `readers` are the reads by write. `rivals` are the other writes of an event's cell, as bits; `carried` are
     the writes that store just what an event has read. `delayed` are the events that are not instantaneous.
 
-    `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib, ob and sc, and
-    `behind` those of ib and ob only. `impossible` is also set when a message has no receive or an RP no message, or
-    a thread is said to be stuck before one that is there. `naw` is the naW of every naR that has one, and `rao` are the two
-    ways in which rao may order each pair of read-modify-writes of one word. `sections` are the events of the section
-    to which an event belongs, where it does, `rounds` those of each round of a barrier, and `at_once` has both.
+    `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib and sc, and
+    `behind` those of ib only; both are part of ob too, but those whose source is in `unseen`. `impossible` is also set
+    when a message has no receive or an RP no message, or a thread is said to be stuck before one that is there. `naw` is
+    the naW of every naR that has one, and `rao` are the two ways in which rao may order each pair of read-modify-writes
+    of one word. `sections` are the events of the section to which an event belongs, where it does, `rounds` those of each
+    round of a barrier, and `at_once` has both.
     """
 
     def __init__(self, program: Program, blocks: Sequence[PathOrder], model: Model = RDMA) -> None:
@@ -225,13 +227,16 @@ class CandidateExecution:
         self.told: dict[int, int] = {}
         self.across: list[tuple[int, int]] = []
         self.behind: list[tuple[int, int]] = []
+        self.unseen: set[int] = set()
         self.connected = True
         threads = [block.path.events for block in self.blocks]
         if not any(e.peer is not None for e in self.events) and not any(block.path.unheard for block in self.blocks):
             return
         found = connect(self.program, threads)
         self.connected = found.complete and not self._goes_on(threads)
-        self._place_in_regions([(m.message, m.buffer) for m in found.matched if m.buffer is not None and m.buffer.relaxed])
+        self._place([(m.message, m.buffer) for m in found.matched if m.buffer is not None and not m.buffer.plain])
+        kinds = [kind for block in self.blocks for kind in block.kinds]
+        self.unseen = {i for i, kind in enumerate(kinds) if self.types[i] in NIC_WRITE_TYPES and memory_of(kind)}
         for match in found.matched:
             message = self._number(match.message)
             if self.events[message].data:
@@ -244,8 +249,8 @@ class CandidateExecution:
                 self.across.append((message, poll))
                 self.behind += ((e, poll) for e in self._received_before(message))
 
-    def _place_in_regions(self, messages: Sequence[tuple[tuple[int, int], Cell]]) -> None:
-        """Order anew what is before and behind messages that fill relaxed words."""
+    def _place(self, messages: Sequence[tuple[tuple[int, int], Cell]]) -> None:
+        """Order anew what is before and behind messages that fill words which are not plain."""
         blocks = list(self.blocks)
         for (thread, place), buffer in messages:
             path = blocks[thread].path
@@ -271,9 +276,11 @@ class CandidateExecution:
         if receives_of_own(self.model):
             own = {later: first + data for data, later in data_and_messages(self.events[first : message + 1])}
             return (own[message - first],) if message - first in own else ()
-        told = told_besides(kind_of(sent.type, sent), self.model)
-        mine = range(first, message)
-        return (i for i in mine if self.events[i].remote == sent.remote and self.types[i] in told)
+        kinds = self.blocks[self.thread[message]].kinds
+        told = [
+            i for i, kind in enumerate(kinds[: message - first], first) if tells_of(kind, kinds[message - first], self.model)
+        ]
+        return (i for i in told if self.events[i].remote == sent.remote)
 
     def _goes_on(self, threads: Sequence[Sequence[PathEvent]]) -> bool:
         """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""
@@ -360,7 +367,16 @@ class CandidateExecution:
     def choices(self) -> list[tuple[Edges | None, Edges | None]]:
         """The two ways in which nfo and rao may order each pair that they must order, None for one that is impossible."""
         nfo = [(a + o, b + o) for block, o in zip(self.blocks, self.offsets, strict=True) for a, b in block.nfo]
-        return [*(([(a, b)], [(b, a)]) for a, b in nfo), *self.rao]
+        return [*(([(a, b)], [(b, a)]) for a, b in (*nfo, *self._nfo_across())), *self.rao]
+
+    def _nfo_across(self) -> Iterator[tuple[int, int]]:
+        """The pairs of two queue pairs that nfo must order."""
+        kinds = [kind for block in self.blocks for kind in block.kinds]
+        behind = [i for i, kind in enumerate(kinds) if memory_of(kind)]
+        for a, b in combinations(behind, 2):
+            near = self.thread[a] == self.thread[b] and self.events[a].remote == self.events[b].remote
+            if not near and nfo_between(kinds[a], kinds[b], self.model, of_one_pair=False):
+                yield a, b
 
     def ib(self) -> list[int]:
         return [row << o for block, o in zip(self.blocks, self.offsets, strict=True) for row in block.ib]

@@ -78,7 +78,7 @@ class Partial:
         base = self.base
         for a, b in base.across:
             self.sc_before[b] |= 1 << a
-        if not all(map(self._meet, base.rounds)) or not self.add_all(base.across) or not self.add_all(base.behind):
+        if not all(map(self._meet, base.rounds)) or not self._tell(base.across) or not self._tell(base.behind):
             return False
         for poll, message in base.told.items():
             self.source[poll] = message
@@ -110,6 +110,10 @@ class Partial:
     def add_all(self, edges: Iterable[tuple[int, int]]) -> bool:
         return all(self.add_ib(a, b) for a, b in edges)
 
+    def _tell(self, edges: Iterable[tuple[int, int]]) -> bool:
+        """Add edges of sm and rpf, where what an RP tells of may not have taken effect."""
+        return all(self.add_ib(a, b, observed=a not in self.base.unseen) for a, b in edges)
+
     def add_ob(self, a: int, b: int) -> bool:
         return self._add(self.ob_after, self.ob_before, a, b)
 
@@ -121,15 +125,15 @@ class Partial:
         pairs = ((x, y) for x in at_once.get(a, (a,)) for y in at_once.get(b, (b,)))
         return all(_add(after, before, x, y) for x, y in pairs)
 
-    def add_ib(self, a: int, b: int) -> bool:
-        """Add an edge of rf, nfo, rao, sm or rpf: to ib, to ob, and to ob what [Inst];ib gains by it.
+    def add_ib(self, a: int, b: int, *, observed: bool = True) -> bool:
+        """Add an edge of rf, nfo, rao, sm or rpf: to ib, to ob if it is `observed`, and to ob what [Inst];ib gains by it.
 
         Every ib cycle passes through an instantaneous event, so a cyclic ib makes ob cyclic: no edges among delayed events
         alone close a cycle. Of the new ib pairs only those between an instantaneous source nearest to a, and the target
         nearest to b from which ob continues by itself, need to be added one by one.
         """
         sources, targets = self.ib_before[a] | 1 << a, self.ib_after[b] | 1 << b
-        if not self._add(self.ib_after, self.ib_before, a, b) or not self.add_ob(a, b):
+        if not self._add(self.ib_after, self.ib_before, a, b) or (observed and not self.add_ob(a, b)):
             return False
         delayed = self.base.delayed
         if not delayed >> b & 1:

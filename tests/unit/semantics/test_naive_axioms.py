@@ -150,7 +150,11 @@ def test_the_axioms_judge_more_traces_as_the_naive_judge() -> None:
 
 def without(*names: str) -> Any:
     original = axioms._deployed
-    return lambda trace, model: {name: part for name, part in original(trace, model).items() if name not in names}
+
+    def left(trace: Trace, model: Model, **parts: bool) -> dict[str, Relation]:
+        return {name: part for name, part in original(trace, model, **parts).items() if name not in names}
+
+    return left
 
 
 def none_of(trace: Trace, *_: object) -> Relation:
@@ -162,7 +166,7 @@ AXIOMS: dict[str, tuple[str, Any, str]] = {
     "rao": ("_deployed", without("rao"), "two-faa"),
     "sm": ("_deployed", without("sm"), "polled-send-tells-of-receive"),
     "rpf": ("_deployed", without("rpf"), "receive-and-get"),
-    "rpf of earlier writes": ("receive_order", lambda trace, _: trace.rpf, "send-flag-multipath"),
+    "rpf of earlier writes": ("receive_order", lambda trace, _, **__: trace.rpf, "send-flag-multipath"),
     "pf of earlier operations": ("poll_order", lambda trace: trace.pf, "unsignaled-get-then-put"),
     "rfb": ("rfb", none_of, "sb-forwarded"),
     "rbb": ("rbb", none_of, "sb-forwarded"),

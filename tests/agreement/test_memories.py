@@ -1,0 +1,70 @@
+"""Memory behind a card: the machines, brute force over the axioms, and the checker of certificates agree."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from rdma_robust.certify.violations import check_not_robust
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
+from rdma_robust.model import Model
+from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.semantics.axioms import is_violating
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
+from rdma_robust.semantics.wellformed import check_well_formed
+from tests.agreement.test_checker_deployed import platform_of
+from tests.support.memory_programs import with_memories
+from tests.support.shares import chunks
+
+
+def agreeing(cases: Iterable[tuple[Program, Model]]) -> Counter[str]:
+    """Compare the outcomes of the machines with those of the axioms, what is reduced with what is not, and every violating
+    trace of brute force with the axioms, the definition of a trace and the checker. Count the verdicts, and how many
+    programs end in new states."""
+    found: Counter[str] = Counter()
+    for program, model in cases:
+        what = f"{program.file}, {model}\n{program.source}"
+        machine = explore(DeployedMachine(program, model), Limits(states=4_000))
+        try:
+            axioms, trace = axiomatic_outcomes(program, model), oracle_robust(program, model)
+        except SizeLimitError:
+            continue
+        if machine.cut is not None:
+            continue
+        assert machine.finals == axioms.rdma, what
+        assert explore(DeployedScMachine(program), Limits()).finals == axioms.sc, what
+        whole = explore(DeployedMachine(program, model), Limits(states=4_000), reduce=False)
+        assert whole.cut is not None or whole.finals == axioms.rdma, what
+        found["new"] += bool(axioms.rdma - axioms.sc)
+        found["robust" if trace is None else "not robust"] += 1
+        if trace is None:
+            assert axioms.rdma <= axioms.sc, what
+            continue
+        check_well_formed(program, trace, model)
+        assert is_violating(trace, model), what
+        evidence = trace_evidence(program, witness_of(trace, program, model).trace)
+        assert check_not_robust(program, platform_of(model), json.loads(json.dumps(evidence))), what
+    return found
+
+
+def test_random_programs() -> None:
+    found = agreeing(with_memories(range(12)))
+    assert found["robust"] and found["not robust"]
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_many_random_programs(chunk: int) -> None:
+    """100 programs in `.ci/run`, 1,000 a chunk in `make test-long`."""
+    size = 100 if not chunk else 1_000
+    found = agreeing(with_memories(range(100_000 + 1_000 * chunk, 100_000 + 1_000 * chunk + size)))
+    assert min(found["robust"], found["not robust"]) >= size * 0.3
+    assert found["new"] >= size * 0.15

@@ -1,0 +1,198 @@
+"""Every rule about memory behind a card, left out or changed: a program of litmus/memories notices it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+from unittest.mock import patch
+
+import pytest
+
+from rdma_robust.certify import consistency
+from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.certify.violations import check_not_robust
+from rdma_robust.errors import InternalError
+from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA
+from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.semantics import axioms, linearise, order_table
+from rdma_robust.semantics.kinds import Kind, WordKind, memory_of, type_of
+from rdma_robust.semantics.machines import deployed_reduction, queues
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.deployed_card import CardMachine
+from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.oracle import candidate
+from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
+from rdma_robust.semantics.oracle.candidate import CandidateExecution
+from rdma_robust.semantics.oracle.partial import Partial
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.trace import EventType, Trace
+from tests.conftest import ROOT
+from tests.support.checker_search import platform_of
+
+Patch = tuple[Any, str, Any]
+
+_APART, _NFO, _WHOLE = order_table.lands_apart, order_table.nfo_between, axioms.receive_order
+
+
+def load(name: str) -> Program:
+    path = ROOT / f"litmus/memories/{name}.rdma"
+    return load_program(path.read_text(encoding="utf-8"), path.name)
+
+
+@contextmanager
+def mutated(patches: tuple[Patch, ...]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for owner, name, changed in patches:
+            stack.enter_context(patch.object(owner, name, changed))
+        yield
+
+
+def _answers_beside(earlier: Kind, later: Kind) -> bool:
+    return type_of(later) is not EventType.NLW and _APART(earlier, later)
+
+
+def _by_own_word(earlier: Kind, later: Kind) -> bool:
+    if type_of(later) is EventType.NLW and type_of(earlier) is not EventType.NLW:
+        return memory_of(earlier) != memory_of(later)
+    return _APART(earlier, later)
+
+
+def _any_nfo(one: Kind, other: Kind, *rest: Any, **pair: Any) -> bool:
+    strict = [kind._replace(relaxed=False) if isinstance(kind, WordKind) else kind for kind in (one, other)]
+    return _NFO(strict[0], strict[1], *rest, **pair)
+
+
+POLLS: Final = lambda kind: type_of(kind) in VISIBLE_WHEN_POLLED  # noqa: E731
+
+
+# ---- brute force over the axioms
+
+ORACLE: Final[dict[str, tuple[Patch, str]]] = {
+    "one path": ((order_table, "lands_apart", lambda *_: False), "data-behind-flag-beside"),
+    "no answer is behind another path": (
+        (order_table, "lands_apart", _answers_beside),
+        "get-behind-get-into-the-accelerator",
+    ),
+    "an answer is where its own word is": ((order_table, "lands_apart", _by_own_word), "read-back-from-the-accelerator"),
+    "reads land what their queue pair wrote": (
+        (CandidateExecution, "_nfo_across", lambda _: iter(())),
+        "flushed-by-the-host",
+    ),
+    "reads land relaxed words": ((candidate, "nfo_between", _any_nfo), "flushed-relaxed-data"),
+    "polls show every answer": ((candidate, "visible_when_polled", POLLS), "get-into-the-accelerator"),
+    "receive completions show every message": ((Partial, "_tell", Partial.add_all), "message-into-the-accelerator"),
+    "receive completions show their message only": (
+        (candidate, "tells_of", lambda *_: False),
+        "receive-tells-of-words-beside",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", ORACLE)
+def test_brute_force_needs_the_rule(rule: str) -> None:
+    changed, name = ORACLE[rule]
+    right = "robust" if load(name).expect_robust else "not robust"
+    assert by_brute_force(name) == right
+    with mutated((changed,)):
+        assert by_brute_force(name) != right
+
+
+def by_brute_force(name: str) -> str:
+    try:
+        return "robust" if oracle_robust(load(name)) is None else "not robust"
+    except InternalError as error:
+        return str(error)
+
+
+# ---- the machine
+
+MACHINE: Final[dict[str, tuple[Patch, str]]] = {
+    "reads land what their queue pair wrote": ((CardMachine, "_elsewhere", lambda *_: 0), "flushed-by-the-host"),
+    "polls wait for every answer": ((queues, "visible_when_polled", POLLS), "get-into-the-accelerator"),
+    "receive completions wait for every message": (
+        (queues, "memory_of", lambda _: ""),
+        "message-into-the-accelerator",
+    ),
+    "messages take buffers beside the card": (
+        (deployed_reduction, "kind_now", lambda _posted, part, *_: part.kind),
+        "message-relayed-at-once",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", MACHINE)
+def test_the_machine_needs_the_rule(rule: str) -> None:
+    changed, name = MACHINE[rule]
+    right = axiomatic_outcomes(load(name)).rdma
+    assert explore(DeployedMachine(load(name), RDMA), Limits()).finals == right
+    with mutated((changed,)):
+        assert explore(DeployedMachine(load(name), RDMA), Limits()).finals != right
+
+
+# ---- the axioms, and the checker
+
+
+def violating(name: str) -> Trace:
+    found = oracle_robust(load(name))
+    assert found is not None
+    return found
+
+
+STRONGER: Final[dict[str, tuple[Patch, Patch, str]]] = {
+    "one path": (
+        (order_table, "lands_apart", lambda *_: False),
+        (consistency, "goes_another_way", lambda *_: False),
+        "data-behind-flag-beside",
+    ),
+    "polls show every answer": (
+        (axioms, "nlw", lambda trace: axioms.events_of(trace, (EventType.NLW,))),
+        (consistency, "_behind", lambda trace: [False] * len(trace.events)),
+        "get-into-the-accelerator",
+    ),
+    "receive completions show every message": (
+        (axioms, "receive_order", lambda trace, model, **_: _WHOLE(trace, model, landed=False)),
+        (consistency, "_behind", lambda trace: [False] * len(trace.events)),
+        "message-into-the-accelerator",
+    ),
+}
+"""The rule left out of the axioms, and of the checker: then a violating trace of the program is none."""
+
+
+@pytest.mark.parametrize("rule", STRONGER)
+def test_axioms_and_checker_need_the_rule(rule: str) -> None:
+    of_axioms, of_checker, name = STRONGER[rule]
+    trace = violating(name)
+    assert axioms.is_violating(trace)
+    evidence = evidence_of(load(name), trace)
+    assert check_not_robust(load(name), platform_of(RDMA), evidence)
+    with mutated((of_axioms,)):
+        assert not axioms.is_violating(trace)
+    with mutated((of_checker,)), pytest.raises(InvalidCertificate):
+        check_not_robust(load(name), platform_of(RDMA), evidence)
+
+
+def evidence_of(program: Program, trace: Trace) -> Any:
+    return json.loads(json.dumps(trace_evidence(program, witness_of(trace, program, RDMA).trace)))
+
+
+def test_what_no_read_lands_is_forged() -> None:
+    """A trace in which the read that flushes lands nothing: without the rule it is accepted, with it rejected."""
+    name = "flushed-by-the-host"
+
+    def without(one: Kind, other: Kind, *rest: Any, of_one_pair: bool = True) -> bool:
+        return of_one_pair and _NFO(one, other, *rest)
+
+    patches = tuple((module, "nfo_between", without) for module in (candidate, linearise, order_table))
+    with mutated(patches):
+        trace = violating(name)
+        evidence = evidence_of(load(name), trace)
+    with pytest.raises(InvalidCertificate):
+        check_not_robust(load(name), platform_of(RDMA), evidence)
+    with mutated(((consistency, "_landed", lambda _: iter(())),)):
+        assert check_not_robust(load(name), platform_of(RDMA), evidence)

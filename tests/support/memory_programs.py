@@ -1,0 +1,96 @@
+"""Loop-free programs with memory behind a card: random ones of every family and mutations of named ones, some words moved.
+
+    for program, model in with_memories(range(100)): ...
+
+They are the same for the same seeds, and at least one word of each lies behind the card of another node. In half of them
+threads read such words through their own cards too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import Final
+
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import Model
+from tests.support.random_deployed import FAMILIES, loaded, mutant_text, named_texts, random_text
+
+SOURCES: Final = (*FAMILIES, "mutations", "mutations")
+
+_NODE: Final = re.compile(r"(?m)^node (\w+) \{([^}]*)\}")
+_VARIABLE: Final = re.compile(r"(?:(?:relaxed|sync) )*(\w+)(?:\[[^\]]*\])?(?: *= *-?\w+)?")
+_THREAD: Final = re.compile(r"(?ms)^thread (\w+) on (\w+) \{.*?^\}")
+_STATEMENT: Final = re.compile(r"(?m)^  (?=put|get|poll|\w+ = |send|rpoll|await|assume)")
+
+
+def with_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a program with words behind cards, and its model, for each seed that gives one."""
+    for seed in seeds:
+        rng = Random(f"memories {seed}")
+        source = rng.choice(SOURCES)
+        if source == "mutations":
+            text = mutant_text(named_texts()[rng.choice(sorted(named_texts()))], rng)
+        else:
+            text = random_text(source, rng)
+        if text is None or "start " in text or "family" in text:
+            continue
+        try:
+            yield loaded(memory_text(text, rng), f"memories {seed}")
+        except ProgramError:
+            continue
+
+
+def memory_text(text: str, rng: Random, odds: float = 0.4) -> str:
+    """Return the text with some words of a node, or of two, behind its card, of each with these odds, and always one."""
+    nodes = [match for match in _NODE.finditer(text) if _VARIABLE.search(match[2])]
+    for match in rng.sample(nodes, min(len(nodes), rng.choice((1, 1, 1, 2)))):
+        text = _behind(text, match[1], rng, odds)
+    return _loopbacks(text, rng) if rng.random() < 0.5 else text
+
+
+def _behind(text: str, node: str, rng: Random, odds: float) -> str:
+    """Move some words of a node into a memory behind its card, and sometimes its threads too."""
+    match = next(m for m in _NODE.finditer(text) if m[1] == node)
+    words = {m[1]: m[0] for m in _VARIABLE.finditer(match[2])}
+    moved = [name for name in words if rng.random() < odds] or [rng.choice(sorted(words))]
+    memory = f"{node}g"
+    kept = ", ".join(said for name, said in words.items() if name not in moved)
+    nodes = f"node {node} {{ {kept} }}\nnode {memory} via {node} {{ {', '.join(words[name] for name in moved)} }}"
+    text = text.replace(match[0], nodes)
+    for name in moved:
+        text = re.sub(rf"(?<![\w.]){node}\.{name}\b", f"{memory}.{name}", text)
+
+    def thread(found: re.Match[str]) -> str:
+        body, names, own = found[0], moved, memory
+        if found[2] != node:
+            return body
+        if rng.random() < 0.3:
+            body = body.replace(f" on {node} {{", f" on {memory} {{", 1)
+            names, own = [name for name in words if name not in moved], node
+        for name in names:
+            body = re.sub(rf"(?<![\w.]){name}(?![\w(])", f"{own}.{name}", body)
+        return body
+
+    return _THREAD.sub(thread, text)
+
+
+def _loopbacks(text: str, rng: Random) -> str:
+    """Let some threads read a word behind a card, through whatever queue pair that takes, and mostly wait for it."""
+    behind = [(m[1], m[2], m[3]) for m in re.finditer(r"(?m)^node (\w+) via (\w+) \{ (?:(?:relaxed|sync) )*(\w+)", text)]
+    memory, card, word = rng.choice(behind)
+    threads = [found for found in _THREAD.finditer(text) if _STATEMENT.search(found[0])]
+    if not threads:
+        return text
+    found = rng.choice(threads)
+    node = found[2]
+    places = [m.start() for m in _STATEMENT.finditer(found[0])]
+    at = found.start() + rng.choice(places)
+    poll = f"  poll {card}\n" if rng.random() < 0.8 else ""
+    text = f"{text[:at]}  get scratch = {memory}.{word}\n{poll}{text[at:]}"
+    text = re.sub(rf"(?m)^(node {node}(?: via \w+)? \{{)", r"\1 scratch, ", text, count=1).replace(
+        "scratch,  }", "scratch }"
+    )
+    return text if "allow loopback" in text else f"allow loopback\n{text}"
