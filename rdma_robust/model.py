@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
-from rdma_robust.orders import SHIPPED
+from rdma_robust.orders import order_name
 
 ModelName = Literal["sc", "rdma"]
 Network = Literal["none", "rdma", "rma"]
@@ -63,10 +63,6 @@ class Model:
     @property
     def order_name(self) -> str:
         """What the order is called: the name of its table, which a file may have."""
-        if self.order in SHIPPED:
-            return self.order
-        from rdma_robust.orders.known_orders import order_name  # noqa: PLC0415 - few orders are of files
-
         return order_name(self.order)
 
     @property

@@ -19,6 +19,7 @@ from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.decide import DECISION, decide, decided_by_passes, passes_for
 from rdma_robust.robustness.paper import beyond_paper
 from rdma_robust.robustness.passes import Context, DecisionPass, PassContract, Passes, run_passes
+from rdma_robust.robustness.searched_orders import not_searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,7 @@ def _may_fail(step: Step) -> bool:
 
 
 def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
-    from rdma_robust.robustness.searched_orders import not_searched
-from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
+    from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
 
     if outcome.program.crowds or any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):

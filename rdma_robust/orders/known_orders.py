@@ -1,7 +1,7 @@
 """The orders that a model can have: tables of the package by their names, others by what they say, in one text.
 
-A table of a file is told as an inline table of TOML, `{name = "mine", cells = {"nrW nrW" = "-"}}`: so the order of a model is
-a text, which can be compared, written down and read anywhere, and no file is needed to know what it means.
+A table of a file is told as an inline table of TOML, `{name = "mine", based-on = "default", cells = ..}`: so the order of a
+model is a text, which can be compared, written down and read anywhere, and no file is needed to know what it means.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rdma_robust.orders.order_reader import read_order
 from rdma_robust.orders.order_record import PUSHABLE, OrderTable
 
 BASE: Final = "default"
-"""What a text says is what is not as in this table."""
+"""The table on which such a text is based: it says what is not as there."""
 
 
 def shipped_text(name: str) -> str:
@@ -73,7 +73,7 @@ def told_order(table: OrderTable) -> str:
     if table.name in SHIPPED and order_table(table.name) == table:
         return table.name
     base = order_table(BASE)
-    said: dict[str, object] = {"name": table.name}
+    said: dict[str, object] = {"name": table.name, "based-on": BASE}
     cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]}
     if cells:
         said["cells"] = {" ".join(cell): kept for cell, kept in cells.items()}
@@ -87,11 +87,6 @@ def told_order(table: OrderTable) -> str:
     if table.why:
         said["why"] = dict(table.why)
     return _literal(said)
-
-
-def order_name(order: str) -> str:
-    """Return what an order is called: the name of its table."""
-    return order_table(order).name if order.startswith("{") else order
 
 
 def _literal(value: object) -> str:

@@ -1,10 +1,10 @@
 """The facts that the proofs ask of an order table, decided for any table.
 
-They are those of `proofs/deployed/RemoteAtomicsHardware.v`, and of `Search.v` that no write of a card is observed before an nF;
-what a table says of atomics is not asked of programs without any. Two things are read otherwise. That reads push writes is a
-set of pairs, and what is asked where they do is asked pair by pair. And `operation` is no fact here: the read and the writes
-of one operation are in order whatever a table says, so a table that keeps less between two requests has what the fact is
-for by what follows from the parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
+They are those of `proofs/deployed/RemoteAtomicsHardware.v`, and of `Search.v` that no remote write is seen before an nF;
+what a table says of atomics is not asked of programs without any. Two things are read otherwise. That reads push writes
+is a set of pairs, and what is asked where they do is asked pair by pair. And `operation` is no fact here: the read and the
+writes of one operation are in order whatever a table says. What the fact is for is in the cells by what follows from the
+parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
 
 Source: docs/proof-tables.md; docs/theory.md, "Which tables the search decides".
 """
@@ -114,8 +114,8 @@ FACTS: Final[tuple[Callable[[_Facts], bool], ...]] = (
     _Facts.rmw_column,
     _Facts.write_fence,
 )
-"""Every fact; that the rows of a CPU keep all, that only NIC writes distinguish issue and observation, and that nothing of a card
-is before a CPU, holds for every table that there can be."""
+"""Every fact; that the rows of a CPU keep all, that only NIC writes distinguish issue and observation, and that nothing of a
+card is before a CPU, holds for every table that there can be."""
 
 
 def lacked_by(table: OrderTable, *, atomics: bool = True) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ class _OrderReader:
         if value in ("all", "none"):
             return frozenset(PUSHABLE if value == "all" else ())
         pairs = {" ".join(pair): pair for pair in PUSHABLE}
-        given = value if isinstance(value, list) else [value]
+        given: list[Any] = value if isinstance(value, list) else [value]
         for each in given:
             if not isinstance(each, str) or each not in pairs:
                 expected = f"{listing(map(quote, pairs), 'or')} in a list, or {quote('all')}, or {quote('none')}"

@@ -1,10 +1,10 @@
 """How an order table is read: which program-order edges RDMA hardware preserves, in issue order (ippo) and observation order
 (oppo). The tables are files: those of the package are in `rdma_robust/orders/`.
 
-Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo. `(-)` is the one cell that may be left
-open: `-` by default, `qp` with ordered reads. nA has the row and the column of naR, FL the row of CPU. A read and the write
-of its operation that carries its value, and the naR and the naW of one read-modify-write, are always ordered, whatever the
-cell says (:func:`ippo_scope` knows kinds only: see `axioms.same_operation`).
+Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo. `(-)` is the one cell that may be
+left open: `-` by default, `qp` with ordered reads. nA has the row and the column of naR, FL the row of CPU. A read and the
+write of its operation that carries its value, and the naR and the naW of one read-modify-write, are always ordered, whatever
+the cell says (:func:`ippo_scope` knows kinds only: see `axioms.same_operation`).
 
 Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells were lost in the text).
 """

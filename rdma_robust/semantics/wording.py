@@ -8,8 +8,9 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.model import CARDS, RDMA
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.kinds import WordKind, kind_of, memory_of
-from rdma_robust.semantics.order_table import gives_up, lands_apart, oppo_scope, order_table
+from rdma_robust.semantics.order_table import gives_up, lands_apart, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
