@@ -25,7 +25,7 @@ from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
-from rdma_robust.robustness.rules import NIC_BITS
+from rdma_robust.robustness.rules import NIC_BITS, OWN_DATA, OWN_READ, WORDS
 
 Form = Literal["promela", "spec", "dot", "json"]
 Variant = Literal["pivot", "paper", "none"]
@@ -163,6 +163,13 @@ _PARTS = (
     f"beta[T>N]: set of NIC events of a queue pair in the second part: {_NIC_EVENTS}",
     "forced[T>N]: a completion forces its poll into the second part; early[T>N]: completions before that one",
 )
+_SETTLED = (
+    "settled[T>N]: a poll has taken the completion of a remote write of the second part; ahead[T>N]: completions before that"
+)
+_BY_WORD = (
+    f"beta[T>N] also has {OWN_READ} for the read of the request that T is making, {OWN_DATA} for its data, and from "
+    f"{WORDS} on a bit for each word and type of atomic, in the order of the program"
+)
 _VARIABLES = {
     "pivot": (
         *_PARTS,
@@ -181,6 +188,10 @@ def _notes(program: CounterProgram[EventLabel], variant: Variant) -> Iterator[st
     yield _QUESTION[variant]
     yield "carried[T]: value between the read and the write of a put or get; unpolled[T>N]: completions not yet polled"
     yield from _VARIABLES[variant]
+    if any(name.startswith("settled[") for name, _ in program.variables):
+        yield _SETTLED
+    if any(name.startswith("beta[") and bits >= WORDS.bit_length() for name, bits in program.sizes):
+        yield _BY_WORD
     if variant == "pivot":
         for number, what in sorted(_classes(program).items()):
             yield f"  {number}: {what}"

@@ -20,7 +20,7 @@ Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
 CARDS: Final = ("default", "multipath", "relaxed")
 """The orders of network cards that are asked for where none are named."""
-PROMISED: Final = ("none",)
+PROMISED: Final = ("none", "accumulate")
 """The orders that standards of one-sided libraries promise, and no card is said to be."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)

@@ -103,13 +103,14 @@ class TomlText:
 
     def __init__(self, report: Reporter, code: str) -> None:
         self.report = report
-        self._code = code
+        self._of_none = code
         self._places = key_places(report.source)
 
     def document(self) -> dict[str, Any]:
         """Return what the text says. Raises ProgramError where it is no TOML."""
+        code = self._of_none
         if self._places.deep is not None:
-            self.report.error(self._code, self._span(self._places.deep, self._places.deep + 1), "nested too deeply")
+            self.report.error(code, self._span(self._places.deep, self._places.deep + 1), "nested too deeply")
             self.report.raise_errors()
         try:
             return tomllib.loads(self.report.source)
@@ -119,7 +120,7 @@ class TomlText:
             said = str(error).rpartition(" (at ")[0] or str(error)
         except (ValueError, RecursionError) as error:
             span, said = NO_SPAN, json_mistake(error)
-        self.report.error(self._code, span, f"not TOML: {said[:1].lower()}{said[1:]}")
+        self.report.error(code, span, f"not TOML: {said[:1].lower()}{said[1:]}")
         self.report.raise_errors()
         raise AssertionError("an error was raised")
 

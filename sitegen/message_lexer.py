@@ -45,6 +45,8 @@ class MessageLexer(RegexLexer):
             (words(NUMBERS, prefix=r"\b", suffix=r"\b"), Name.Constant),
             (r"(?:len|new)(?=\()", Name.Builtin),
             (r"(i?send)(\s+)(sync|buffered)(?=\s+(?!to\b)[\w(!])", _parts(Name.Builtin, Whitespace, Keyword)),
+            (r"(?<![\w.])i?probe(?=[ \t]+(?:from|on|tag|into)\b|[ \t]*(?:\n|;|\}|//))", Name.Builtin),
+            (r"(?<=[\w)\]])([ \t]+)(into)(?=[ \t]+\w)", _parts(Whitespace, Name.Builtin)),
             (words(MESSAGES, prefix=r"\b", suffix=r"\b"), Name.Builtin),
             (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
             (r"[A-Za-z_]\w*(?=\()", Name.Function),

@@ -97,7 +97,7 @@ DEPLOYED: Final = Folder(
         (
             "Weaker orders",
             "adaptive routing (`order multipath`) and relaxed ordering (`order relaxed`)",
-            r"deepep|nccl|multipath-|relaxed-|reads-",
+            r"deepep|nccl|multipath-|acknowledged-|relaxed-|reads-",
         ),
     ),
     ("hardware", hardware),
@@ -165,11 +165,13 @@ LANES: Final = Folder(
 STANDARDS: Final = Folder(
     LITMUS / "standards",
     "What standards promise",
-    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin. The first comment "
-    "of each says where it comes from. `rdma-robust litmus/standards/*.rdma` decides them.",
+    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin; under `order "
+    "accumulate`: only that atomics on one word stay in order. The first comment of each says where it comes from. "
+    "`rdma-robust litmus/standards/*.rdma` decides them.",
     (
         ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
         ("Atomics", "on one word", r"two-fetch|atomic-"),
+        ("Accumulates", "those of MPI, of one origin on one location and on several", r"accumulate"),
     ),
     ("hardware", hardware),
 )

@@ -14,13 +14,15 @@ from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
     CARD_READS,
+    CPU,
     NIC_WRITES,
     READS,
     EventKind,
-    InRegions,
+    EventWords,
     Platform,
     goes_another_way,
     issued_in_order,
+    observed_behind_poll,
     observed_in_order,
     told_by_receive,
 )
@@ -53,6 +55,7 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     size = len(trace.events)
     apart = _relation(size, _in_two_memories(trace))
     kept = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
+    kept = _union(kept, _relation(size, _behind_polls(trace, platform)))
     oppo = _union([row & ~away for row, away in zip(kept, apart, strict=True)], _relation(size, of_one_request(trace)))
     ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
@@ -157,7 +160,7 @@ def _completion(trace: Execution, event: int) -> Completion:
     return Completion.NONE if found is None else found.completion
 
 
-def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InRegions], bool]) -> Relation:
+def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, EventWords], bool]) -> Relation:
     """The program order that hardware keeps: also that of a read and the writes of its request, whatever the network."""
 
     def pairs() -> Iterator[tuple[int, int]]:
@@ -167,24 +170,42 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, InR
             for i, a in enumerate(thread):
                 for b in thread[i + 1 :]:
                     one, two = trace.events[a], trace.events[b]
-                    if one is not None and two is not None and kept(one.kind, two.kind, _same_queue(one, two), words[b]):
+                    if one is None or two is None:
+                        continue
+                    told = words[b]._replace(same=one.cell is not None and one.cell == two.cell)
+                    if kept(one.kind, two.kind, _same_queue(one, two), told):
                         yield a, b
 
     return _relation(len(trace.events), pairs())
 
 
-def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, InRegions]:
+def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """What oppo keeps besides: events of operations that a poll tells of, before events of their queue pair behind it."""
+
+    def kept(one: ThreadEvent | None, two: ThreadEvent | None, words: EventWords) -> bool:
+        if one is None or two is None or one.kind in CPU or not _same_queue(one, two):
+            return False
+        return observed_behind_poll(one.kind, two.kind, platform, words)
+
+    for completed, poll in _polls(trace) if platform.completions_order else ():
+        thread = next(each for each in trace.threads if poll in each)
+        words = _regions(trace, thread)
+        told, behind = thread[: thread.index(completed[-1]) + 1], thread[thread.index(poll) + 1 :]
+        yield from ((a, b) for a in told for b in behind if kept(trace.events[a], trace.events[b], words[b]))
+
+
+def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, EventWords]:
     """Which words of each event of a thread are in relaxed regions, and in which memories. What an answer has asked is what
     was read last: nothing but the write of its atomic is between them."""
-    found: dict[int, InRegions] = {}
-    asked = InRegions()
+    found: dict[int, EventWords] = {}
+    asked = EventWords()
     for e in thread:
         event = trace.events[e]
         assert event is not None
         own = event.regions
         asked = own if event.kind in READS else asked
-        of = asked if event.kind is EventKind.GET_WRITES else InRegions()
-        found[e] = InRegions(own.own, of.own, own.memory, of.memory)
+        of = asked if event.kind is EventKind.GET_WRITES else EventWords()
+        found[e] = EventWords(own.own, of.own, own.memory, of.memory)
     return found
 
 

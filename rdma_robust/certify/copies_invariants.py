@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from rdma_robust.certify.copies_moves import CopyFiring, Crowd, fired
+from rdma_robust.certify.copies_moves import NO_CHANGE, CopyFiring, Crowd
 from rdma_robust.certify.copies_places import Control, CopyState, Hero
 from rdma_robust.certify.copies_states import CopyMarkings, MarkedCopy, read_markings
 from rdma_robust.certify.document import json_array, json_members, natural, reject, string
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
-from rdma_robust.certify.invariants import open_registers
+from rdma_robust.certify.invariants import fired, open_registers
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.certify.violations import KIND as TRACE
 from rdma_robust.certify.violations import check_not_robust
@@ -108,7 +108,7 @@ class _Markings:
                 )
             unlimited = {copy for copy, most in marking.copies.items() if most is None}.union(self._listed.fresh)
             for firing in self._crowd.firings(marking.control, marking.copies):
-                stays = firing.control == marking.control and firing.change is None and not firing.calms
+                stays = firing.control == marking.control and firing.change == NO_CHANGE and not firing.calms
                 if not (stays and unlimited.issuperset(firing.gives)):
                     self._check_firing(marking, firing)
 
@@ -117,7 +117,7 @@ class _Markings:
         for k, fresh in enumerate(self._listed.fresh):
             if fresh not in self._fits.copies(crowd.copy_number(crowd.not_begun(k))):
                 reject(f"a copy of {crowd.templates[k].thread.name} that has not begun is not what the invariant says")
-        zeros: Limit = (0,) * (2 * len(crowd.counted))
+        zeros: Limit = (0,) * (crowd.platform.counters * len(crowd.counted))
         if not self._covered(crowd.number(crowd.start()), zeros, {}):
             reject("the initial state is not in the invariant")
 
@@ -131,7 +131,7 @@ class _Markings:
                 if most < times:
                     return
                 left[copy] = most - times
-        limit = fired((*marking.limit, *firing.brings), firing.change)
+        limit = fired((*marking.limit, *firing.brings), *firing.change)
         if limit is None:
             return
         for copy in firing.gives:

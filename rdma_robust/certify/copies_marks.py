@@ -15,8 +15,8 @@ from rdma_robust.certify.remembered import Marks
 from rdma_robust.language.flow.cfg import Cell
 
 _THREAD_OF: Final[Mapping[str, Callable[[Any], int]]] = {
-    **dict.fromkeys(("beta", "under_way"), lambda member: member[0][0]),
-    **dict.fromkeys(("forced", "overtaken", "awaited"), lambda member: member[0]),
+    **dict.fromkeys(("beta", "under_way", "on_words"), lambda member: member[0][0]),
+    **dict.fromkeys(("forced", "overtaken", "awaited", "settled"), lambda member: member[0]),
     **dict.fromkeys(("forwarding",), lambda member: member[1]),
     **dict.fromkeys(("cpu", "poison_carried", "tainted_threads", "stores"), lambda member: member),
 }

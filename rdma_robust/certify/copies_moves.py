@@ -26,21 +26,26 @@ from rdma_robust.certify.copies_marks import (
 from rdma_robust.certify.copies_places import Control, CopyState, CrowdPlaces, Hero
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.invariant_states import Limit
-from rdma_robust.certify.invariants import comes_to
+from rdma_robust.certify.invariants import comes_to, fired
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.remembered import Marks, PivotAccesses, TraceParts
+from rdma_robust.certify.remembered import Marks, PivotAccesses
 from rdma_robust.certify.search_steps import Around, SearchStep
 from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.language.flow.cfg import Cell
 
 _NO_LIMIT: Limit = ()
 
+Change = tuple[int, tuple[int, ...]]
+"""From which limit of completions on a step changes them, and by how much."""
+
+NO_CHANGE: Change = (-1, ())
+
 
 @dataclass(frozen=True, slots=True)
 class CopyFiring:
     """A step: the copies that it takes and those that they become, by number, and the control state after it.
 
-    `change` is its effect on the completions of the control state (where, on those not polled, on the early ones); the
+    `change` is its effect on the completions of the control state (from which limit on, by how much); the
     hero `brings` its own. A copy that has ended, or is as one that has not begun, is not given back. If it `calms`, the
     cycle closes: the taint of all copies is forgotten.
     """
@@ -49,7 +54,7 @@ class CopyFiring:
     takes: tuple[int, ...]
     control: int
     gives: tuple[int, ...]
-    change: tuple[int, int, int] | None = None
+    change: Change = NO_CHANGE
     brings: Limit = ()
     calms: bool = False
 
@@ -62,7 +67,7 @@ class _Waiting:
     takes: tuple[int, ...]
     control: Control
     gives: tuple[int, ...]
-    change: tuple[int, int, int] | None
+    change: Change
     calms: bool
     hero: PivotAccesses | None = None
     loser: Cell | None = None
@@ -168,7 +173,7 @@ class Crowd(CrowdPlaces):
         hero, mover = self.templates[copy.template].places
         marks = None if control.marks is None else marks_together(control.marks, copy.share)
         for taken in self._taken(control, mover, copy.local, copy.values, marks):
-            limit = fired(copy.limit, self._change(taken))
+            limit = fired(copy.limit, *self._change(taken))
             if limit is None:
                 continue
             after, values = self._changed(control, taken, copy.values)
@@ -181,12 +186,14 @@ class Crowd(CrowdPlaces):
         if control.marks is not None:
             return
         for taken in self._taken(control, hero, copy.local, copy.values, None):
-            limit = fired(copy.limit, self._change(taken, 2 * len(self.counted)))
+            limit = fired(copy.limit, *self._change(taken, self.platform.counters * len(self.counted)))
             if taken.starts is not None and taken.starts.thread == hero and limit is not None:
                 after, values = self._changed(control, taken, copy.values)
                 begun = replace(after, hero=Hero(copy.template, taken.after, values))
                 if self._may_end(begun):
-                    yield CopyFiring(self._what(taken), (number,), self.number(begun), (), None, limit, _is_closed(begun))
+                    yield CopyFiring(
+                        self._what(taken), (number,), self.number(begun), (), NO_CHANGE, limit, _is_closed(begun)
+                    )
 
     def _ending(
         self, after: Control, taken: SearchStep, takes: tuple[int, ...], gives: tuple[int, ...], before: Marks | None
@@ -195,7 +202,7 @@ class Crowd(CrowdPlaces):
         pivot = taken.starts
         if pivot is not None and pivot.thread in self._movers:
             return  # The hero has a place of its own.
-        change = None if takes else self._change(taken)
+        change = NO_CHANGE if takes else self._change(taken)
         calms = _is_closed(after) and not (before is not None and before.closed)
         what = self._what(taken)
         if pivot is not None and pivot.thread in self._hero_of:
@@ -281,14 +288,12 @@ class Crowd(CrowdPlaces):
                 values = _with(values, self._shared[taken.writes], written)
         return replace(control, values=values, marks=taken.placed.marks, mail=taken.mail), own
 
-    def _change(self, taken: SearchStep, less: int = 0) -> tuple[int, int, int] | None:
+    def _change(self, taken: SearchStep, less: int = 0) -> Change:
         """The effect of a step on the completions of its queue pair; counters are numbered from `less`."""
-        placed: TraceParts = taken.placed
+        counts = taken.placed.counts
         remote = taken.event.remote
         counter = None if remote is None else self._counter.get((taken.event.thread, remote))
-        if counter is None or (placed.unpolled == 0 and placed.early == 0):
-            return None
-        return counter - less, placed.unpolled, placed.early
+        return (counter - less, counts) if counter is not None and any(counts) else NO_CHANGE
 
     def _may_end(self, control: Control) -> bool:
         """Whether the pivot's thread may still come to the pivot: else a state may be missing."""
@@ -310,18 +315,6 @@ class Crowd(CrowdPlaces):
         thread = self.two.threads[taken.event.thread]
         who = thread.name if taken.event.thread in self._at_named else f"a copy of {thread.family and thread.family[0]}"
         return f"{taken.event} of {who}" + ("" if taken.starts is None else " as the first event of beta")
-
-
-def fired(limit: Limit, change: tuple[int, int, int] | None) -> Limit | None:
-    """Return the limits of completions after a step, None where a poll finds too few."""
-    if change is None:
-        return limit
-    at, unpolled, early = change
-    one, two = limit[at], limit[at + 1]
-    if (one is not None and one + unpolled < 0) or (two is not None and two + early < 0):
-        return None
-    changed = None if one is None else one + unpolled, None if two is None else two + early
-    return (*limit[:at], *changed, *limit[at + 2 :])
 
 
 def _with(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:

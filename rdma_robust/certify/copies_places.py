@@ -124,11 +124,11 @@ class CrowdPlaces:
         """Number the queue pairs on which completions are counted, for the control state and for copies."""
         pairs = [(t, remote) for t in self.named for remote in polled_by(self.two.threads[t])]
         self.counted: tuple[QueuePair, ...] = tuple(pairs)
-        self._counter = {pair: 2 * i for i, pair in enumerate(pairs)}
+        self._counter = {pair: self.platform.counters * i for i, pair in enumerate(pairs)}
         for template in self.templates:
             for place, first in zip(template.places, (len(pairs), 0), strict=True):
                 remotes = polled_by(self.two.threads[place])
-                self._counter |= {(place, remote): 2 * (first + i) for i, remote in enumerate(remotes)}
+                self._counter |= {(place, remote): self.platform.counters * (first + i) for i, remote in enumerate(remotes)}
 
     @property
     def polled(self) -> tuple[tuple[str, str], ...]:
@@ -141,9 +141,11 @@ class CrowdPlaces:
         return self._hero_of.get(thread)
 
     def counters_at(self, control: Control) -> int:
-        """How many limits of completions there are in a control state: two for each queue pair."""
+        """How many limits of completions there are in a control state: `Platform.counters` for each queue
+        pair."""
         hero = control.hero
-        return 2 * len(self.counted) + (0 if hero is None else 2 * len(self.templates[hero.template].remotes))
+        pairs = len(self.counted) + (0 if hero is None else len(self.templates[hero.template].remotes))
+        return self.platform.counters * pairs
 
     def may_meet(self, pivot: PivotAccesses) -> bool:
         """Whether the pivot's thread knows the cell: it is one of all, or of the hero's own."""
@@ -166,7 +168,9 @@ class CrowdPlaces:
         """A copy that has not begun."""
         here = self.templates[template]
         values = tuple(cell.init for cell in self.own_cells[template])
-        return CopyState(template, self.readings[here.places[1]].start, values, (0,) * (2 * len(here.remotes)))
+        return CopyState(
+            template, self.readings[here.places[1]].start, values, (0,) * (self.platform.counters * len(here.remotes))
+        )
 
 
 def polled_by(thread: Thread) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ KIND: Final = "copies-invariant"
 
 _SHARE: Final = (
     *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
-    *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "under_way"),
+    *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited"),
+    *("under_way", "settled", "on_words"),
 )
 """What a share of marks may have; what is left out is empty."""
 
@@ -186,7 +187,9 @@ class _Reader:
         if not isinstance(value, list) or len(value) != 5:
             reject(f"{where} is not an array of 5 entries")
         template, local, own = self._place(value[0], value[1], value[2], where)
-        limit = _limits(value[3], 2 * len(self._crowd.templates[template].remotes), f"{where}[3]")
+        limit = _limits(
+            value[3], self._crowd.platform.counters * len(self._crowd.templates[template].remotes), f"{where}[3]"
+        )
         share = (template, NOTHING) if value[4] is None else _one(self._shares, value[4], f"{where}[4]")
         if share[0] != template:
             reject(f"{where}[4] is a share of another thread")

@@ -8,7 +8,7 @@ checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
@@ -48,6 +48,8 @@ NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED,
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
+REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES})
+"""They may sit in a buffer when a completion tells of their operation."""
 CARD_READS: Final = READS - CPU
 
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
@@ -55,7 +57,7 @@ STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 
 _OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
-_REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC_READS, _K.ATOMIC})
+_RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC}
 """What a receive completion tells of besides its message."""
 
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
@@ -96,15 +98,22 @@ _RELAXED: Final = frozenset(
 
 _MULTIPATH: Final = frozenset((a, b) for a, b in _RELAXED if b not in _ATOMICS)
 
-_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b))
-"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence."""
+_UNPROMISED: Final = frozenset((a, b) for a in _ALL_NIC for b in _ALL_NIC if _K.FENCE not in (a, b)) - {
+    (_K.GET_READS, _K.GET_READS)
+}
+"""What standards of one-sided libraries do not promise: any order between two requests, but for a fence, and where it is
+said that reads are ordered."""
 
 _LOST: Final[Mapping[str, frozenset[tuple[EventKind, EventKind]]]] = {
     "default": frozenset(),
     "multipath": _MULTIPATH,
     "relaxed": _RELAXED,
     "none": _UNPROMISED,
+    "accumulate": _UNPROMISED,
 }
+
+_OF_WORD: Final[Mapping[str, frozenset[EventKind]]] = {"accumulate": _ATOMICS}
+"""What a network keeps in order all the same, on one queue pair, where it is about one word."""
 
 CPUS: Final = ("sc", "tso")
 ATOMICITIES: Final = ("hca", "glob")
@@ -131,9 +140,24 @@ class Platform:
         return self.order != "default"
 
     @property
+    def completions_order(self) -> bool:
+        """Whether what is posted behind a poll is observed after the remote writes that it tells of, as it is by default."""
+        return self.order == "multipath"
+
+    @property
+    def counters(self) -> int:
+        """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
+        return 3 if self.completions_order else 2
+
+    @property
     def promised(self) -> bool:
         """Whether anything is promised between two requests of a queue pair without a fence."""
-        return self.order != "none"
+        return _LOST[self.order] != _UNPROMISED
+
+    @property
+    def looks_at_words(self) -> frozenset[EventKind]:
+        """The events of which it matters whether they are about one word."""
+        return _OF_WORD.get(self.order, frozenset())
 
     @property
     def ranked(self) -> bool:
@@ -160,31 +184,34 @@ class Platform:
 USUAL: Final = Platform()
 
 
-class InRegions(NamedTuple):
-    """The words of an event that are in a relaxed region: whether its `own` is, and, for an answer, the one that its request
-    has read at the other side; and in which `memory` behind a card they are, if in any."""
+class EventWords(NamedTuple):
+    """The words of an event behind another one, as far as they matter: whether its `own` is in a relaxed region, and, for
+    an answer, the one that its request has read at the other side; in which `memory` behind a card they are, if in any; and
+    whether the earlier one accesses the `same`."""
 
     own: bool = False
     asked: bool = False
     memory: str = ""
     asked_memory: str = ""
+    same: bool = False
 
 
-STRICT: Final = InRegions()
+STRICT: Final = EventWords()
 
 
 @cache
 def observed_in_order(
-    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: EventWords = STRICT
 ) -> bool:
-    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions` are
-    those of the later event.
+    """Return whether oppo keeps a program-order edge between events of these kinds, of one queue pair or not; `regions`
+    says what matters of the words.
 
     That a read is before the writes of its request is kept besides, whatever the network.
     """
     if earlier in CPU:
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
-    if not same_queue or (earlier, later) in _LOST[platform.order]:
+    of_word = regions.same and {earlier, later} <= platform.looks_at_words
+    if not same_queue or ((earlier, later) in _LOST[platform.order] and not of_word):
         return False
     if (earlier, later) in _RELAXED and _may_pass(earlier, later, regions):
         return False
@@ -196,19 +223,25 @@ def observed_in_order(
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
-def _may_pass(earlier: EventKind, later: EventKind, regions: InRegions) -> bool:
+def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: EventWords = STRICT) -> bool:
+    """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
+    default = replace(platform, order="default")
+    return platform.completions_order and observed_in_order(earlier, later, True, default, regions)
+
+
+def _may_pass(earlier: EventKind, later: EventKind, regions: EventWords) -> bool:
     """Whether the later event is relaxed: an answer is as its request behind all but other answers, which it passes by its
     own word."""
     answers = (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED)
     return regions.asked if later is EventKind.GET_WRITES and earlier not in answers else regions.own
 
 
-_FAR: Final = _REMOTE_WRITES | {_K.GET_READS}
+_FAR: Final = _RECEIVED | {_K.GET_READS}
 _NEAR: Final = frozenset({_K.PUT_READS, _K.GET_WRITES, _K.ANSWERS_RELAXED})
 """What a card does at the other side of a queue pair, and at its thread's."""
 
 
-def goes_another_way(earlier: EventKind, before: InRegions, later: EventKind, behind: InRegions) -> bool:
+def goes_another_way(earlier: EventKind, before: EventWords, later: EventKind, behind: EventWords) -> bool:
     """Return whether two events of a queue pair are on words of two memories that one card reaches: then oppo keeps no order
     between them that issue order has. An answer is where its request has read."""
     if earlier in _FAR and later in (EventKind.GET_WRITES, EventKind.ANSWERS_RELAXED):
@@ -219,7 +252,7 @@ def goes_another_way(earlier: EventKind, before: InRegions, later: EventKind, be
 
 @cache
 def issued_in_order(
-    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: InRegions = STRICT
+    earlier: EventKind, later: EventKind, same_queue: bool, platform: Platform, regions: EventWords = STRICT
 ) -> bool:
     """Return whether ippo keeps a program-order edge between events of these kinds, of one queue pair or not.
 
@@ -237,4 +270,4 @@ def issued_in_order(
 def told_by_receive(kind: EventKind, platform: Platform) -> bool:
     """Return whether a receive completion comes after earlier events of the kind on its queue pair, also where its message
     may pass them."""
-    return platform.promised and kind in _REMOTE_WRITES
+    return platform.promised and kind in _RECEIVED

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from rdma_robust.certify.document import integer, json_array, json_members, json_truth, json_word, reject, string
-from rdma_robust.certify.hardware import CPU, EventKind
+from rdma_robust.certify.hardware import CPU, EventKind, Platform
 from rdma_robust.certify.remembered import Buffer, Letter, Mail, Mailbox, Marks, PivotAccesses, QueuePair, Tag
 from rdma_robust.certify.search_steps import Connection
 from rdma_robust.certify.thread_events import LocalState, OperationStage
@@ -19,8 +19,8 @@ from rdma_robust.certify.thread_reading import ThreadReading, stages_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
 Limit = tuple[int | None, ...]
-"""For each counted queue pair how many completions are not polled at most, and how many of them are early: None is
-any number."""
+"""For each counted queue pair how many completions are not polled at most, how many of them are early, and, if the hardware
+asks for it, how many come before the first remote write of beta: None is any number."""
 
 Place = tuple[tuple[int, ...], tuple[int, ...], int | None, int]
 """The number of each thread's state, the value of each cell, the number of the marks, None before the first of beta, and
@@ -47,6 +47,8 @@ _MARKS: Final = (
 _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "half", "split")
 """Members that marks have only where one of them is not empty, or false."""
 _REQUESTS: Final = ("under_way",)
+_SETTLED: Final = ("settled",)
+_ON_WORDS: Final = ("on_words",)
 """Members that marks have where they are not empty."""
 
 _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
@@ -114,7 +116,7 @@ class EvidenceNames:
         return table[name] if name in table else reject(f"{where}: the program has no {name!r:.60}")
 
 
-def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence: object) -> StateSet:
+def read_states(program: Program, readings: tuple[ThreadReading, ...], platform: Platform, evidence: object) -> StateSet:
     """Return the states in `evidence`. Raises InvalidCertificate where they do not fit the program."""
     usual = ("kind", "threads", "cells", "counted", "watched", "marks", "states")
     found = json_members(evidence, "`evidence`", usual, ("connections", "mail"))
@@ -141,7 +143,11 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], evidence:
     if not isinstance(rows, list):
         reject("`evidence.states` is not an array")
     shape = _Shape(
-        tuple(map(len, locals_)), len(cells), len(marks), 2 * len(counted), None if connections is None else len(mail)
+        tuple(map(len, locals_)),
+        len(cells),
+        len(marks),
+        platform.counters * len(counted),
+        None if connections is None else len(mail),
     )
     for i, row in enumerate(rows):
         place, limit = shape.state(row, i)
@@ -246,7 +252,7 @@ def _value(value: object, where: str) -> int | None:
 
 def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = json_members(value, where, _MARKS, _LATER, _REQUESTS)
+    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED, _ON_WORDS)
     pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
@@ -274,6 +280,11 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         pair = names.pair_of(names.thread(each["thread"], f"{at}.thread"), each["remote"], f"{at}.remote")
         kinds = json_array(each["events"], f"{at}.events", lambda kind, place: EventKind(json_word(kind, place, _NIC)))
         return [(pair, kind) for kind in kinds]
+
+    def words(item: object, at: str) -> list[tuple[QueuePair, Cell]]:
+        each = json_members(item, at, ("thread", "remote", "cells"))
+        pair = names.pair_of(names.thread(each["thread"], f"{at}.thread"), each["remote"], f"{at}.remote")
+        return [(pair, cell) for cell in json_array(each["cells"], f"{at}.cells", names.cell)]
 
     def forwarding(item: object, at: str) -> tuple[Cell, int]:
         each = json_members(item, at, ("cell", "thread"))
@@ -304,6 +315,8 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         "forwarding": frozenset(json_array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
         "atomics": read(names.cells_of, "atomics_in_beta"),
         "awaited": read(names.queue_pairs_of, "awaited"),
+        "settled": read(names.queue_pairs_of, "settled"),
+        "on_words": frozenset(e for each in json_array(found.get("on_words", []), f"{where}.on_words", words) for e in each),
     }
 
 

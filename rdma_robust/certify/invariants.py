@@ -45,7 +45,7 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     if program.memories:
         reject("no search is proven to decide robustness with memory behind a card, so that no invariant is evidence")
     readings = readings_of(program, platform)
-    states = read_states(program, readings, evidence)
+    states = read_states(program, readings, platform, evidence)
     _Inductive(program, readings, states, platform).check()
     return f"an inductive invariant of {states.rows} states"
 
@@ -143,7 +143,7 @@ class _Inductive:
         if states.connections is None and self._steps_of.connections:
             reject("the invariant says nothing of the messages of the program: it has no `connections`")
         self._cell = {cell: i for i, cell in enumerate(states.cells)}
-        self._counter = {pair: 2 * i for i, pair in enumerate(states.counted)}
+        self._counter = {pair: platform.counters * i for i, pair in enumerate(states.counted)}
         self._local = tuple({local: i for i, local in enumerate(each)} for each in states.locals)
         self._open = tuple(open_registers(each) for each in states.locals)
         self._marks = {marks: i for i, marks in enumerate(states.marks)}
@@ -179,7 +179,7 @@ class _Inductive:
                         self._check_step(place, limits, thread, step, held)
 
     def _check_start(self) -> None:
-        zeros: Limit = (0,) * (2 * len(self._states.counted))
+        zeros: Limit = (0,) * (self._steps_of.rules.platform.counters * len(self._states.counted))
         entered = [self._fitting(i, reading.start) for i, reading in enumerate(self._readings)]
         values = tuple(cell.init for cell in self._states.cells)
         places: list[tuple[int, ...]] = [()]
@@ -210,8 +210,8 @@ class _Inductive:
                     reject(f"the invariant leaves open what {after.event} writes in {self._show(place)}")
                 then = (*then[:at], written, *then[at + 1 :])
             for limit in limits:
-                fired = _fired(limit, after)
-                if fired is None or self._covered(locals_, thread, then, after, fired):
+                left = fired(limit, after.counter, after.placed.counts)
+                if left is None or self._covered(locals_, thread, then, after, left):
                     continue
                 if after.pivot is not None and not self._comes_to(locals_, thread, after.local, after.pivot):
                     continue
@@ -225,12 +225,12 @@ class _Inductive:
             f" line {move.line}, in {self._show(place)}"
         )
 
-    def _covered(self, locals_: tuple[int, ...], thread: int, values: tuple[int, ...], after: _After, fired: Limit) -> bool:
+    def _covered(self, locals_: tuple[int, ...], thread: int, values: tuple[int, ...], after: _After, left: Limit) -> bool:
         if after.mail is None:
             return False
         before, behind = locals_[:thread], locals_[thread + 1 :]
         return any(
-            self._contains(((*before, local, *behind), values, part, after.mail), fired)
+            self._contains(((*before, local, *behind), values, part, after.mail), left)
             for local in after.locals
             for part in after.marks
         )
@@ -349,13 +349,12 @@ def open_registers(locals_: Sequence[LocalState]) -> dict[tuple[int, int | None]
     return found
 
 
-def _fired(limit: Limit, after: _After) -> Limit | None:
-    """Return the limits after an event, None where a poll finds too few completions."""
-    at, unpolled, early = after.counter, after.placed.unpolled, after.placed.early
-    if at < 0 or (unpolled == 0 and early == 0):
+def fired(limit: Limit, at: int, counts: tuple[int, ...]) -> Limit | None:
+    """Return the limits after an event that changes those from number `at` on (-1: none) by `counts`, None where a poll
+    finds too few completions."""
+    if at < 0 or not any(counts):
         return limit
-    one, two = limit[at], limit[at + 1]
-    if (one is not None and one + unpolled < 0) or (two is not None and two + early < 0):
+    changed = [None if most is None else most + n for most, n in zip(limit[at : at + len(counts)], counts, strict=True)]
+    if any(most is not None and most < 0 for most in changed):
         return None
-    changed = None if one is None else one + unpolled, None if two is None else two + early
-    return (*limit[:at], *changed, *limit[at + 2 :])
+    return (*limit[:at], *changed, *limit[at + len(counts) :])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import EventKind, Platform
-from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, Place
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, Place, check_polls
 from rdma_robust.certify.known_values import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
@@ -123,6 +123,7 @@ def account_of(
     remote operation, or hardware, that the judge does not know, and for messages on lanes: it matches those of two threads
     as a whole.
     """
+    check_polls(platform, any(claim.event.kind is EventKind.POLL for claim in claimed))
     if any(claim.event.lane for claim in claimed) or any(lane for thread in program.threads for _, _, lane in thread.posted):
         raise NotCovered("messages on a queue pair with a name")
     if not platform.promised:

@@ -21,11 +21,13 @@ from rdma_robust.certify.hardware import (
     CPU,
     NIC_WRITES,
     READS,
+    REMOTE_WRITES,
     STORES,
     WRITES,
     EventKind,
     Platform,
     issued_in_order,
+    observed_behind_poll,
     observed_in_order,
     told_by_receive,
 )
@@ -35,12 +37,6 @@ from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.language.flow.cfg import Cell
 
 Member = TypeVar("Member")
-
-
-def in_sequence(event: ThreadEvent) -> TraceParts:
-    """Place an event before the first one of beta: the program runs under sequential consistency."""
-    change = 1 if event.completion is Completion.SIGNALED else -1 if event.kind is EventKind.POLL else 0
-    return TraceParts(None, change, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +52,11 @@ class NormalFormRules:
     unwatched: frozenset[QueuePair]
     platform: Platform
     choices: bool = False
+
+    def in_sequence(self, event: ThreadEvent) -> TraceParts:
+        """Place an event before the first one of beta: the program runs under sequential consistency."""
+        change = 1 if event.completion is Completion.SIGNALED else -1 if event.kind is EventKind.POLL else 0
+        return TraceParts(None, (change,) * self.platform.counters)
 
     def first_of_beta(self, event: ThreadEvent, pivot: PivotAccesses, value: Seen) -> TraceParts | None:
         """Return the event as the first of beta after a pivot of that class, None where it cannot be.
@@ -82,7 +83,8 @@ class NormalFormRules:
         """
         forced = tag.beta or self._forced(marks, event)
         if forced is not True:
-            yield self._in_alpha(marks, event, tag)
+            placed = self._in_alpha(marks, event, tag)
+            yield from self._told(placed, event) if event.kind is EventKind.POLL else (placed,)
         chooses = self.choices and self._is_about(event, marks.pivot)
         if forced is not False or event.kind is EventKind.POLL or chooses:
             beta = self._in_beta(marks, event, value, tag)
@@ -177,13 +179,16 @@ class NormalFormRules:
     def _forced_by_queue(self, marks: Marks, event: ThreadEvent) -> bool | None:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
+        words = event.regions._replace(same=(queue, event.cell) in marks.on_words)
         for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.platform, event.regions):
+            if other == queue and observed_in_order(kind, event.kind, True, self.platform, words):
                 return True
         if event.kind in NIC_WRITES and self._has_read(marks, queue):
             return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
+        if (settled := self._settled_forces(marks, event)) is not False:
+            return settled
         if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
@@ -200,7 +205,7 @@ class NormalFormRules:
         closes = tainted and (event.thread == marks.pivot.thread or before_pivot)
         after = self._spread(marks, event, tainted, closes)
         if event.kind is EventKind.POLL:
-            return TraceParts(after, -1, -1)
+            return TraceParts(after, (-1,) * self.platform.counters)
         behind = Tag(event.is_message and self._behind_beta(marks, event), tainted and not after.closed)
         if event.kind in CPU:
             return TraceParts(after, tag=behind)
@@ -220,6 +225,32 @@ class NormalFormRules:
             mine |= {(queue, event.kind)}
         return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
+    def _told(self, placed: TraceParts, event: ThreadEvent) -> Iterator[TraceParts]:
+        """Yield what a poll of alpha can tell: it takes a completion before the first remote write of beta, or may tell of
+        that. As with what is early, the second may always be."""
+        marks, queue = placed.marks, _queue(event)
+        assert marks is not None
+        if queue not in marks.settled:
+            yield placed
+        if self.platform.completions_order and self._written_behind(marks, queue):
+            settled = marks.settled | ({queue} & self.counted)
+            yield TraceParts(replace(marks, settled=settled), (*placed.counts[:-1], 0), placed.tag)
+
+    def _written_behind(self, marks: Marks, queue: QueuePair) -> bool:
+        """Beta has a remote write of the queue pair."""
+        return any((queue, kind) in marks.beta for kind in REMOTE_WRITES)
+
+    def _settled_forces(self, marks: Marks, event: ThreadEvent) -> bool | None:
+        """Whether the event may overtake a remote write of beta by the table, but not behind the poll that told of one. An
+        answer is asked nothing: the read of its operation is forced first."""
+        queue, platform = _queue(event), self.platform
+        writes = [kind for kind in REMOTE_WRITES if (queue, kind) in marks.beta]
+        if event.kind is EventKind.GET_WRITES or not any(
+            observed_behind_poll(w, event.kind, platform, event.regions) for w in writes
+        ):
+            return False
+        return queue in marks.settled if queue in self.counted else None
+
     def _behind_beta(self, marks: Marks, event: ThreadEvent) -> bool:
         """What takes the message's completion comes after something of beta that its queue pair, or its request, has
         written."""
@@ -238,9 +269,8 @@ class NormalFormRules:
         after = self._spread(after, event, tainted, tainted and event.thread == marks.pivot.thread)
         behind = Tag(True, tainted and not after.closed)
         if event.kind in CPU:
-            return TraceParts(
-                self._cpu_in_beta(after, event), -1 if event.kind is EventKind.POLL else 0, tag=behind, in_beta=True
-            )
+            taken = (-1, *(0,) * (self.platform.counters - 1)) if event.kind is EventKind.POLL else ()
+            return TraceParts(self._cpu_in_beta(after, event), taken, behind, in_beta=True)
         queue = _queue(event)
         if self._forces(marks, event, tag) and queue in self.counted:
             after = replace(after, forced=after.forced | {queue})
@@ -248,6 +278,8 @@ class NormalFormRules:
             after = replace(after, awaited=after.awaited | {queue})
         if event.kind is EventKind.ATOMIC_READS and self.platform.ranked and event.cell is not None:
             after = replace(after, atomics=after.atomics | {event.cell})
+        if event.kind in self.platform.looks_at_words and event.cell is not None:
+            after = replace(after, on_words=after.on_words | {(queue, event.cell)})
         after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind_in_beta)})
         return replace(self._completing(after, event), tag=behind, in_beta=True)
 
@@ -288,7 +320,9 @@ class NormalFormRules:
         comes first, or it does."""
         if event.completion is not Completion.SIGNALED:
             return TraceParts(after)
-        return TraceParts(after, 1, 0 if _queue(event) in after.forced else 1)
+        queue = _queue(event)
+        counts = (1, int(queue not in after.forced), int(not self._written_behind(after, queue)))
+        return TraceParts(after, counts[: self.platform.counters])
 
     def _accessed(self, marks: Marks, event: ThreadEvent, value: Seen) -> Marks:
         """Remember the access of an event of beta, and what the pivot would find if it is the first to write its cell."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, EventKind, Platform
-from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, check_covered
+from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, check_covered, check_polls
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
 
 VERSION: Final = "program 1"
 """The first line of a question."""
@@ -74,6 +74,7 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
         raise NotCovered(NOTHING_PROMISED)
     if program.crowds:
         raise NotCovered("any number of copies")
+    check_polls(platform, any(isinstance(step.op, Poll) for thread in program.threads for _, _, step in steps(thread)))
     if not program.plain:
         raise NotCovered(OTHER_WORDS)
     cells = tuple(cell.init for cell in program.cells) or (0,)  # events without a cell name the first one

@@ -68,15 +68,17 @@ class Marks:
 
     `beta` has, for each queue pair, the kinds of its NIC events in beta, `cpu` the threads with a CPU event there, those
     apart that wait in a store buffer, which `stores` has. `forced` are the queue pairs on which some completion forces
-    its poll into beta, `overtaken` those on which a fence of alpha came after the local write of a get in beta,
-    `awaited` those with a message whose buffer was posted in beta. `under_way` has, of the request that a thread is
-    making, the events in beta, on networks that keep the order of its events only. `read` and `written` are cells that
-    beta has accessed, `forwarding` those whose last write is a store of the thread in beta, `atomics` those that a
-    remote atomic has read in beta, `poisoned` those whose value depends on the pivot, `poison_carried` threads whose NIC
-    carries such a value. Taint means reached from the pivot by sc: threads, and cells that tainted events have read or
-    written. Once `closed`, sc leads back to the pivot, and taint is forgotten. `alpha_value` is what the pivot's cell
-    held before beta first wrote it, None where that is unknown or has not happened. `half`: the pivot is the write of a
-    remote atomic whose read is made. `split`: an atomic on the pivot's cell has its read in alpha, but not its write.
+    its poll into beta, `settled` those on which a poll of alpha has told of a remote write of beta, `overtaken` those on
+    which a fence of alpha came after the local write of a get in beta, `awaited` those with a message whose buffer was
+    posted in beta. `under_way` has, of the request that a thread is making, the events in beta, on networks that keep
+    the order of its events only, and `on_words` the words of atomics in beta, by queue pair, on those that keep these in
+    order on one word. `read` and `written` are cells that beta has accessed, `forwarding` those whose last
+    write is a store of the thread in beta, `atomics` those that a remote atomic has read in beta, `poisoned` those whose
+    value depends on the pivot, `poison_carried` threads whose NIC carries such a value. Taint means reached from the
+    pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc leads back to the pivot,
+    and taint is forgotten. `alpha_value` is what the pivot's cell held before beta first wrote it, None where that is
+    unknown or has not happened. `half`: the pivot is the write of a remote atomic whose read is made. `split`: an atomic
+    on the pivot's cell has its read in alpha, but not its write.
     """
 
     pivot: PivotAccesses
@@ -100,6 +102,8 @@ class Marks:
     half: bool = False
     split: bool = False
     under_way: frozenset[tuple[QueuePair, EventKind]] = frozenset()
+    settled: frozenset[QueuePair] = frozenset()
+    on_words: frozenset[tuple[QueuePair, Cell]] = frozenset()
 
     def without_value(self) -> Marks:
         """The same marks with the pivot's value left open."""
@@ -110,13 +114,13 @@ class Marks:
 class TraceParts:
     """An event put into a part: the marks after it, and its effect on the completions of its queue pair.
 
-    `unpolled` and `early` are added to what is not polled yet, and to those of them before the first that forces its
-    poll; where negative, there must be as many. `tag` is what is to be known of a message, or of a buffer that is posted.
+    `counts` are added to what is not polled yet, to those of them before the first that forces its poll, and, if the
+    hardware asks for it, to those before the first remote write of beta; empty stands for zeros. Where negative, there must
+    be as many. `tag` is what is to be known of a message, or of a buffer that is posted.
     """
 
     marks: Marks | None
-    unpolled: int = 0
-    early: int = 0
+    counts: tuple[int, ...] = ()
     tag: Tag = UNTAGGED
     in_beta: bool = False
 

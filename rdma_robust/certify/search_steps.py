@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.certify.hardware import WRITES, EventKind
 from rdma_robust.certify.known_values import Seen, Value
-from rdma_robust.certify.normal_form import NormalFormRules, in_sequence
+from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import (
     UNTAGGED,
     Buffer,
@@ -164,7 +164,7 @@ class SearchSteps:
         if around.marks is not None:
             yield from ((placed, None) for placed in self.rules.placed(around.marks, event, around.value, tag))
             return
-        yield in_sequence(event), None
+        yield self.rules.in_sequence(event), None
         for pivot in self._classes(event):
             first = self.rules.first_of_beta(event, pivot, around.value)
             if first is not None:
@@ -221,8 +221,8 @@ class SearchSteps:
     ) -> Iterator[SearchStep]:
         """Before the first event of beta, or as that."""
         read = move.event
-        yield self._made(write, in_sequence(write.event), around, None)
-        yield self._made(stopped, in_sequence(read), around, None)
+        yield self._made(write, self.rules.in_sequence(write.event), around, None)
+        yield self._made(stopped, self.rules.in_sequence(read), around, None)
         for pivot in self._classes(read):
             both = self.rules.first_of_beta(read, pivot, around.value)
             if both is not None and both.marks is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rdma_robust.certify.hardware import READS, WRITES, EventKind, InRegions
+from rdma_robust.certify.hardware import READS, WRITES, EventKind, EventWords
 from rdma_robust.certify.known_values import Value
 from rdma_robust.language.flow.cfg import Cell
 
@@ -76,10 +76,10 @@ class ThreadEvent:
     asked: Cell | None = field(default=None, compare=False)
 
     @property
-    def regions(self) -> InRegions:
+    def regions(self) -> EventWords:
         """Which words of the event are in a relaxed region, and in which memory behind a card."""
         own, asked = ((False, "") if c is None else (c.relaxed, c.node if c.via else "") for c in (self.cell, self.asked))
-        return InRegions(own[0], asked[0], own[1], asked[1])
+        return EventWords(own[0], asked[0], own[1], asked[1])
 
     @property
     def kind_in_beta(self) -> EventKind:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
-from rdma_robust.certify.invariants import comes_to, fences_matter, rules_of
+from rdma_robust.certify.invariants import comes_to, fences_matter, fired, rules_of
 from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, TraceParts
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
@@ -89,7 +89,7 @@ class _Exploration:
             self.steps.first_mail,
         )
         states: dict[Spot, list[Limit]] = {}
-        todo = [_Node(start, self._open(start, (0,) * (2 * len(self.counted))), None)]
+        todo = [_Node(start, self._open(start, (0,) * (self.platform.counters * len(self.counted))), None)]
         stored = 0
         while todo:
             node = todo.pop()
@@ -131,12 +131,12 @@ class _Exploration:
             seen = self._held_by(event.read, values) if event.words else self._value(event.cell, values)
             around = Around(marks, seen, mail, held)
             for taken in self._all_taken(move, around):
-                fired = self._fired(node.limit, (thread, move.event.remote), taken.placed)
+                left = self._fired(node.limit, (thread, move.event.remote), taken.placed)
                 spot = self._spot(node.spot, thread, taken)
-                if fired is None or not self._may_end(spot):
+                if left is None or not self._may_end(spot):
                     continue
                 self._refuse_full(spot, move)
-                yield spot, self._open(spot, fired)
+                yield spot, self._open(spot, left)
 
     def _all_taken(self, move: ThreadMove, around: Around) -> tuple[SearchStep, ...]:
         key = move, around
@@ -186,17 +186,13 @@ class _Exploration:
 
     def _fired(self, limit: Limit, pair: tuple[int, str | None], placed: TraceParts) -> Limit | None:
         """The limits after an event, None where a poll finds too few completions."""
-        changes = {}
-        for i, counted in enumerate(self.counted):
-            if counted == pair:
-                changes = {2 * i: placed.unpolled, 2 * i + 1: placed.early}
-        found = tuple(None if most is None else most + changes.get(i, 0) for i, most in enumerate(limit))
-        return None if any(most is not None and most < 0 for most in found) else found
+        at = next((self.platform.counters * i for i, counted in enumerate(self.counted) if counted == pair), -1)
+        return fired(limit, at, placed.counts)
 
     def _open(self, spot: Spot, limit: Limit) -> Limit:
         """The limits without those of queue pairs that the thread does not poll any more."""
         polled = [self._threads[t].polls_ahead(spot[0][t].point, node) for t, node in self.counted]
-        return tuple(most if polled[i // 2] else None for i, most in enumerate(limit))
+        return tuple(most if polled[i // self.platform.counters] else None for i, most in enumerate(limit))
 
     def _may_end(self, spot: Spot) -> bool:
         """Whether the pivot's thread may still come to the pivot."""

@@ -14,10 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.certify.copies_moves import CopyFiring, Crowd, fired
+from rdma_robust.certify.copies_moves import NO_CHANGE, CopyFiring, Crowd
 from rdma_robust.certify.copies_places import CopyState
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
+from rdma_robust.certify.invariants import fired
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.counters.inductive import limit_covers
@@ -90,7 +91,7 @@ class _CrowdSearch:
 
     def found(self) -> FoundCrowd:
         control = self._control(self.crowd.number(self.crowd.start()))
-        start = Marking(control, self._open(control, (0,) * (2 * len(self.crowd.counted))), {})
+        start = Marking(control, self._open(control, (0,) * (self.crowd.platform.counters * len(self.crowd.counted))), {})
         violation = self._explored([_Node(self._with_copycats(start), None)], begun=False)
         if violation is None:
             phase_one = [marking for known in list(self._known.values()) for marking in known]
@@ -127,7 +128,7 @@ class _CrowdSearch:
             self._must_know(marking.control)
         unlimited = {copy for copy, most in marking.tokens.items() if most is None}.union(self.crowd.fresh)
         for firing in self.crowd.firings(marking.control, marking.tokens):
-            if firing.control == marking.control and firing.change is None and unlimited.issuperset(firing.gives):
+            if firing.control == marking.control and firing.change == NO_CHANGE and unlimited.issuperset(firing.gives):
                 continue
             if (self.crowd.controls[firing.control].marks is not None) is not begun:
                 continue
@@ -156,7 +157,7 @@ class _CrowdSearch:
                 tokens[copy] = most - times
                 if most == times:
                     del tokens[copy]
-        limit = fired((*marking.limit, *firing.brings), firing.change)
+        limit = fired((*marking.limit, *firing.brings), *firing.change)
         if limit is None:
             return None
         for number in firing.gives:
@@ -260,15 +261,16 @@ class _CrowdSearch:
         here = self.crowd.controls[control]
         at = dict(zip(self.crowd.named, here.threads, strict=True))
         polled = [self._facts[t].polls_ahead(at[t].point, remote) for t, remote in self.crowd.counted]
-        common = tuple(most if polled[i // 2] else None for i, most in enumerate(limit[: 2 * len(polled)]))
+        width = self.crowd.platform.counters
+        common = tuple(most if polled[i // width] else None for i, most in enumerate(limit[: width * len(polled)]))
         if here.hero is None:
             return common
         template = self.crowd.templates[here.hero.template]
-        return (*common, *self._open_of(template.places[0], template.remotes, here.hero.local, limit[2 * len(polled) :]))
+        return (*common, *self._open_of(template.places[0], template.remotes, here.hero.local, limit[width * len(polled) :]))
 
     def _open_of(self, place: int, remotes: tuple[str, ...], local: LocalState, limit: Limit) -> Limit:
         polled = [self._facts[place].polls_ahead(local.point, remote) for remote in remotes]
-        return tuple(most if polled[i // 2] else None for i, most in enumerate(limit))
+        return tuple(most if polled[i // self.crowd.platform.counters] else None for i, most in enumerate(limit))
 
 
 def _below(small: Marking, large: Marking) -> bool:

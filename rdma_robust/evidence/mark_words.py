@@ -38,11 +38,19 @@ class MarkWords:
             "alpha_value": marks.alpha_value,
             **(later if any(later.values()) else {}),
             **({"under_way": self._events(marks.under_way)} if marks.under_way else {}),
+            **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
+            **({"on_words": self._words(marks.on_words)} if marks.on_words else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
         """The sets of marks that are not empty."""
-        found = {**self._sets(marks), **self._later_sets(marks), "under_way": self._events(marks.under_way)}
+        found = {
+            **self._sets(marks),
+            **self._later_sets(marks),
+            "under_way": self._events(marks.under_way),
+            "settled": self.pairs(marks.settled),
+            "on_words": self._words(marks.on_words),
+        }
         tainted = marks.tainted_threads or marks.tainted_reads or marks.tainted_writes
         return {name: what for name, what in found.items() if what and (name != "tainted" or tainted)}
 
@@ -76,6 +84,16 @@ class MarkWords:
                 "events": [kind.value for kind in EventKind if (pair, kind) in events],
             }
             for pair in sorted({pair for pair, _ in events})
+        ]
+
+    def _words(self, words: frozenset[tuple[QueuePair, Cell]]) -> list[JsonObject]:
+        return [
+            {
+                "thread": self.threads[pair[0]],
+                "remote": self._node(pair[1]),
+                "cells": self.cells_of(cell for other, cell in words if other == pair),
+            }
+            for pair in sorted({pair for pair, _ in words})
         ]
 
     def _sets(self, marks: Marks) -> JsonObject:

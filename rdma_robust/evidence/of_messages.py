@@ -11,6 +11,7 @@ from rdma_robust.certify.messages.formula_goals import SafeClaim
 from rdma_robust.certify.messages.proven_claims import MESSAGE_RUN, MESSAGE_STATES, move_json
 from rdma_robust.certify.messages.settled_worlds import EndlessProcessError, SettledWorlds, matched, settled_worlds
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
+from rdma_robust.certify.messages.unfolding import LOOKS
 from rdma_robust.certify.messages.world_json import world_as_json
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_message_proofs import MAKING, proof_of
@@ -100,6 +101,9 @@ class _Making:
 
     def safe(self, claim: SafeClaim, *, states_first: bool) -> JsonObject | None:
         """Return evidence for a claim; None, with complaints why, if there is none."""
+        if self._program.looks:
+            self.complaints.append(LOOKS)
+            return None
         ways = (self._states, self._proof) if states_first else (self._few_states, self._proof, self._states)
         complaints = []
         for way in ways:

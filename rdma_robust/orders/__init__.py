@@ -1,14 +1,14 @@
 """Hardware as data: the order tables of networks, each a file with its sources.
 
 In: the name of a table, or the text of a file. Out: the table as a record, what is wrong with a file, and which of the facts
-that the proofs ask of a table it lacks. Source: docs/proof-tables.md; docs/hardware.md shows the tables of the package.
+that the proofs ask of a table it lacks. Source: docs/deployed.md, "Tables as files".
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-SHIPPED: Final = ("default", "multipath", "relaxed", "none", "ooo-dp", "relaxed-mr", "srd")
+SHIPPED: Final = ("default", "multipath", "relaxed", "none", "accumulate", "ooo-dp", "relaxed-mr", "srd")
 """The names of the tables of the package, each in a file of its name."""
 
 

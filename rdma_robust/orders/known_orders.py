@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from importlib import resources
 from typing import Final
 
@@ -27,9 +26,19 @@ def shipped_text(name: str) -> str:
     return resources.files("rdma_robust.orders").joinpath(f"{name}.toml").read_text("utf-8")
 
 
-@cache
+TABLES: Final[dict[str, OrderTable]] = {}
+"""The tables that were read, by their orders."""
+
+
 def order_table(order: str) -> OrderTable:
     """Return the table of an order. Raises UsageError for an order that has none."""
+    found = TABLES.get(order)
+    if found is None:
+        found = TABLES[order] = _read(order)
+    return found
+
+
+def _read(order: str) -> OrderTable:
     if order in SHIPPED:
         return read_order(shipped_text(order), f"{order}.toml", based=order_table)
     if not order.startswith("{"):
@@ -72,8 +81,9 @@ def told_order(table: OrderTable) -> str:
     """Return a table as the order of a model: a name, or all that it says."""
     if table.name in SHIPPED and order_table(table.name) == table:
         return table.name
-    base = order_table(BASE)
-    said: dict[str, object] = {"name": table.name, "based-on": BASE}
+    below = table.behind_polls or BASE
+    base = order_table(below)
+    said: dict[str, object] = {"name": table.name, "based-on": below}
     cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]}
     if cells:
         said["cells"] = {" ".join(cell): kept for cell, kept in cells.items()}
@@ -82,6 +92,12 @@ def told_order(table: OrderTable) -> str:
         rules["reads-push-writes"] = [" ".join(pair) for pair in PUSHABLE if pair in table.pushes]
     if table.receives != base.receives:
         rules["receive-covers"] = table.receives
+    if table.behind_polls:
+        rules["completions-order"] = True
+    elif base.behind_polls:
+        rules["completions-order"] = False
+    if table.by_word != base.by_word:
+        rules["atomics-of-a-word"] = "program order" if table.by_word else "table"
     if rules:
         said["rules"] = rules
     if table.why:

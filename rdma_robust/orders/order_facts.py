@@ -6,7 +6,7 @@ is a set of pairs, and what is asked where they do is asked pair by pair. And `o
 writes of one operation are in order whatever a table says. What the fact is for is in the cells by what follows from the
 parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
 
-Source: docs/proof-tables.md; docs/theory.md, "Which tables the search decides".
+Source: docs/proof-tables.md, "The facts with remote atomics".
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def lacking(order: str, *, atomics: bool = True) -> tuple[str, ...]:
     return lacked_by(order_table(order), atomics=atomics)
 
 
-def meaning(fact: str) -> str:
+def fact_meaning(fact: str) -> str:
     """Return what a fact says, in a sentence."""
     said = next(each.__doc__ or "" for each in FACTS if each.__name__ == fact)
     return " ".join(said.split())

@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.orders.order_record import FIXED, PUSHABLE, TYPES, WRITES, OrderTable, closed
+from rdma_robust.orders.order_record import FIXED, PUSHABLE, TYPES, WRITES, OrderTable, closed, ordered_by_word
 from rdma_robust.toml_places import TomlText
 
 KEYS: Final = ("name", "title", "based-on", "source", "cells", "rules", "why")
-RULES: Final[Mapping[str, tuple[str, ...]]] = {
+RULES: Final[Mapping[str, tuple[str | bool, ...]]] = {
     "reads-push-writes": ("all", "none"),
     "receive-covers": ("earlier", "own"),
+    "completions-order": (True, False),
+    "atomics-of-a-word": ("table", "program order"),
 }
 """The rules that a file can name, and the words that they can be; the first one may also be a list of pairs."""
 
@@ -56,11 +58,16 @@ class _OrderReader:
         if "name" not in document:
             self._refuse("RR822", (), "an order table has a name", 'name = "mine"')
         self._report.raise_errors()
+        ordered = rules.get("completions-order")
+        by_word = rules.get("atomics-of-a-word", "program order" if base.by_word else "table") == "program order"
+        cells = closed(written)
         return OrderTable(
             texts["name"],
-            {**FIXED, **closed(written)},
+            {**FIXED, **(ordered_by_word(cells) if by_word else cells)},
             rules.get("reads-push-writes", base.pushes),
             rules.get("receive-covers", base.receives),
+            base.behind_polls if ordered is None else texts["based-on"] if ordered else "",
+            by_word,
             why.get(EVERY, base.says),
             texts["title"],
             texts["source"],
@@ -135,11 +142,11 @@ class _OrderReader:
                 self._refuse("RR822", ("rules", name), f"there is no rule {quote(name)}", listing(map(quote, RULES)), hint)
             elif name == "reads-push-writes":
                 found[name] = self._pushes(value)
-            elif value in RULES[name]:
+            elif any(value is each or (value == each and isinstance(each, str)) for each in RULES[name]):
                 found[name] = value
             else:
                 said = f"{quote(name)} is {_shown(value)}"
-                self._refuse("RR825", ("rules", name), said, listing(map(quote, RULES[name])))
+                self._refuse("RR825", ("rules", name), said, listing(quote(str(each).lower()) for each in RULES[name]))
         return found
 
     def _pushes(self, value: object) -> frozenset[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """An order table as a record: what a network keeps of the order of a queue pair.
 
-Source: docs/hardware.md; docs/model.md, "Preserved order".
+Source: docs/deployed.md, "Tables as files"; docs/model.md, "Preserved order".
 """
 
 from __future__ import annotations
@@ -50,6 +50,10 @@ class OrderTable:
         pushes: the types of a read and a write that nfo orders: the read pushes the write out of its buffer.
         receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
             sender's queue pair, or those of the message's `own` request.
+        behind_polls: the order whose table holds for what is posted behind a poll and the operations that the poll tells of,
+            if it is another one: an acknowledged write has left the network, and the card of the other side writes in the
+            order of arrival.
+        by_word: whether atomics of one origin on one word keep their order where the cells do not.
         says: why two requests of one queue pair are not kept in order, if that is the same for all.
         title, source, based_on: what it is, who says so, and the table that it changes.
         why: a sentence or an address for a cell or a rule.
@@ -60,12 +64,20 @@ class OrderTable:
     cells: Cells
     pushes: frozenset[tuple[str, str]] = frozenset()
     receives: Receives = "earlier"
+    behind_polls: str = ""
+    by_word: bool = False
     says: str = ""
     title: str = ""
     source: str = ""
     based_on: str = ""
     why: Mapping[str, str] = field(default_factory=dict)
     written: Cells = field(default_factory=dict)
+
+
+def ordered_by_word(cells: Cells) -> dict[tuple[str, str], str]:
+    """Return the cells with what is not kept of atomics kept where they are on one word."""
+    pairs = [(a, b) for a in ("naR", "naW") for b in ("naR", "naW") if cells[a, b] == "-"]
+    return {**cells, **dict.fromkeys(pairs, "word")}
 
 
 def closed(cells: Cells) -> dict[tuple[str, str], str]:

@@ -6,6 +6,8 @@ is so iff R1, R2 and R3 hold (docs/theory.md, Lemma 3; the paper's Section 6.2 a
 R1  oppo        an event goes to B if an oppo-earlier event of its thread or queue pair is in B
 R2  pf          a poll goes to B if it, or an older poll, polls a completion that forces: that of an nlW in B, or of an nrW
                 in B with a po-earlier nlR or nF of its queue pair in B
+R1' oppo        under an order in which completions give order, an event that may overtake a remote write of B all the same
+                goes to B if a poll of A has taken the completion of one, or of a later operation
 R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in B
 
 Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
@@ -21,6 +23,8 @@ S5  [Inst];ib   an nF goes to B if a message before it on its queue pair takes a
 Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
 can be placed when it is met, in the order of the run.
 
+More than 400 lines: the rules and what is remembered for them are one argument, read beside Lemma 3 from top to bottom.
+
 Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the paper.
 """
 
@@ -32,14 +36,25 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import Final
 
-from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
-from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, disj, negate
+from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement, Zero
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
 from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
-from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_between, oppo_scope, receives_of_own, told_besides
+from rdma_robust.semantics.order_table import (
+    REMOTE_WRITES,
+    apart,
+    by_word,
+    gains_behind_poll,
+    ippo_scope,
+    nfo_between,
+    oppo_scope,
+    receives_of_own,
+    told_besides,
+)
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _NIC_TYPES = tuple(EventType(name) for name in ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW", "nA", "nO"))
@@ -52,6 +67,9 @@ OWN_READ: Final = 1 << len(NIC_KINDS)
 OWN_DATA: Final = OWN_READ << 1
 """Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
 thread is making, the read, or the data of a write with immediate, is in the second part."""
+
+WORDS: Final = OWN_DATA << 1
+"""From here on there is a bit for each word and kind of event that the order table looks up by words."""
 
 CPU_BETA = "cpu_beta"
 """The set of threads with a CPU event in the second part, other than one in a store buffer."""
@@ -115,17 +133,27 @@ class ForcingRules:
         flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
         overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
+        behind = Name(self.settled(qp)) if self.forced_when_settled(edge) else FALSE
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
-        return disj(forcing, overtaken, received, self.taken_forces(edge))
+        return disj(forcing, overtaken, received, behind, self.taken_forces(edge))
+
+    def forced_when_settled(self, edge: EventEdge) -> bool:
+        """R1': whether the NIC event of `edge` is forced where its queue pair is :meth:`settled`."""
+        return qp_of(edge) in self.acknowledged and gains_behind_poll(kind_of_edge(edge), self.frame.model)
 
     def taken_forces(self, edge: EventEdge) -> Expr:
         """S1: what the message or the RP takes is in the second part."""
         return self.frame.messages.marked(edge, IN_BETA)
 
     def nic_forcing_types(self, edge: EventEdge) -> int:
-        """The kinds of NIC events of the queue pair, as bits, that are oppo-before the event of `edge`."""
-        later, model = kind_of_edge(edge), self.frame.model
-        return bits_of(bit for kind, bit in self.bits[qp_of(edge)].items() if oppo_scope(kind, later, model) == "qp")
+        """The kinds of NIC events of the queue pair, or of those on its word, as bits, that are oppo-before the event of
+        `edge`."""
+        later, model, qp = kind_of_edge(edge), self.frame.model, qp_of(edge)
+        near = bits_of(bit for kind, bit in self.bits[qp].items() if oppo_scope(kind, later, model) == "qp")
+        words = self.word_bits.get(qp, {}).items()
+        return near | bits_of(
+            bit for (kind, word), bit in words if word == edge.cell and oppo_scope(kind, later, model) == "word"
+        )
 
     def _own_read(self, edge: EventEdge) -> int:
         """The bit of the read of the request of `edge`, a write, where the table does not say that it comes first."""
@@ -189,15 +217,14 @@ class ForcingRules:
             return ((),)
         qp = qp_of(edge)
         if edge.type is EventType.P:
-            return ((Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)),)
+            taken = Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)
+            return tuple((*taken, *tells) for tells in self._told(qp))
         ends = self._ends(edge) if edge.completing else ()
         if edge.completes and self.frame.counted(edge):
             forced = Name(self.forced(qp))
-            return (Require(negate(forced)), *self._completion(edge, True), *ends), (
-                Require(forced),
-                *self._completion(edge, False),
-                *ends,
-            )
+            early = ((Require(negate(forced)), *counts, *ends) for counts in self._completion(edge, True))
+            late = ((Require(forced), *counts, *ends) for counts in self._completion(edge, False))
+            return (*early, *late)
         if edge.type is EventType.NF and qp in self.fence_flagged:
             overtakes = has_bit(self.beta(qp), self._pushed(qp, EventType.NLR))
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
@@ -214,15 +241,18 @@ class ForcingRules:
         assert edge.type is not None
         qp = qp_of(edge)
         mine = self.bits[qp]
-        bits = mine[kind_of_edge(edge)] | mine[kind_of(edge.also or edge.type, edge)] | self._own(edge)
+        made = kind_of_edge(edge), kind_of(edge.also or edge.type, edge)
+        at_word = bits_of(self.word_bits.get(qp, {}).get((kind, edge.cell), 0) for kind in made)
+        bits = mine[made[0]] | mine[made[1]] | at_word | self._own(edge)
         added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
         ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
             return ((added, *ends),)
         forces = self.forces_poll(edge)
-        late = (Require(forces), Assign(((self.forced(qp), Const(1)),)), added, *self._completion(edge, False), *ends)
-        early = (Require(negate(forces)), added, *self._completion(edge, True), *ends)
-        return (late,) if forces == TRUE else (late, early)
+        marked = Require(forces), Assign(((self.forced(qp), Const(1)),)), added
+        late = tuple((*marked, *counts, *ends) for counts in self._completion(edge, False, in_second=True))
+        early = ((Require(negate(forces)), added, *counts, *ends) for counts in self._completion(edge, True, in_second=True))
+        return late if forces == TRUE else (*late, *early)
 
     def _buffered(self, edge: EventEdge) -> tuple[Statement, ...]:
         """Mark the threads of a CPU event in the second part, where stores are buffered (T1)."""
@@ -236,7 +266,9 @@ class ForcingRules:
 
     def _all_polls(self, edge: EventEdge) -> tuple[Statement, ...]:
         """All later polls of the threads are of the second part as well."""
-        return tuple(Forget(self.early(qp)) for qp in self.frame.polled if qp[0] in edge.threads)
+        mine = [qp for qp in self.frame.polled if qp[0] in edge.threads]
+        ahead = (Forget(self.ahead(qp)) for qp in mine if qp in self.acknowledged)
+        return (*(Forget(self.early(qp)) for qp in mine), *ahead)
 
     def _receiving(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Remember for S5 that a message takes a V of the second part."""
@@ -261,18 +293,47 @@ class ForcingRules:
         tainted = Const(TAINTED) if isinstance(taint, Const) else Ite(taint, Const(TAINTED), Const(0))
         return Binary("|", second, tainted) if second != NO_MARKS else tainted
 
-    def _completion(self, edge: EventEdge, early: bool) -> tuple[Statement, ...]:
-        """Count the completion of a NIC write, if it has one; `early` if it does not come after one that forces."""
+    def _completion(self, edge: EventEdge, early: bool, *, in_second: bool = False) -> tuple[tuple[Statement, ...], ...]:
+        """Count the completion of a NIC write, if it has one, as alternatives; `early` if it does not come after one that
+        forces. It is ahead of the remote writes of the second part if there is none yet, nor is the write `in_second`."""
         if not edge.completes or not self.frame.counted(edge):
-            return ()
+            return ((),)
         qp = qp_of(edge)
-        added = Add(self.frame.unpolled(qp), 1)
-        return (added, Add(self.early(qp), 1)) if early else (added,)
+        added: tuple[Statement, ...] = (Add(self.frame.unpolled(qp), 1), *((Add(self.early(qp), 1),) if early else ()))
+        if qp not in self.acknowledged or (in_second and {edge.type, edge.also} & REMOTE_WRITES):
+            return (added,)
+        written = self._remote_write(qp)
+        return ((Require(negate(written)), *added, Add(self.ahead(qp), 1)), (Require(written), *added))
+
+    def _remote_write(self, qp: QueuePair) -> Expr:
+        """The second part has a remote write of the queue pair."""
+        return has_bit(self.beta(qp), sum(bit for t, bit in NIC_BITS.items() if t in REMOTE_WRITES))
+
+    def _told(self, qp: QueuePair) -> tuple[tuple[Statement, ...], ...]:
+        """What a poll of the first part tells of remote writes of the second (R1'), as alternatives: it takes a completion
+        ahead of them, or none is left."""
+        if qp not in self.acknowledged:
+            return ((),)
+        settled, ahead = Name(self.settled(qp)), self.ahead(qp)
+        first = Require(conj(negate(settled), self._remote_write(qp))), Zero(ahead), Forget(ahead)
+        return (
+            (Require(negate(settled)), Add(ahead, -1)),
+            (*first, Assign(((self.settled(qp), Const(1)),))),
+            (Require(settled),),
+        )
 
     @cached_property
     def queue_pairs(self) -> tuple[QueuePair, ...]:
         """Those with NIC events."""
         return tuple(qp for qp, types in self.frame.types.items() if types & NIC_BITS.keys())
+
+    @cached_property
+    def acknowledged(self) -> frozenset[QueuePair]:
+        """Queue pairs on which R1' can matter."""
+        written = (qp for qp in self.frame.polled if self.frame.types[qp] & REMOTE_WRITES)
+        return frozenset(
+            qp for qp in written if any(gains_behind_poll(kind, self.frame.model) for kind in self.frame.kinds[qp])
+        )
 
     @cached_property
     def fence_flagged(self) -> frozenset[QueuePair]:
@@ -294,6 +355,17 @@ class ForcingRules:
         """For each queue pair the bits of the kinds of its NIC events. Kinds of one type have one bit, unless nfo tells them
         apart: the order table looks at the later of two events only."""
         return {qp: self._bits(kinds) for qp, kinds in self.frame.kinds.items()}
+
+    @cached_property
+    def word_bits(self) -> dict[QueuePair, dict[tuple[Kind, Cell | None], int]]:
+        """For each queue pair further bits of kinds of NIC events on one word, where the order table asks for the word."""
+        found: dict[QueuePair, dict[tuple[Kind, Cell | None], int]] = {}
+        for edge in (e for g in self.frame.graphs for e in g.edges if e.remote is not None):
+            for event_type in (edge.type, edge.also):
+                if event_type is not None and by_word(kind := kind_of(event_type, edge), self.frame.model):
+                    mine = found.setdefault(qp_of(edge), {})
+                    mine.setdefault((kind, edge.cell), WORDS << len(mine))
+        return found
 
     def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
         found = {}
@@ -333,12 +405,26 @@ class ForcingRules:
         """Counter: unpolled completions before the first that forces; what a poll of the first part may consume."""
         return f"early[{self.frame.qp_name(qp)}]"
 
+    def settled(self, qp: QueuePair) -> str:
+        """1 once a poll of the first part has taken the completion of a remote write of the second, or of a later
+        operation."""
+        return f"settled[{self.frame.qp_name(qp)}]"
+
+    def ahead(self, qp: QueuePair) -> str:
+        """Counter: unpolled completions before that of the first remote write of the second part."""
+        return f"ahead[{self.frame.qp_name(qp)}]"
+
     def counters(self) -> tuple[str, ...]:
-        return tuple(name for qp in self.frame.polled for name in (self.frame.unpolled(qp), self.early(qp)))
+        return tuple(name for qp in self.frame.polled for name in self.counters_of(qp))
+
+    def counters_of(self, qp: QueuePair) -> tuple[str, ...]:
+        """The counters of a queue pair that is polled."""
+        ahead = (self.ahead(qp),) if qp in self.acknowledged else ()
+        return self.frame.unpolled(qp), self.early(qp), *ahead
 
     def counter_order(self) -> tuple[tuple[str, str], ...]:
         """Which counters are at most which others."""
-        return tuple((self.early(qp), self.frame.unpolled(qp)) for qp in self.frame.polled)
+        return tuple((each, self.frame.unpolled(qp)) for qp in self.frame.polled for each in self.counters_of(qp)[1:])
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
         """The bits of those :meth:`variables` that are sets."""
@@ -347,7 +433,8 @@ class ForcingRules:
         return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
 
     def _size(self, qp: QueuePair) -> int:
-        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in self.bits[qp].values()))
+        bits = (*self.bits[qp].values(), *self.word_bits.get(qp, {}).values())
+        return max(len(NIC_BITS), self.own_bits.bit_length(), *(bit.bit_length() for bit in bits))
 
     def variables(self) -> tuple[tuple[str, int], ...]:
         """What keeps the two parts RDMA-consistent, initially all 0."""
@@ -356,6 +443,7 @@ class ForcingRules:
             *(((STORE_BETA, 0),) if self.buffering else ()),
             *((self.beta(qp), 0) for qp in self.queue_pairs),
             *((self.forced(qp), 0) for qp in self.frame.polled),
+            *((self.settled(qp), 0) for qp in self.frame.polled if qp in self.acknowledged),
             *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),
             *((self.received(qp), 0) for qp in self.queue_pairs if qp in self.receive_flagged),
         )

@@ -1,6 +1,6 @@
 """Which programs the pivot search decides under which order tables, and what is lacking for others.
 
-Source: docs/hardware.md, "What decides it"; docs/proof-tables.md.
+Source: docs/deployed.md, "Tables as files".
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
-from rdma_robust.orders.order_facts import lacking, meaning
+from rdma_robust.orders.known_orders import order_table
+from rdma_robust.orders.order_facts import fact_meaning, lacking
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.trace import EventType
 
-ARGUED: Final = ("default", "multipath", "relaxed", "none")
+ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 """The orders for which docs/theory.md argues the search with everything that a program can have."""
 
 _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
@@ -33,9 +34,14 @@ def not_searched(program: Program, model: Model) -> str:
     )
     lacks = lacking(model.order, atomics=atomics)
     if lacks:
-        said = f"order {model.order_name} lacks what the proofs ask of a table: {lacks[0]}, {meaning(lacks[0])}"
+        said = f"order {model.order_name} lacks what the proofs ask of a table: {lacks[0]}, {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model: {said}"
-    for has, what in ((program.has_regions, "relaxed regions"), (bool(program.crowds), "any number of threads")):
-        if has:
-            return f"no search is argued to decide programs with {what} under order {model.order_name}"
-    return ""
+    table = order_table(model.order)
+    unargued = {
+        "relaxed regions": program.has_regions,
+        "any number of threads": bool(program.crowds),
+        "completions that give order": bool(table.behind_polls),
+        "atomics in order by their words": table.by_word,
+    }
+    what = next((what for what, has in unargued.items() if has), "")
+    return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

@@ -11,11 +11,13 @@ from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.kinds import Kind, kinds_of, memory_of, type_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
     Scope,
+    behind_poll,
     delayed_types,
     ippo_scope,
     oppo_scope,
@@ -83,8 +85,8 @@ def same_qp(trace: Trace) -> Relation:
 
 
 def _preserved(trace: Trace, scope: Callable[[Kind, Kind, Model], Scope], model: Model) -> Relation:
-    """Row by row: of what is po-after an event, the events of the kinds that the table keeps everywhere, or on its queue
-    pair."""
+    """Row by row: of what is po-after an event, the events of the kinds that the table keeps everywhere, on its queue pair,
+    or there on its word."""
     kinds = kinds_of(trace.events)
     members: dict[Kind, int] = {}
     for e, kind in zip(trace.events, kinds, strict=True):
@@ -92,22 +94,34 @@ def _preserved(trace: Trace, scope: Callable[[Kind, Kind, Model], Scope], model:
             members[kind] = members.get(kind, 0) | 1 << e.index
     everywhere: dict[Kind, int] = {}
     nearby: dict[Kind, int] = {}
+    of_word: dict[Kind, int] = {}
     apart = False
     for earlier in members:
         scopes = {later: scope(earlier, later, model) for later in members}
         everywhere[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "all")
         nearby[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "qp")
+        of_word[earlier] = sum(members[later] for later, kept in scopes.items() if kept == "word")
         apart |= any((type_of(earlier), type_of(k)) in TOGETHER for k, kept in scopes.items() if kept == "-")
     qp = same_qp(trace).rows
     po = trace.po.rows
+    words = _same_word(trace) if any(of_word.values()) else [0] * len(kinds)
     rows = [
-        (everywhere.get(kind, 0) | nearby.get(kind, 0) & qp[e.index]) & po[e.index]
+        (everywhere.get(kind, 0) | (nearby.get(kind, 0) | of_word.get(kind, 0) & words[e.index]) & qp[e.index]) & po[e.index]
         for e, kind in zip(trace.events, kinds, strict=True)
     ]
     if apart:
         for a, b in same_operation(trace):
             rows[a] |= 1 << b
     return Relation(tuple(rows))
+
+
+def _same_word(trace: Trace) -> list[int]:
+    """For each event those that access its word, as bits."""
+    members: dict[Cell | None, int] = {None: 0}
+    for e in trace.events:
+        if e.cell is not None:
+            members[e.cell] = members.get(e.cell, 0) | 1 << e.index
+    return [members[e.cell] for e in trace.events]
 
 
 def same_operation(trace: Trace) -> Relation:
@@ -122,13 +136,25 @@ def _of_threads(trace: Trace, pairs: Callable[[Sequence[Event]], Iterator[tuple[
 
 
 def ippo(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return issue-preserved program order."""
+    """Return issue-preserved program order; what completions add to it is in poll_order;ippo anyway."""
     return _preserved(trace, ippo_scope, model)
 
 
 def oppo(trace: Trace, model: Model = RDMA) -> Relation:
-    """Return observation-preserved program order."""
-    return _preserved(trace, oppo_scope, model)
+    """Return observation-preserved program order, also that which completions give."""
+    kept = _preserved(trace, oppo_scope, model)
+    ordered = behind_poll(model)
+    if ordered is None or not trace.pf:
+        return kept
+    return kept | polled_between(trace) & _preserved(trace, oppo_scope, ordered)
+
+
+def polled_between(trace: Trace) -> Relation:
+    """Return the pairs of events of cards on one queue pair with a poll between them, in po, that has taken the completion
+    of the first one's operation, or of a later operation of the queue pair."""
+    same = same_qp(trace)
+    behind = Relation(tuple(same.rows[e.index] & trace.po.rows[e.index] | 1 << e.index for e in trace.events))
+    return behind.then(trace.pf).then(trace.po) & same
 
 
 def rb(trace: Trace) -> Relation:

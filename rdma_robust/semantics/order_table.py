@@ -11,6 +11,7 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Final, Literal
 
@@ -22,8 +23,15 @@ from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, memory_of, t
 from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
 
-Scope = Literal["all", "qp", "-"]
-"""Which program-order edges of a cell are preserved: every one, those within one queue pair, or none."""
+Scope = Literal["all", "qp", "word", "-"]
+"""Which program-order edges of a cell are preserved: every one, those within one queue pair, of these those between accesses
+of one word, or none."""
+
+
+def includes(scope: Scope, *, same_queue: bool, same_word: bool) -> bool:
+    """Return whether such edges between two events are preserved, of one queue pair or not, on one word or not."""
+    return scope == "all" or (same_queue and (scope == "qp" or (scope == "word" and same_word)))
+
 
 STORE_BUFFER: Final = """
     | lR  | lW  | CAS | P   | F   | V   | RP  | FL
@@ -52,6 +60,10 @@ only that they were issued, and of no word in a memory behind the card more than
 def visible_when_polled(kind: Kind) -> bool:
     """Return whether a poll that takes the completion of an event tells that it has taken effect."""
     return type_of(kind) in VISIBLE_WHEN_POLLED and not memory_of(kind)
+
+
+REMOTE_WRITES: Final = frozenset({EventType.NRW, EventType.NAW})
+"""The writes whose operation may have been polled before they take effect."""
 
 
 def delayed_types(model: Model) -> frozenset[EventType]:
@@ -148,8 +160,8 @@ def _scope(text: str, issue: bool, model: Model) -> Scope:
     match text:
         case "all":
             return "all"
-        case "qp":
-            return "qp"
+        case "qp" | "word":
+            return text
         case "i":
             return "qp" if issue else "-"
         case "(-)":
@@ -177,6 +189,12 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
     return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in relaxed_cells()
+
+
+def by_word(earlier: Kind, model: Model) -> bool:
+    """Return whether of an earlier event of this kind its word has to be known: some later events of its queue pair stay
+    behind it if they access the same."""
+    return any(oppo_scope(earlier, later, model) == "word" for later in EventType if later is not EventType.INIT)
 
 
 def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
@@ -212,6 +230,25 @@ def ippo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
 def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
     """Return how far observation order preserves a program-order edge between events of these kinds."""
     return _preserved(earlier, later, False, model)
+
+
+def behind_poll(model: Model) -> Model | None:
+    """Return the hardware whose table keeps a before b on one queue pair where a poll between them has taken the completion
+    of a's operation, or of a later one; None if that is the model's own, as a completion gives no order."""
+    order = order_table(model.order).behind_polls
+    return replace(model, order=order) if order else None
+
+
+def gains_behind_poll(later: Kind, model: Model) -> bool:
+    """Return whether a remote write in the second part of a run forces an event of a card of this kind into it only where a
+    poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+
+    Of an answer that need not be asked: the read of its operation is, or is forced by any remote write.
+    """
+    ordered = behind_poll(model)
+    if ordered is None or type_of(later) in CPU_TYPES | VISIBLE_WHEN_POLLED:
+        return False
+    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in REMOTE_WRITES)
 
 
 def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:

@@ -17,6 +17,7 @@ import pytest
 
 from rdma_robust.certify import hardware
 from rdma_robust.certify.consistency import Execution, polls_from, rdma_cycle, sc_cycle
+from rdma_robust.certify.document import MODEL
 from rdma_robust.certify.hardware import EventKind, Platform, issued_in_order, observed_in_order
 from rdma_robust.certify.thread_events import ThreadEvent
 from rdma_robust.certify.violations import usual_completion
@@ -26,7 +27,7 @@ from rdma_robust.model import Model, rdma
 from rdma_robust.semantics import trace as words
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.order_table import Scope, delayed_types, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import delayed_types, includes, ippo_scope, oppo_scope
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.trace import EventType, Trace
 from tests.litmus.goldens import PROGRAMS, load, read_golden
@@ -140,23 +141,19 @@ TYPES = {t: EventKind(t.value) for t in EventType if t not in (EventType.INIT, E
 
 MODELS = [
     Model(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered)
-    for cpu, atomics, order, ordered in product(
-        ("sc", "tso"), ("hca", "glob"), ("default", "multipath", "relaxed"), (False, True)
-    )
+    for cpu, atomics, order, ordered in product(("sc", "tso"), ("hca", "glob"), MODEL["order"], (False, True))
 ]
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if model.atomics == "hca"], ids=str)
 def test_the_order_tables_are_the_same(model: Model) -> None:
-    def kept(scope: Scope, same_queue: bool) -> bool:
-        return scope == "all" or (scope == "qp" and same_queue)
-
     platform = platform_of(model)
-    for (a, one), (b, two), same_queue in product(TYPES.items(), TYPES.items(), (False, True)):
-        if same_queue and {one, two} & (hardware.CPU - {EventKind.POLL}):
+    for (a, one), (b, two), near, there in product(TYPES.items(), TYPES.items(), (False, True), (False, True)):
+        if near and {one, two} & (hardware.CPU - {EventKind.POLL}):
             continue
-        assert observed_in_order(one, two, same_queue, platform) == kept(oppo_scope(a, b, model), same_queue), (one, two)
-        assert issued_in_order(one, two, same_queue, platform) == kept(ippo_scope(a, b, model), same_queue), (one, two)
+        for kept, scope in ((observed_in_order, oppo_scope(a, b, model)), (issued_in_order, ippo_scope(a, b, model))):
+            told = hardware.EventWords(same=there)
+            assert kept(one, two, near, platform, told) == includes(scope, same_queue=near, same_word=there), (one, two)
     assert {t for t in TYPES if not platform.instantaneous(TYPES[t])} == delayed_types(model)
 
 

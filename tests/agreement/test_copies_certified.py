@@ -49,6 +49,8 @@ NOTICED_BY = {
     "a copy has no share of written": "a relay of own words",
     "a copy has no share of under_way": "IRIW, polled, order none",
     "a copy has no share of poisoned": "a copy that reads the pivot",
+    "a copy has no share of settled": "acknowledged flags",
+    "a copy has no share of on_words": "accumulates of one word",
 }
 """For a mutant the program that is decided wrongly by it."""
 
@@ -109,6 +111,10 @@ def compared_many(numbers: range, explicit: int, certify: int, states: int = 1_5
             text = random_crowd(rng, shapes[seed // 2 % len(shapes)])
         found[compared(text, explicit, seed % certify == 0, states)] += 1
     return found
+
+
+def test_copies_fetch_what_nobody_writes() -> None:
+    assert compared(EXAMPLES["a fetch of what nobody writes"].text, 2, True, 1_500) == "robust"
 
 
 def test_few_random_templates() -> None:

@@ -16,7 +16,7 @@ from rdma_robust.messages.message_answers import MessageEngine
 from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import QUESTIONS, differences, differences_in_facts
 from tests.support.naive_messages import naive_messages
-from tests.support.random_messages import BLOCKING, TASTES, random_messages, random_modes
+from tests.support.random_messages import BLOCKING, TASTES, random_looks, random_messages, random_modes
 from tests.support.shares import chunks
 
 PER_CHUNK = 50
@@ -64,6 +64,32 @@ def test_all_ways_agree_on_more(chunk: int) -> None:
 def test_all_ways_agree_on_modes() -> None:
     counts = compared(range(50_000, 50_045), 300, random_modes)
     assert min(counts.values()) > 0
+
+
+def looks_compared(seeds: range, limit: int) -> int:
+    """Compare `states` with all ways on programs with looks; return how many were compared under how many buffers."""
+    count = 0
+    for seed in seeds:
+        program = random_looks(seed)
+        for buffer in program.buffers if program.looks else ():
+            naive = naive_messages(program, buffer, limit)
+            if naive is not None:
+                answer = by_states(program, buffer, QUESTIONS, Limits.of(30))
+                confirm_answer(program, answer)
+                assert not differences_in_facts(answer, naive), (seed, buffer)
+                count += 1
+    return count
+
+
+@pytest.mark.ci
+def test_states_see_what_all_ways_see() -> None:
+    assert looks_compared(range(60_000, 60_100), 400) > 100
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 100))
+def test_states_see_what_more_ways_see(chunk: int) -> None:
+    first = 61_000 + chunk * PER_CHUNK
+    assert looks_compared(range(first, first + PER_CHUNK), 1_500) > PER_CHUNK
 
 
 @pytest.mark.parametrize("chunk", chunks(0, 100))

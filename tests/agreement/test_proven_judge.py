@@ -30,6 +30,7 @@ from tests.support.judged import (
     question_about,
     with_values,
 )
+from tests.support.proven import without_completions_order
 from tests.support.random_deployed import random_deployed
 from tests.support.random_programs import random_program
 from tests.support.random_splits import PROGRAM, random_split
@@ -37,6 +38,12 @@ from tests.support.shares import chunks
 
 HARDWARE = (rdma(False), rdma(True), Model(order="relaxed"), Model(order="multipath", ordered_reads=True))
 VIOLATING = "violating"
+
+
+@pytest.fixture(autouse=True)
+def _table_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The development has the table of `order multipath`, and no order behind completions."""
+    without_completions_order(monkeypatch)
 
 
 def splits(rng: Random, rounds: int) -> Iterator[tuple[JudgeQuestion, Model, Trace]]:

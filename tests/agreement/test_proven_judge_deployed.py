@@ -26,6 +26,7 @@ from tests.support.accounts import Orders, decided, is_counterexample, trace_doc
 from tests.support.checker_search import platform_of
 from tests.support.judged import answers, flawed_judge
 from tests.support.mutated_accounts import mutated, shuffled
+from tests.support.proven import without_completions_order
 from tests.support.random_accounts import random_account
 from tests.support.random_deployed import FAMILIES, mutants, named, random_deployed
 from tests.support.random_programs import random_program
@@ -39,6 +40,12 @@ SAID = {
     "refused: event _ reads another value than its source has written, or its operation goes on in another way",
     "refused: a read has not one source, a write of its cell",
 }
+
+
+@pytest.fixture(autouse=True)
+def _table_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The development has the table of `order multipath`, and no order behind completions."""
+    without_completions_order(monkeypatch)
 
 
 def agreed(accounts: list[Account]) -> list[str]:

@@ -25,6 +25,7 @@ from tests.litmus.goldens import PROGRAMS
 from tests.support import mutations
 from tests.support.checker_search import platform_of
 from tests.support.judged import answers, flawed_judge
+from tests.support.proven import without_completions_order
 from tests.support.random_deployed import mutants, named, random_deployed
 from tests.support.random_programs import LARGER, SMALL, TINY, random_program
 from tests.support.searched import asked_about, classes_found, searched, surveyed
@@ -41,6 +42,12 @@ HARDWARE = (
 )
 DEPLOYED = sorted((ROOT / "litmus" / "deployed").glob("*.rdma"))
 Asked = tuple[Program, Model, ProgramQuestion]
+
+
+@pytest.fixture(autouse=True)
+def _table_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The development has the table of `order multipath`, and no order behind completions."""
+    without_completions_order(monkeypatch)
 
 
 def covered(programs: Iterator[tuple[Program, Model]], states: int = 50_000) -> list[Asked]:

@@ -17,10 +17,13 @@ from rdma_robust.semantics.trace import EventType as T
 
 @dataclass(frozen=True)
 class Request:
-    """A request of a queue, by what it does: its events with how far each is."""
+    """A request of a queue, by what it does: its events with how far each is, and its word at the other side. If `exempt` is
+    not negative, a poll has told of it, and what is in order with it are those behind so many more."""
 
     events: tuple[tuple[T, int, bool], ...]
     undecided: bool
+    word: int
+    exempt: int
 
     def stage(self, *kinds: T) -> int:
         """How far the least advanced event of these kinds is; OVER if there is none."""
@@ -68,8 +71,8 @@ def may_happen(machine: DeployedMachine, t: int, queue: Queue) -> set[tuple[int,
     order = machine.model.order
     requests = [_request(machine, t, posted) for posted in queue]
     ordered = machine.model.ordered_reads
-    if order == "none":
-        rules: _InOrder = _Unordered(requests, False, ordered)
+    if order in ("none", "accumulate"):
+        rules: _InOrder = (_Unordered if order == "none" else _Accumulates)(requests, False, ordered)
     else:
         rules = _InOrder(requests, ordered) if order == "default" else _Weaker(requests, order == "relaxed", ordered)
     return set(rules.events())
@@ -79,7 +82,7 @@ def _request(machine: DeployedMachine, t: int, posted: PostedRequest) -> Request
     parts = events_of_request(machine.request(t, posted.command), posted)
     stages = posted.stages or (TO_COME,) * len(parts)
     events = tuple((part.type, stage, part.message) for part, stage in zip(parts, stages, strict=True))
-    return Request(events, posted.way < 0)
+    return Request(events, posted.way < 0, parts[-1 if parts[0].type is T.NLR else 0].cell, posted.exempt)
 
 
 @dataclass
@@ -117,6 +120,10 @@ class _InOrder:
         and atomics, for which :meth:`orders_issued` asks too."""
         return all(r.is_get or r.is_fence or r.issued for r in self.earlier(place))
 
+    def all_left(self, place: int) -> bool:
+        """Everything earlier has left the pipe, but for an `order`, which says nothing of answers and fences."""
+        return all(r.left or r.is_order for r in self.earlier(place))
+
     def orders_issued(self, place: int) -> bool:
         return all(r.stage(T.NO) != TO_COME for r in self.earlier(place))
 
@@ -152,7 +159,7 @@ class _InOrder:
             case T.NAW:
                 return before[0][1] != TO_COME
             case _:  # an answer, or a fence: everything earlier has left the pipe
-                return all(r.left for r in self.earlier(place)) and all(stage != TO_COME for _, stage, _ in before)
+                return self.all_left(place) and all(stage != TO_COME for _, stage, _ in before)
 
     def lands(self, place: int, number: int, kind: T, _message: bool) -> bool:
         """The oldest entry of its buffer."""
@@ -183,7 +190,7 @@ class _Weaker(_InOrder):
                 return self.sources_read(place)
             case T.NRR:
                 gets_read = not any(r.is_get and r.reads_remote for r in self.earlier(place))
-                return self.sources_read(place) and (gets_read or not self.ordered_reads)
+                return self.sources_read(place) and (gets_read or not self.ordered_reads) and self.told_landed(place, kind)
             case T.NAR | T.NA:
                 if self.relaxed:
                     return self.sources_read(place)
@@ -199,12 +206,19 @@ class _Weaker(_InOrder):
                 own_written = all(stage != TO_COME for k, stage, _ in before if k is T.NAW)
                 return own_read and own_written and self.sources_read(place) and gets_read
             case _:
-                return all(r.left for r in self.earlier(place))
+                return self.all_left(place)
+
+    def told_landed(self, place: int, kind: T) -> bool:
+        """What earlier requests write at the other side is there, if a poll had told of them when this one was posted; an
+        answer waits for plain writes only."""
+        writes = (T.NRW,) if kind is T.NLW else (T.NRW, T.NAW)
+        told = (r for i, r in enumerate(self.earlier(place)) if 0 <= r.exempt < place - i)
+        return all(stage != BUFFERED for r in told for k, stage, _ in r.events if k in writes)
 
     def lands(self, place: int, _number: int, kind: T, _message: bool) -> bool:
         if kind is T.NO:
             return all(r.stage(T.NRW, T.NAW, T.NO) == OVER for r in self.earlier(place))
-        return kind is T.NLW or self.orders_over(place)
+        return (kind is T.NLW or self.orders_over(place)) and self.told_landed(place, kind)
 
 
 class _Unordered(_Weaker):
@@ -212,8 +226,17 @@ class _Unordered(_Weaker):
 
     def goes(self, place: int, number: int, kind: T, _message: bool) -> bool:
         if kind is T.NF:
-            return all(r.left for r in self.earlier(place))
+            return self.all_left(place)
         before = self.requests[place].events[:number]
         own_read = all(stage == OVER for k, stage, _ in before if k in (T.NLR, T.NRR, T.NAR, T.NA))
         gets_read = not any(r.is_get and r.reads_remote for r in self.earlier(place))
         return own_read and (gets_read or kind is not T.NRR or not self.ordered_reads)
+
+
+class _Accumulates(_Unordered):
+    """Order accumulate: an atomic also waits for those before it on its word."""
+
+    def goes(self, place: int, number: int, kind: T, message: bool) -> bool:
+        mine = [r for r in self.earlier(place) if r.is_atomic and r.word == self.requests[place].word]
+        over = all(not r.undecided and r.stage(T.NAR, T.NAW, T.NA) == OVER for r in mine)
+        return (over or kind not in (T.NAR, T.NA)) and super().goes(place, number, kind, message)

@@ -58,7 +58,7 @@ def _always_frozen(self: NormalFormRules, marks: Marks, event: ThreadEvent, valu
 def _counting(early: int) -> Callable[..., Any]:
     """Count every completion as early, or none."""
     return lambda _rules, after, event: (
-        TraceParts(after, 1, early) if event.completion is Completion.SIGNALED else TraceParts(after)
+        TraceParts(after, (1, early)) if event.completion is Completion.SIGNALED else TraceParts(after)
     )
 
 

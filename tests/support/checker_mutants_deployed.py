@@ -25,6 +25,7 @@ _PLACED, _IN_ALPHA, _IN_BETA, _POISON = (
     NormalFormRules._in_beta,
     NormalFormRules._poison,
 )
+_TOLD = NormalFormRules._told
 _FORCES, _BY_QUEUE, _BEGUN = NormalFormRules._forces, NormalFormRules._forced_by_queue, NormalFormRules.begun
 _ACCESSES_OF = ThreadReading._accesses_of
 _TAKEN, _VIOLATES = SearchSteps.taken, SearchSteps.violates
@@ -135,6 +136,19 @@ def _ignoring_awaited(self: NormalFormRules, marks: Marks, event: ThreadEvent) -
     return _BY_QUEUE(self, replace(marks, awaited=_NONE), event)
 
 
+def _ignoring_words(self: NormalFormRules, marks: Marks, event: ThreadEvent) -> bool | None:
+    return _BY_QUEUE(self, replace(marks, on_words=_NONE), event)
+
+
+def _on_every_word(self: NormalFormRules, marks: Marks, event: ThreadEvent) -> bool | None:
+    everywhere = frozenset((queue, event.cell) for queue, _ in marks.on_words if event.cell is not None)
+    return _BY_QUEUE(self, replace(marks, on_words=everywhere), event)
+
+
+def _telling_always(self: NormalFormRules, placed: TraceParts, event: ThreadEvent) -> Iterator[TraceParts]:
+    yield list(_TOLD(self, placed, event))[-1]
+
+
 def _reading_is_writing(self: NormalFormRules, event: ThreadEvent, pivot: Any) -> bool:
     return self._meets(event, pivot)
 
@@ -166,6 +180,10 @@ MUTANTS: dict[str, Replaced] = {
     "S3 a tainted buffer does not close the cycle": {(SearchSteps, "violates"): _pivot_without_taint},
     "a store tells nothing by a poll": {(NormalFormRules, "_forces"): _forcing_but(stores=_NONE)},
     "unsignaled operations force no poll": {(NormalFormRules, "_forces"): _unsignaled_forces_nothing},
+    "completions give no order": {(NormalFormRules, "_settled_forces"): _constantly(False)},
+    "every poll tells of remote writes": {(NormalFormRules, "_told"): _telling_always},
+    "atomics of one word keep no order": {(NormalFormRules, "_forced_by_queue"): _ignoring_words},
+    "atomics of all words are in order": {(NormalFormRules, "_forced_by_queue"): _on_every_word},
     "a fetch is no atomic": {(ThreadReading, "_accesses_of"): _of_writers},
     "a polled atomic has read nothing": {(NormalFormRules, "_forces"): _as_a_write},
     "a polled atomic has written before it read": {(NormalFormRules, "written_behind"): _by_itself},

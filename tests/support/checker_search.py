@@ -49,7 +49,13 @@ class Search:
         """Return `robust` or `not-robust`, or in parentheses why neither: more than `most` states, or `rnr`."""
         start = tuple(reading.start for reading in self.readings)
         values = tuple(c.init for c in self.cells)
-        first: State = (start, values, None, (0,) * (2 * len(self.polled)), self.steps.first_mail)
+        first: State = (
+            start,
+            values,
+            None,
+            (0,) * (self.steps.rules.platform.counters * len(self.polled)),
+            self.steps.first_mail,
+        )
         seen = {first}
         todo = [first]
         unready = False
@@ -106,9 +112,11 @@ class Search:
     ) -> tuple[int, ...] | None:
         if pair not in self.polled:
             return counters
-        i = 2 * self.polled.index((pair[0], str(pair[1])))
-        unpolled, early = counters[i] + placed.unpolled, counters[i + 1] + placed.early
-        return None if min(unpolled, early) < 0 else (*counters[:i], unpolled, early, *counters[i + 2 :])
+        width = self.steps.rules.platform.counters
+        i = width * self.polled.index((pair[0], str(pair[1])))
+        counts = placed.counts or (0,) * width
+        left = [a + b for a, b in zip(counters[i : i + width], counts, strict=True)]
+        return None if min(left) < 0 else (*counters[:i], *left, *counters[i + width :])
 
     def _violates(self, state: State) -> bool:
         locals_, values, marks, _, mail = state

@@ -90,8 +90,8 @@ def _given_back(self: Any, marking: Any, firing: CopyFiring) -> Any:
     return _FIRED(self, marking, replace(firing, takes=()))
 
 
-def _polls_fail(limit: Any, change: Any) -> Any:
-    return None if change is not None and change[1] < 0 else limit
+def _polls_fail(limit: Any, _at: int, counts: tuple[int, ...]) -> Any:
+    return None if counts and counts[0] < 0 else limit
 
 
 MUTANTS: dict[str, Replaced] = {

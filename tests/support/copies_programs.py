@@ -145,6 +145,21 @@ thread D on DN { get d = S.v; get e = S.y }
 """
 """A copy goes on only where it reads what was there before the pivot."""
 
+_ACKNOWLEDGED = """hardware order multipath
+node S { data, flag }
+node CN[*] { }
+thread C[*] on CN[*] { put S.data = 1; poll S; put S.flag = 1 }
+thread U on S { reg r; assume flag == 1; r = data }
+"""
+
+_ACCUMULATES = """hardware order accumulate
+node S { x }
+node CN[*] { a, b }
+thread C[*] on CN[*] { get a = fetch(S.x); get b = fetch(S.x); poll S; poll S }
+thread U on S { x = 1 }
+"""
+"""No copy sees the word change twice."""
+
 EXAMPLES = {
     "store buffers": Example(_BUFFERED.format(""), 2),
     "store buffers, fenced": Example(_BUFFERED.format("mfence;"), None),
@@ -164,4 +179,11 @@ EXAMPLES = {
     "mailbox": Example(_MAILBOX, None),
     "a relay of own words": Example(_RELAY, None),
     "a copy that reads the pivot": Example(_READS_PIVOT, None),
+    "acknowledged flags": Example(_ACKNOWLEDGED, None),
+    "a fetch of what nobody writes": Example(
+        "node S { x, y }\nnode CN[*] { a }\nthread C[*] on CN[*] { swap(S.x, 2); get a = fetch(S.y) }\n"
+        "thread U on S { reg r; r = y; r = x }\n",
+        None,
+    ),
+    "accumulates of one word": Example(_ACCUMULATES, None),
 }

@@ -1,4 +1,4 @@
-"""The rules for store buffers, completions, weaker orders and order none, each switched off, and programs that see it.
+"""The rules for store buffers, completions, weaker orders and standards, each switched off, and programs that see it.
 
 `python -m tests.support.deployed_mutations` looks for a smallest program on which each mutant is wrong, among random ones
 and mutations of the named ones, and writes it to tests/agreement/deployed/; the tests then only replay these.
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from rdma_robust.counters.program import Require
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError
-from rdma_robust.expr import FALSE
+from rdma_robust.expr import FALSE, negate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
@@ -28,7 +29,7 @@ from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.rules import OWN_DATA, ForcingRules, thread_bits
 from rdma_robust.semantics.kinds import Kind, type_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
-from rdma_robust.semantics.order_table import nfo_between
+from rdma_robust.semantics.order_table import Scope, nfo_between, oppo_scope
 from rdma_robust.semantics.trace import STORE_TYPES, EventType
 from tests.support.random_deployed import loaded, mutants, named, random_deployed
 from tests.support.shrinking import shrink
@@ -38,11 +39,23 @@ FOLDER = Path(__file__).parents[1] / "agreement" / "deployed"
 Patch = tuple[Any, str, Any]
 
 _FORCES_POLL, _OVERTAKING, _MOVE = ForcingRules.forces_poll, ThreadRelaxation.overtaking, outlook._move
+_TOLD = ForcingRules._told
 _OWN, _TYPES, _AFTER_NIC = ForcingRules._own, ForcingRules.nic_forcing_types, ThreadRelaxation._after_nic
 
 
 def _nfo_of_default(one: Kind, other: Kind, _model: Model) -> bool:
     return nfo_between(one, other, RDMA)
+
+
+def _telling_always(self: ForcingRules, qp: frame.QueuePair) -> Any:
+    """Where the second part has a remote write, every poll tells of it."""
+    first, *others = _TOLD(self, qp)
+    return ((Require(negate(self._remote_write(qp))), *first), *others) if others else (first,)
+
+
+def _widened(scope: Scope) -> Scope:
+    """As if what is in order on one word was so on all."""
+    return "qp" if scope == "word" else scope
 
 
 def _outstanding(self: ThreadRelaxation, write: Any) -> int:
@@ -53,7 +66,7 @@ def _outstanding(self: ThreadRelaxation, write: Any) -> int:
 def _as_if_own(self: ThreadRelaxation, now: Any, edge: Any, known: EventType) -> Any:
     """As if the reads of all earlier requests of beta were that of the one under way."""
     after = _AFTER_NIC(self, now, edge, known)
-    return None if after is None else replace(after, own=bool({type_of(kind) for _, kind in after.beta} & self.apart))
+    return None if after is None else replace(after, own=bool({type_of(kind) for _, kind, _ in after.beta} & self.apart))
 
 
 def _stores_only(mutant: Callable[..., bool]) -> Callable[..., bool]:
@@ -100,10 +113,14 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
+    "completions-give-no-order": ((ForcingRules, "acknowledged", frozenset()),),
+    "every-poll-tells-of-remote-writes": ((ForcingRules, "_told", _telling_always),),
     "own-reads-force-nothing": ((ForcingRules, "_own_read", lambda *_: 0),),
     "own-data-is-not-told-of": ((ForcingRules, "_own", lambda self, e: _OWN(self, e) & ~OWN_DATA),),
     "receives-tell-of-other-requests": ((rules, "receives_of_own", lambda _: False),),
     "requests-do-not-end": ((ForcingRules, "_ends", lambda *_: ()),),
+    "words-keep-no-order": ((ForcingRules, "word_bits", {}),),
+    "words-are-one": ((rules, "oppo_scope", lambda a, b, m: _widened(oppo_scope(a, b, m))),),
     "weaker-orders-have-nfo": ((rules, "nfo_between", _nfo_of_default),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""
@@ -112,7 +129,9 @@ REDUCED: dict[str, tuple[Patch, ...]] = {
     "filter-keeps-loads-behind-stores": ((ThreadRelaxation, "overtaking", lambda self, e: []
                                           if e.type in STORE_TYPES else _OVERTAKING(self, e)),),
     "filter-polls-unsignaled-early": ((ThreadRelaxation, "_outstanding", _outstanding),),
+    "filter-polls-tell-at-once": ((ThreadRelaxation, "_outstanding", lambda _self, _write: 1),),
     "filter-has-nfo-under-weaker-orders": ((relaxation, "nfo_between", _nfo_of_default),),
+    "filter-takes-words-for-one": ((relaxation, "includes", lambda scope, **_near: scope != "-"),),
     "filter-takes-all-reads-for-own": ((ThreadRelaxation, "_after_nic", _as_if_own),),
     "dead-ends-keep-own-reads": ((ForcingRules, "nic_forcing_types", lambda self, e: _TYPES(self, e) | self._own_read(e)),),
     "dead-ends-stop-at-stores": ((outlook, "_move", _move_of_stores(passes=False)),),
@@ -168,7 +187,7 @@ def _caught_text(name: str, text: str) -> bool:
 
 def find(name: str, seeds: range) -> str | None:
     """Return the smallest shrunk program among the first few that catch the mutant."""
-    families = ("stores", "completions", "weaker", "unordered")
+    families = ("stores", "completions", "weaker", "unordered", "accumulated")
     found = []
     for seed in seeds:
         one = [seed]

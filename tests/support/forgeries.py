@@ -19,7 +19,7 @@ Forgery = tuple[str, Document]
 
 LISTED = (
     *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
-    *("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "under_way"),
+    *("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "under_way", "settled", "on_words"),
 )
 """Members of marks that are lists."""
 
@@ -129,7 +129,7 @@ def other_options(certificate: Document, text: str) -> Iterator[Forgery]:
         ("ordered_reads", (False, True)),
         ("cpu", ("sc", "tso")),
         ("atomics", ("hca", "glob")),
-        ("order", ("default", "multipath", "relaxed", "none")),
+        ("order", ("default", "multipath", "relaxed", "none", "accumulate")),
     ):
         for value in values:
             other = Model(**{**told, word: value})

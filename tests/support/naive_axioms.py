@@ -31,6 +31,8 @@ QP = {
 """What a NIC event stays before on its queue pair; a star means issue order only."""
 
 RELAXED = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
+PROMISES = ("none", "accumulate")
+"""What standards promise: nothing of two requests, or nothing but the order of atomics on one word."""
 REMOTE_WRITES = ("nrW", "naR", "naW", "nA")
 
 Pairs = set[tuple[int, int]]
@@ -173,14 +175,25 @@ class Naive:
         issued = {(a, b) for a, b in po if self.kept(events[a], events[b])[0]} | pf
         observed = {(a, b) for a, b in po if self.kept(events[a], events[b])[1]}
         observed |= {(a, b) for a, b in pf if events[a].kind == "nlW"}
+        if self.model.order == "multipath":
+            observed |= {(a, b) for a, b in po if self.polled_between(events, pf, a, b)}
         if self.model.cpu == "tso":
             observed |= {(s, p) for w, p in pf for s, later in po if later == w and events[s].kind == "lW"}
         arrived = set(rpf)
         for m, p in rpf if self.model.order != "default" else ():
             mine = (e for e, later in po if later == m and events[e].remote == events[m].remote)
-            told = (e for e in mine if self.model.order != "none" or events[e].op == events[m].op)
+            told = (e for e in mine if self.model.order not in PROMISES or events[e].op == events[m].op)
             arrived |= {(e, p) for e in told if events[e].kind in REMOTE_WRITES}
         return issued | sm | arrived, observed | sm | arrived
+
+    def polled_between(self, events: Sequence[Ev], pf: Pairs, a: int, b: int) -> bool:
+        """Whether b is posted behind a poll that has taken the completion of a's operation, or of a later one, and cards
+        keep the two in order by default."""
+        one, other = events[a], events[b]
+        if one.kind in CPU or other.kind in CPU or one.remote != other.remote:
+            return False
+        told = [p for w, p in pf if w == a or (self.before(one, events[w]) and events[w].remote == one.remote)]
+        return any(self.before(events[p], other) for p in told) and self.kept(one, other, "default")[1]
 
     def ways(self, events: Sequence[Ev]) -> list[list[tuple[str, Pairs]]]:
         """The ways to order each pair of nfo, and each two read-modify-writes of rao."""
@@ -204,8 +217,9 @@ class Naive:
     def naw_of(read: Ev, write: Ev) -> bool:
         return read.kind == "naR" and write.kind == "naW" and (read.thread, read.op) == (write.thread, write.op)
 
-    def kept(self, a: Ev, b: Ev) -> tuple[bool, bool]:
+    def kept(self, a: Ev, b: Ev, order: str = "") -> tuple[bool, bool]:
         """Whether issue order and observation order keep two events of one thread in program order."""
+        order = order or self.model.order
         if a.kind in CPU:
             buffered = self.model.cpu == "tso" and a.kind in ("lW", "V")
             if buffered and b.kind in ("lR", "P", "RP", "FL"):
@@ -218,12 +232,14 @@ class Naive:
         if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
             return True, True
         row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
-        if self.model.order == "none" and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):
-            return False, False
+        if self.model.order in PROMISES and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):
+            accumulates = self.model.order == "accumulate" and {row, column} <= {"naR", "naW"} and a.cell == b.cell
+            relaxed = b.cell is not None and b.cell.relaxed
+            return accumulates and not relaxed, accumulates and not relaxed
         if row == column == "nrR":
             return self.model.ordered_reads, self.model.ordered_reads
-        weak = column in RELAXED.get(row, "").split() and self.model.order != "default"
-        if weak and not (self.model.order == "multipath" and row != "nlW" and column in ("naR", "naW")):
+        weak = column in RELAXED.get(row, "").split() and order != "default"
+        if weak and not (order == "multipath" and row != "nlW" and column in ("naR", "naW")):
             return False, False
         later = QP[row].split()
         return column in later or column + "*" in later, column in later

@@ -34,10 +34,12 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "deployed"
 
 EVENTS: Final = 13
 
-FAMILIES: Final = ("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers", "unordered")
+FAMILIES: Final = (
+    *("stores", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged"),
+)
 
-UNPROVEN: Final = ("flushes", "answers", "unordered")
-"""The families with operations, or hardware, that the Coq development does not have."""
+UNPROVEN: Final = ("flushes", "answers", "unordered", "acknowledged")
+"""The families with operations, hardware, or an order behind completions, that the Coq development does not have."""
 
 _KINDS: Final[dict[str, dict[str, int]]] = {
     "stores": {"write": 30, "read": 26, "mfence": 8, "cas": 7, "put": 12, "get": 10, "inline": 3, "assume": 5},
@@ -60,14 +62,27 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "put": 26, "get": 10, "inline": 5, "rcas": 8, "faa": 4, "send": 7, "imm": 3, "recv": 3, "rpoll": 6, "write": 9,
         "read": 20, "fence": 4, "flush": 16, "order": 14, "mfence": 2, "assume": 4,
     },
+    "acknowledged": {
+        "put": 40, "get": 14, "inline": 6, "rcas": 6, "faa": 4, "send": 5, "imm": 3, "recv": 2, "rpoll": 4, "write": 7,
+        "read": 20, "fence": 2, "assume": 4,
+    },
+    "accumulated": {
+        "quiet": 30, "faa": 16, "rcas": 8, "fetch": 12, "put": 8, "get": 5, "write": 8, "read": 18, "send": 3, "imm": 2,
+        "rpoll": 3, "cas": 2, "assume": 5, "fence": 2, "flush": 2, "order": 2,
+    },
 }  # fmt: skip
 _KINDS["unordered"] = _KINDS["weaker"] | {"flush": 4, "order": 5, "quiet": 4, "fetch": 3}
 
-_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "weaker": 0.15, "flushes": 0.15, "answers": 0.3, "unordered": 0.3}
+_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "answers": 0.3, "unordered": 0.3, "accumulated": 0.2} | dict.fromkeys(
+    ("weaker", "flushes", "acknowledged"), 0.15
+)
 """How many programs of a family have store buffers."""
 
 _WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
 """How many programs of a family run on a weaker network."""
+
+_ORDER: Final = {"unordered": ("none", "none", "accumulate"), "acknowledged": ("multipath",), "accumulated": ("accumulate",)}
+"""The networks of the programs of a family. `accumulated` is none of the families that every test of these goes through."""
 
 _COST: Final = {"quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
@@ -161,13 +176,14 @@ def _hardware(rng: Random, family: str) -> dict[str, str]:
     buffered = _BUFFERED.get(family, 0.0)
     if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    if family in ("atomics", "mixed", "weaker", "flushes", "answers", "unordered") and rng.random() < 0.25:
+    many = ("atomics", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged", "accumulated")
+    if family in many and rng.random() < 0.25:
         said["atomics"] = "glob"
     weaker = _WEAKER.get(family, 0.0)
     if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
-    if family == "unordered":
-        said["order"] = "none"
+    if family in _ORDER:
+        said["order"] = rng.choice(_ORDER[family])
     if rng.random() < 0.25:
         said["reads"] = "ordered"
     return said

@@ -25,6 +25,7 @@ from rdma_robust.messages.language.message_program import (
     Loop,
     MessageProgram,
     Place,
+    Probe,
     Process,
     Requests,
     Return,
@@ -62,6 +63,7 @@ class Taste:
     computed: int = 0
     arrays: int = 0
     modes: int = 0
+    looks: int = 0
 
 
 MIXED = Taste()
@@ -170,6 +172,8 @@ class _Writer:
         return self.local()
 
     def communication(self) -> Block:
+        if self.taste.looks and self.odds(self.taste.looks):
+            return (self.look(),)
         planned = self.plan.pop(0) if self.plan and self.odds(100 - self.taste.stray) else self.unplanned()
         nonblocking = self.odds(self.taste.nonblocking)
         request = self.request() if nonblocking else Place("$send" if planned.sends else "$recv")
@@ -177,6 +181,17 @@ class _Writer:
         if not nonblocking:
             return (issue, Wait((request,), self.span()))
         return (issue, Wait((request,), self.span())) if self.odds(self.taste.waits // 2) else (issue,)
+
+    def look(self) -> Statement:
+        """Return a look, often for what the next receive takes."""
+        near = next((each for each in self.plan if not each.sends), None)
+        some = near if near is not None and self.odds(70) else self.unplanned()
+        source = None if some.peer is None or self.odds(40) else self.peer(some.peer)
+        tag = None if some.tag is None or self.odds(40) else Const(some.tag)
+        sender = Place("s") if source is None and self.odds(50) else None
+        which = Place("b") if tag is None and self.odds(30) else None
+        flag = self.place() if self.odds(55) else None
+        return Probe(source, some.port, tag, sender, which, flag, self.span())
 
     def unplanned(self) -> _Planned:
         sends = self.odds(50)
@@ -272,6 +287,13 @@ class _Writer:
             case _:
                 early = If(self.condition(), (Return(self.span()),), (), self.span())
                 return InlinedCall("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
+
+
+def random_looks(seed: int) -> MessageProgram:
+    """Return a program in which processes look for messages, with modes of sends and limits."""
+    mixed = replace(MIXED, operations=6, loops=3, structure=12, tags=40, daemons=8)
+    taste = replace((mixed, TAGGED, mixed, RACY)[seed % 4], operations=6, looks=22, modes=20 * (seed % 2))
+    return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
 
 
 def random_modes(seed: int) -> MessageProgram:

@@ -20,6 +20,8 @@ only, and was not the only way on, T does not count. So *a solution with all of 
 of T*. That the extended trace is consistent is tested, not argued: it goes through the axioms. The gets are ordered with the
 NIC's reads and writes of other operations as the program orders them, or the other way round where that is possible: one
 of both suffices.
+
+More than 400 lines: the lemma is about one trace and what each statement does to it, which is built and judged here.
 """
 
 from __future__ import annotations
@@ -33,11 +35,11 @@ from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoic
 from rdma_robust.analyses.repair.replay import Skeleton
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
-from rdma_robust.semantics.axioms import events_of, ib_parts, inst, observed_parts, oppo, united
+from rdma_robust.semantics.axioms import events_of, ib_parts, inst, observed_parts, oppo, same_qp, united
 from rdma_robust.semantics.kinds import kind_of
-from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, nfo_between, nfo_pairs_of
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, behind_poll, nfo_between, nfo_pairs_of
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.vertices import at_once
 
 
@@ -239,7 +241,27 @@ class Extension:
                 rows[n + request] |= 1 << n + b
             for seen in (e for request in told for e in self._visible[request]):
                 rows[seen] |= 1 << b
+            for earlier, later in self._kept_behind(a, b):
+                rows[earlier] |= later
         return _acyclic(rows, here | here << n)
+
+    def _kept_behind(self, request: int, poll: int) -> Iterator[tuple[int, int]]:
+        """Yield the events that a poll which takes a completion puts before later ones of their queue pair, with these as
+        bits; none where completions give no order."""
+        if self._by_default is None:
+            return
+        whole, kept = self._by_default
+        same = same_qp(whole).rows[request] & ~events_of(whole, CPU_TYPES)
+        for e in whole.events:
+            if same >> e.index & 1 and (e.index == request or (e.index, request) in whole.po):
+                yield e.index, kept.rows[e.index] & same & whole.po.rows[poll]
+
+    @cached_property
+    def _by_default(self) -> tuple[Trace, Relation] | None:
+        """The trace with all events, and what the table keeps in order that holds behind polls."""
+        ordered = behind_poll(self._model)
+        whole = self._whole(early=False)
+        return None if ordered is None else (whole, oppo(whole, ordered))
 
     @cached_property
     def _quiet(self) -> dict[int, tuple[int, ...]]:

@@ -8,6 +8,7 @@ from typing import Final
 from rdma_robust.certify.document import integer, json_array, json_members, json_word, mapping, reject
 from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, check_proof
 from rdma_robust.certify.messages.settled_worlds import EndlessProcessError, matched, settled_worlds
+from rdma_robust.certify.messages.unfolding import LOOKS
 from rdma_robust.certify.messages.world_json import read
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import (
@@ -36,6 +37,8 @@ POSITIVE: Final = ("holds", "deadlock-free")
 def check_message_claim(program: MessageProgram, buffer: Buffer, claim: str, evidence: object) -> str:
     """Return what proves the claim. Raises InvalidCertificate if the evidence does not."""
     if claim in POSITIVE:
+        if program.looks:
+            reject(LOOKS)
         kind = mapping(evidence, "`evidence`").get("kind")
         if json_word(kind, f"`evidence.kind` for the claim {claim!r}", (MESSAGE_STATES, MESSAGE_PROOF)) == MESSAGE_PROOF:
             check_proof(program, buffer, "holds" if claim == "holds" else "deadlock-free", evidence)

@@ -74,7 +74,7 @@ def _moves(rules: Interpreter, world: ReplayState, me: int) -> Iterator[Move]:
     if process.status != "runs":
         return
     if rules.can_step(world, me):
-        yield from (ProcessStep(me, choice) for choice in rules.choices(process))
+        yield from (ProcessStep(me, choice) for choice in rules.choices(world, me))
     elif rules.can_buffer(world, rules.performer.awaited(me, process)):
         yield BufferGrant(me)
 

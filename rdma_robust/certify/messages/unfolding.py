@@ -20,6 +20,7 @@ from rdma_robust.messages.language.message_terms import Term
 
 MOST_EVENTS: Final = 20_000
 MOST_ROUNDS: Final = 2_000
+LOOKS: Final = "what `probe` and `iprobe` see is in no certificate that something never happens"
 
 OpKind = Literal["send", "receive"]
 
@@ -173,6 +174,8 @@ class _Unfolding:
                 self._mark("assert", self.terms.both(self.live, self.terms.negation(holds)))
             case mp.CollectiveCall():
                 pass
+            case mp.Probe():
+                raise TooMuch(LOOKS)
             case _:
                 self._control(statement)
 

@@ -154,7 +154,7 @@ OrdersOption = Annotated[
     typer.Option(
         "--orders",
         metavar="NAMES",
-        help="The orders to look at, separated by commas; none is what standards of one-sided libraries promise.",
+        help="The orders to look at, separated by commas; none and accumulate are what standards promise.",
     ),
 ]
 RecvDepth = Annotated[

@@ -63,8 +63,9 @@ def check_modes(function: tree.FunctionItem, world: GlobalScope, report: Reporte
     """Report sends of a function with a contract, or of one that it calls, that contracts do not have."""
     bodies = [function.body, *(callee.body for _, callee in reached(function.body, world) if callee.contract is None)]
     for line in (each for body in bodies for each in all_lines(body)):
-        if isinstance(line, tree.SendLine) and line.mode != "standard":
-            said = f"contracts know nothing of `send {line.mode}`, and {quote(function.name.text)} has one"
+        mode = f"send {line.mode}" if isinstance(line, tree.SendLine) and line.mode != "standard" else ""
+        if mode or isinstance(line, tree.ProbeLine):
+            said = f"contracts know nothing of `{mode or 'probe'}`, and {quote(function.name.text)} has one"
             report.error("RR962", line.span, said, hint="`rdma-robust messages check` decides programs that call it")
 
 

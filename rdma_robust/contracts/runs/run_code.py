@@ -25,7 +25,7 @@ from rdma_robust.contracts.runs.run_points import (
 from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TooManyError
 from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, NeedsDecisionError
 from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
-from rdma_robust.errors import Span
+from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
     Assert,
@@ -42,6 +42,7 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     Loop,
     Place,
+    Probe,
     Process,
     Requests,
     Return,
@@ -120,6 +121,8 @@ class _RunMaker(CodeMaker[Instruction]):
                 self.code.append(EndOfProcess(span))
             case IssueSend() | IssueReceive() | Wait() | Requests():
                 self._communication(statement)
+            case Probe():
+                raise InternalError("a contract is checked with a look for messages, which RR962 refuses")
             case _:
                 assert_never(statement)
 

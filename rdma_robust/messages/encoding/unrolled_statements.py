@@ -176,6 +176,8 @@ class Statements:
             case mp.Assert(condition, span):
                 truth = self.truth(condition, state, span)
                 self.add(events.AssertEvent(self.number, len(self.events), state.guard, truth, span))
+            case mp.Probe():
+                raise NotEncodedError("what `probe` and `iprobe` see")
             case _:
                 raise NotEncodedError(f"a statement of kind {type(statement).__name__}")
 

@@ -70,6 +70,8 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
+    if program.looks:
+        return by_states(program, buffer, questions, limits)
     few = FEW if interchangeable_processes(program) is None else FEW * _IF_ALIKE
     answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:

@@ -10,7 +10,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.solved_runs import mismatch_of
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked, unmatched
-from rdma_robust.messages.machine.process_rules import meetings
+from rdma_robust.messages.machine.matching import meetings
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveOp
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.states import said_of
@@ -35,13 +35,13 @@ Endpoint = tuple[int, int]
 
 
 def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer | None:
-    """Answer all questions by one run, or return None if a receive has two senders, at a choice, or if there is no end.
+    """Answer all questions by one run; None if a receive has two senders, at a choice or a look, or if there is no end.
 
     Under `any` the run in which every send gets a buffer says all but the deadlock, and the one in which none does has a
     deadlock if and only if some run has.
     """
     run = _Run(program, buffer, grants=buffer == "any")
-    if not run.to_the_end(limits):
+    if program.looks or not run.to_the_end(limits):
         return None
     stuck = run
     if buffer == "any":

@@ -240,6 +240,13 @@ class MessageBuilder(ContractBuilder):
         span = span_from(first, last_of(parts))
         return tree.ReceiveLine(request, target, source, None if port is None else ident_of(port), tag, span)
 
+    def probe(self, parts: list[Part]) -> tree.ProbeLine:
+        keyword, _, source, _, port, _, tag, *flag = parts
+        named = None if port is None else ident_of(port)
+        return tree.ProbeLine(source, named, tag, flag[-1] if flag else None, span_from(keyword, last_of(parts)))
+
+    iprobe = probe
+
     def source(self, parts: list[Part]) -> Part:
         """Return `any` with where it is stored, or what is not `any`."""
         first, *stored = parts

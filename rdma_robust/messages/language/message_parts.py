@@ -85,6 +85,9 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
         case tree.ReceiveLine(request, target, source, _, tag):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
             return (request, target, *parts)
+        case tree.ProbeLine(source, _, tag, flag):
+            parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
+            return (*parts, flag)
         case tree.WaitLine(requests):
             return requests
         case tree.ReturnLine(value):
@@ -123,11 +126,12 @@ def assigned_names(block: ast.Block) -> set[str]:
 
 
 def stored_places(line: tree.Line) -> tuple[tree.IndexedName, ...]:
-    """Return where a statement stores what is received."""
-    if not isinstance(line, tree.ReceiveLine):
+    """Return where a statement stores what is received or seen."""
+    if not isinstance(line, tree.ReceiveLine | tree.ProbeLine):
         return ()
     stored = (each.stored for each in (line.source, line.tag) if isinstance(each, tree.AnyOf))
-    return (line.target, *(each for each in stored if each is not None))
+    first = line.target if isinstance(line, tree.ReceiveLine) else line.flag
+    return tuple(each for each in (first, *stored) if each is not None)
 
 
 def names_stored_by(line: tree.Line) -> set[str]:

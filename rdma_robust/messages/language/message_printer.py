@@ -212,6 +212,8 @@ def statement_text(part: object) -> str:
             return expression_text(call)
         case tree.SendLine() | tree.ReceiveLine():
             return _message(line)
+        case tree.ProbeLine():
+            return _probe(line)
         case tree.WaitLine(requests):
             return f"wait {', '.join(map(expression_text, requests))}"
         case tree.ReturnLine(value):
@@ -237,6 +239,14 @@ def _message(line: tree.SendLine | tree.ReceiveLine) -> str:
         return f"{given}send {mode}{expression_text(line.value)} to {expression_text(line.to)}{port}{tag}"
     source = "" if line.source is None else f" from {_pattern(line.source)}"
     return f"{given}recv {expression_text(line.target)}{source}{port}{tag}"
+
+
+def _probe(line: tree.ProbeLine) -> str:
+    source = "" if line.source is None else f" from {_pattern(line.source)}"
+    port = "" if line.port is None else f" on {line.port.text}"
+    tag = "" if line.tag is None else f" tag {_pattern(line.tag)}"
+    word, flag = ("probe", "") if line.flag is None else ("iprobe", f" into {expression_text(line.flag)}")
+    return f"{word}{source}{port}{tag}{flag}"
 
 
 def _pattern(part: tree.AnyOf | tree.Operand) -> str:

@@ -102,6 +102,25 @@ class IssueReceive:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """Look for a message that a receive posted here would take, which stays where it is; its sender and tag are stored.
+
+    `source` and `tag` are None for `any`. Without `flag` the process waits until there is one. With it, it goes on: 1 is
+    stored there if it saw a message; 0, and nothing else, if not, which it need not have, even if there is one. All is
+    evaluated when the process gets there. Choice s + 1 sees the message of process s, choice 0 none. Faults: `source` is no
+    process (source), `tag` is negative (tag), index and kind.
+    """
+
+    source: Term | None
+    port: int
+    tag: Term | None
+    sender: Place | None = None
+    which: Place | None = None
+    flag: Place | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Wait for each of the requests, one after the other; for an array of them in the order of its indices.
 
@@ -215,7 +234,7 @@ class InlinedCall:
 
 
 Statement = (
-    Assign | Requests | IssueSend | IssueReceive | Wait | CollectiveCall | Assume | Assert | Halt | Return
+    Assign | Requests | IssueSend | IssueReceive | Probe | Wait | CollectiveCall | Assume | Assert | Halt | Return
     | If | While | For | Loop | Choose | InlinedCall
 )  # fmt: skip
 Block = tuple[Statement, ...]
@@ -230,7 +249,9 @@ def inner_blocks(statement: Statement) -> tuple[Block, ...]:
             return branches
         case While(body=body) | For(body=body) | Loop(body=body) | InlinedCall(body=body):
             return (body,)
-        case Assign() | Requests() | IssueSend() | IssueReceive() | Wait() | CollectiveCall() | Assume() | Assert():
+        case (
+            Assign() | Requests() | IssueSend() | IssueReceive() | Probe() | Wait() | CollectiveCall() | Assume() | Assert()
+        ):
             return ()
         case Halt() | Return():
             return ()
@@ -250,6 +271,10 @@ def with_blocks(statement: Statement, change: Callable[[Block], Block]) -> State
         case _:
             assert not inner_blocks(statement)
             return statement
+
+
+def _looks(block: Block) -> bool:
+    return any(isinstance(each, Probe) or any(map(_looks, inner_blocks(each))) for each in block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +321,11 @@ class MessageProgram:
     claims: tuple[MessageClaim, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     eager: int | None = None
+
+    @property
+    def looks(self) -> bool:
+        """Return whether some process looks for messages, so that it matters when others issue and take them."""
+        return any(map(_looks, (each.body for each in self.processes)))
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

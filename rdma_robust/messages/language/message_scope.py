@@ -10,7 +10,7 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_folding import fold_operation
-from rdma_robust.messages.language.message_program import IssueReceive, IssueSend, Place
+from rdma_robust.messages.language.message_program import IssueReceive, IssueSend, Place, Probe
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope, LocalKind, LocalName, ProcessFamily
 
@@ -309,6 +309,17 @@ def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, 
     tag, which = _pattern(scope, line.tag)
     _check_tag(scope, tag, line.tag)
     return IssueReceive(request, target, source, port, tag, sender, which, span)
+
+
+def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
+    """Return a look for a message."""
+    source, sender = _pattern(scope, line.source)
+    _check_process(scope, source, line.source)
+    port = scope.port(line.port)
+    tag, which = _pattern(scope, line.tag)
+    _check_tag(scope, tag, line.tag)
+    flag = None if line.flag is None else scope.register(line.flag)
+    return Probe(source, port, tag, sender, which, flag, span)
 
 
 def _pattern(scope: ProcessScope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:

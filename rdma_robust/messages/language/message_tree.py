@@ -114,6 +114,17 @@ class ReceiveLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeLine:
+    """`probe`, or with a `flag` `iprobe`. No `source` or `tag` is the same as `any`."""
+
+    source: AnyOf | Operand | None
+    port: ast.Ident | None
+    tag: AnyOf | Operand | None
+    flag: IndexedName | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class WaitLine:
     requests: tuple[IndexedName, ...]
     span: Span = field(default=NO_SPAN, compare=False)
@@ -126,7 +137,7 @@ class ReturnLine:
 
 
 Line = (
-    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | WaitLine | ReturnLine
+    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | ProbeLine | WaitLine | ReturnLine
     | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop
     | ast.Choose | ast.BrokenStatement
 )  # fmt: skip

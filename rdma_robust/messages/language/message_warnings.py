@@ -41,7 +41,9 @@ def warn_of_ports(program: ast.ProgramTree, report: Reporter) -> None:
     bodies = [item.body for item in tree.declarations(program) if isinstance(item, tree.Proc | tree.FunctionItem)]
     lines = [line for body in bodies for line in all_lines(body)]
     sent = {line.port.text for line in lines if isinstance(line, tree.SendLine) and line.port is not None}
-    received = {line.port.text for line in lines if isinstance(line, tree.ReceiveLine) and line.port is not None}
+    received = {
+        line.port.text for line in lines if isinstance(line, tree.ReceiveLine | tree.ProbeLine) and line.port is not None
+    }
     for item in tree.declarations(program):
         for name in item.names if isinstance(item, tree.PortLine) else ():
             if name.text not in sent | received:

@@ -92,16 +92,17 @@ class ContractWords:
 _CLAIMS: Final = frozenset(
     {"HOLDS", "VIOLATED", "DEADLOCK", "NO", "RACE", "MATCHINGS", "ZERO", "INFINITE", "EAGER", "UNDER"}
 )
+_PROBES: Final = frozenset({"PROBE", "IPROBE"})
 _LED_BY: Final = {
     "TO": frozenset({"SEND", "ISEND"}),
-    "FROM": frozenset({"RECV", "IRECV"}),
-    "ON": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
-    "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
+    "FROM": frozenset({"RECV", "IRECV"}) | _PROBES,
+    "ON": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
+    "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
 }
 _MESSAGES: Final = _LED_BY["ON"]
 _OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
 _MODES: Final = frozenset({"SYNC", "BUFFERED"})
-WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | {"ANY", "DAEMON", "IN", "PORT"}
+WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | _PROBES | {"ANY", "DAEMON", "IN", "INTO", "PORT"}
 """The terminals of words that are keywords in places only."""
 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
@@ -123,6 +124,7 @@ def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - words of claims, `under` and buffers are in an `expect` line;
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
     - the mode of a send follows `send` or `isend`, and what is sent begins behind it;
+    - `probe` and `iprobe` begin a line that goes on with such words, and `into` is in that of an `iprobe`;
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
@@ -212,10 +214,15 @@ class _Reader:
         if self._line == "EXPECT" and kind in _CLAIMS | _OF_CONTRACTS:
             return self._previous != "CONTRACT"
         if kind in _LED_BY:
-            return self._line in _LED_BY[kind] and self._previous in _WHOLE and not self._tagged
+            return self._line in _LED_BY[kind] and self._previous in _WHOLE | _PROBES and not self._tagged
         match kind:
             case "CONTRACT":
                 return self._may_have_contract()
+            case "PROBE" | "IPROBE":
+                ends = after is None or after.type in {*_STARTS, "FROM", "ON", "TAG", "INTO"}
+                return bool(self._depth) and self._previous in _STARTS and ends
+            case "INTO":
+                return self._line == "IPROBE" and self._previous in _WHOLE | _PROBES
             case "SYNC" | "BUFFERED":
                 return self._previous in _LED_BY["TO"] and after is not None and after.type in _SENT - {"TO"}
             case "ANY":
@@ -243,11 +250,28 @@ _IN_LOOP: Final = "a contract of a loop stands before its block: `for i in 0..9 
 _SYNTAX: Final = SyntaxWords(
     declarations=frozenset({"PROGRAM", "CONST", "PORT", "FUN", "PROC", "DAEMON", "EXPECT"}),
     declaring="PROC",
-    statements=frozenset({"REG", "REQ", "SEND", "RECV", "WAIT", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "RETURN", "IF"})
+    statements=frozenset(
+        {
+            "REG",
+            "REQ",
+            "SEND",
+            "RECV",
+            "PROBE",
+            "IPROBE",
+            "WAIT",
+            "ASSUME",
+            "AWAIT",
+            "ASSERT",
+            "HALT",
+            "SKIP",
+            "RETURN",
+            "IF",
+        }
+    )
     | {"WHILE", "FOR", "LOOP", "CHOOSE", "NAME"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "PID", "NPROCS"}),
     besides=frozenset(),
-    inside=_CLAIMS | CONTRACT_WORDS | {"ANY", "IN", "ON", "TO", "TAG", "FROM", "PID", "NPROCS", "ISEND", "IRECV"},
+    inside=_CLAIMS | CONTRACT_WORDS | {"ANY", "IN", "ON", "TO", "TAG", "FROM", "PID", "NPROCS", "ISEND", "IRECV", "INTO"},
     outside="statements stand inside of a process, `proc NAME { }`, or a function, `fun NAME() { }`",
     called="a call stands alone: `r = f(x)`, or `f(x)` on a line of its own",
     other_languages={
@@ -278,7 +302,8 @@ _SYNTAX: Final = SyntaxWords(
         "from": "`from` stands right behind what is received",
         "to": "`to` stands right behind what is sent",
         "test": "`test` is reserved for later; `wait h` waits for a request",
-        "probe": "`probe` is reserved for later; `recv r from any s` tells who sent",
+        "probe": "it stands alone: `probe from P on PORT tag T`, whose parts may all be left out",
+        "iprobe": "it has a flag: `iprobe from P on PORT tag T into REGISTER`",
         "requires": _IN_CONTRACT,
         "ensures": _IN_CONTRACT,
         "assigns": _IN_CONTRACT,

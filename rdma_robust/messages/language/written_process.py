@@ -216,6 +216,11 @@ class ProcessTree:
 
     def _other(self, statement: made.Statement) -> object:
         match statement:
+            case made.Probe(source, port, tag, sender, which, flag):
+                last = len(self._text.program.processes) - 1
+                named = ast.Ident(self._text.program.ports[port]) if port else None
+                asked = self._pattern(source, sender, last), named, self._pattern(tag, which, None)
+                return tree.ProbeLine(*asked, None if flag is None else self._place(flag))
             case made.Requests(name, size):
                 self._known.add(name)
                 declared = tree.Declarator(self.terms.name(name), None if size is None else self._term(size))

@@ -12,8 +12,9 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
-from rdma_robust.messages.machine.process_rules import Meeting, ProcessRules, are_enabled, give, meetings, open_send, take
-from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, initial
+from rdma_robust.messages.machine.matching import Meeting, are_enabled, meetings, seen_by
+from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
+from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, SendHandle, SendOp, initial
 from rdma_robust.messages.message_answers import (
     BufferGrant,
     MatchedPair,
@@ -54,9 +55,26 @@ class Course:
 
     def step(self, process: int, choice: int | None = None) -> str:
         """Make a step, which is enabled. Return the kind of violation that it is, or ''."""
-        is_choice = self.rules[process].choices(self.frames[process]) > 0
+        is_choice = self.rules[process].choices(self.frames[process]) > 0 or bool(choice)
         self.moves.append(ProcessStep(process, (choice or 0) if is_choice else None))
-        return self.rules[process].step(self.frames[process], choice or 0)
+        return self.rules[process].step(self.frames[process], choice or 0, self.seen(process, choice or 0))
+
+    def seen(self, process: int, choice: int) -> SendOp | None:
+        """Return the message that a choice of a look sees."""
+        look = self.rules[process].look(self.frames[process])
+        if look is None or not choice:
+            return None
+        sends = self.frames[choice - 1]
+        at = next(seen_by(look, process, self.frames[process], choice - 1, sends), None)
+        return None if at is None else sends.sends[at]
+
+    def looks(self, process: int) -> list[int]:
+        """Return the choices of the look that the process stands before; none if it stands before none."""
+        look = self.rules[process].look(self.frames[process]) if self.frames[process].status == "runs" else None
+        if look is None:
+            return []
+        found = [0] if self.rules[process].choices(self.frames[process]) else []
+        return found + [each + 1 for each in range(len(self.frames)) if self.seen(process, each + 1) is not None]
 
     def waited_send(self, process: int) -> int | None:
         """Return the send that a process waits for and that a buffer would let it pass, if it is one."""
@@ -66,7 +84,9 @@ class Course:
 
     def can_step(self, process: int) -> bool:
         frame = self.frames[process]
-        return frame.status == "runs" and self.rules[process].blocking(frame) is None
+        if frame.status != "runs" or self.rules[process].blocking(frame) is not None:
+            return False
+        return self.rules[process].look(frame) is None or bool(self.looks(process))
 
     def grant(self, process: int) -> None:
         """Give a buffer to the send that the process waits for."""
@@ -109,7 +129,10 @@ class Course:
         if hop.buffered is not None:
             for process, trail in dict(zip((hop.receiver, hop.sender), hop.buffered, strict=True)).items():
                 self.follow(process, trail)
-        self.match(hop.receiver, hop.sender, hop.meeting)
+        if hop.looks:
+            self.step(hop.receiver, hop.sender + 1)
+        else:
+            self.match(hop.receiver, hop.sender, hop.meeting)
 
     def follow(self, process: int, trail: LocalTrail) -> None:
         """Let a process run along a trail of :func:`local_runs.local_runs_from`."""
@@ -130,6 +153,8 @@ def blocked(course: Course) -> tuple[WaitingProcess, ...]:
     found = []
     for me, (frame, rules) in enumerate(zip(course.frames, course.rules, strict=True)):
         handle = rules.blocking(frame) if frame.status == "runs" else None
+        if frame.status == "runs" and rules.look(frame) is not None and not course.looks(me):
+            found.append(WaitingProcess(me, "receive", OperationId(me, frame.received), rules.span(frame.pc)))
         if handle is not None:
             kind: Literal["send", "receive"] = "send" if isinstance(handle, SendHandle) else "receive"
             found.append(WaitingProcess(me, kind, OperationId(me, handle.nth), rules.span(frame.pc)))
@@ -224,8 +249,9 @@ def random_run(program: MessageProgram, buffer: Buffer, seed: int, moves: int = 
         at = chance.randrange(number)
         if at < len(stepping):
             process = stepping[at]
+            looks = course.looks(process)
             count = course.rules[process].choices(course.frames[process])
-            course.step(process, chance.randrange(count) if count else None)
+            course.step(process, chance.choice(looks) if looks else chance.randrange(count) if count else None)
         elif at < len(stepping) + len(waiting):
             course.grant(waiting[at - len(stepping)])
         else:

@@ -26,6 +26,7 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     Loop,
     Place,
+    Probe,
     Process,
     Requests,
     Return,
@@ -35,7 +36,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import Term
 
-Simple = Assign | Requests | IssueSend | IssueReceive | CollectiveCall | Assume | Assert | Halt
+Simple = Assign | Requests | IssueSend | IssueReceive | Probe | CollectiveCall | Assume | Assert | Halt
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,11 @@ class FlatProcess:
     def calls_procedures(self) -> bool:
         """Whether it may call a library procedure."""
         return any(isinstance(each, CollectiveCall) for each in self.code)
+
+    @property
+    def looks(self) -> bool:
+        """Whether it may look for messages."""
+        return any(isinstance(each, Probe) for each in self.code)
 
     def is_head(self, at: int) -> bool:
         """Whether an instruction is one at which a process that runs for ever comes by again and again."""
@@ -246,6 +252,7 @@ class CodeMaker(ABC, Generic[Each]):
                 | Requests()
                 | IssueSend()
                 | IssueReceive()
+                | Probe()
                 | Wait()
                 | CollectiveCall()
                 | Assume()

@@ -137,7 +137,10 @@ class _Runner:
                 frame.status = "paused"
                 return self.end(way)
             handle = rules.blocking(frame)
-            if handle is not None:
+            if rules.look(frame) is not None:
+                if not self.look_on(way):
+                    return None
+            elif handle is not None:
                 frame.status = "waits"
                 self.end(way)
                 if not self.buffered or not isinstance(handle, SendHandle) or handle.matched:
@@ -155,6 +158,17 @@ class _Runner:
                 return None
             else:
                 self.step(way)
+
+    def look_on(self, way: _Way) -> bool:
+        """End a way before a look, and go on with the one that sees nothing; return whether there is one."""
+        goes_on = self.rules.choices(way.frame) > 0
+        way.frame.status = "looks" if goes_on else "waits"
+        self.end(way)
+        way.frame.status = "runs"
+        if goes_on:
+            way.decisions = (*way.decisions, 0)
+            self.step(way)
+        return goes_on
 
     def step(self, way: _Way, choice: int = 0) -> None:
         at = way.frame.pc

@@ -11,7 +11,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import Cut, LocalTrail, LocalViolation, local_runs_from
-from rdma_robust.messages.machine.process_rules import Meeting, ProcessRules, give, meetings, take
+from rdma_robust.messages.machine.matching import Meeting, meetings, seen_by
+from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
 from rdma_robust.messages.message_answers import MatchedPair, OperationId
@@ -19,7 +20,7 @@ from rdma_robust.messages.message_answers import MatchedPair, OperationId
 State = tuple[int, ...]
 """The number of each process's local state."""
 
-_GOES_ON: Final = ("waits", "ended")
+_GOES_ON: Final = ("waits", "looks", "ended")
 """What a process is in a deadlock: where one has stopped or runs for ever there is none any more."""
 
 
@@ -48,7 +49,8 @@ class Advance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A match of two processes, and what each then does; one that sends to itself is both, with nothing in `sender_then`.
+    """A match of two processes, or a look that sees a message, by which the sender does nothing, and what each then does;
+    one that sends to itself is both, with nothing in `sender_then`.
 
     `pair` has the names of this search: those of the run only if it keeps names. `kind` says whether the receive names its
     source, whether no earlier receive of its endpoint is unmatched, and of which endpoint it is, by its bit. `buffered` is
@@ -62,6 +64,7 @@ class Hop:
     receiver_then: Onward
     sender_then: Onward | None
     kind: tuple[bool, bool, int]
+    looks: bool = False
     buffered: tuple[LocalTrail, LocalTrail] | None = None
 
 
@@ -133,7 +136,7 @@ class LocalTable:
         number = known.setdefault(local, len(known))
         if number == len(self.locals[me]):
             self.locals[me].append(local)
-            goes_on = local.status in ("waits", "paused")
+            goes_on = local.status in ("waits", "looks", "paused")
             self._sends[me].append(self._follows[me].sends[local.pc] if goes_on else 0)
             self._reaches[me].append(tuple(sorted({op.to for op in local.sends})))
             self._plain[me].append(self._shapes.setdefault((me, nameless(local)), len(self._shapes)))
@@ -199,7 +202,14 @@ class LocalTable:
 
     def _meet(self, receiver: int, receives: int, sender: int, sends: int) -> tuple[Hop, ...]:
         at, of = self.locals[receiver][receives], self.locals[sender][sends]
-        return tuple(self._hop(receiver, at, sender, of, each) for each in meetings(receiver, at, sender, of))
+        found = [self._hop(receiver, at, sender, of, each) for each in meetings(receiver, at, sender, of)]
+        return (*found, *(self._look(receiver, at, sender, of, each) for each in self._seen(receiver, at, sender, of)))
+
+    def _seen(self, receiver: int, at: LocalState, sender: int, of: LocalState) -> Iterator[int]:
+        """Yield which messages a look sees that the receiver stands before."""
+        if at.status in ("waits", "looks"):
+            look = self.rules[receiver].look(ProcessFrame(self.processes[receiver], at))
+            yield from () if look is None else seen_by(look, receiver, at, sender, of)
 
     def _meet_later(self, receiver: int, receives: int, sender: int, sends: int) -> Iterator[Hop]:
         """Yield the matches of two processes, each where it comes first with as few buffers as it needs for that."""
@@ -214,6 +224,24 @@ class LocalTable:
                 if (at, of) != (ours[0], theirs[0]) and (any(is_new) if receiver == sender else all(is_new)):
                     hop = self._hop(receiver, at.local, sender, of.local, meeting)
                     yield replace(hop, kind=(False, False, hop.kind[2]), buffered=(at.trail, of.trail))
+            for number in self._seen(receiver, at.local, sender, of.local):
+                is_first = receiver == sender or of.local.sends[number].nth >= of.issued[0]
+                if (at, of) != (ours[0], theirs[0]) and is_first:
+                    hop = self._look(receiver, at.local, sender, of.local, number)
+                    there = (After(self.number(sender, of.local), LocalTrail((), 0)),)
+                    then = hop.sender_then if receiver == sender else Onward(there, ())
+                    yield replace(hop, sender_then=then, buffered=(at.trail, of.trail))
+
+    def _look(self, receiver: int, at: LocalState, sender: int, of: LocalState, number: int) -> Hop:
+        frame, message = ProcessFrame(self.processes[receiver], at), of.sends[number]
+        frame.status = "runs"
+        kind = self.rules[receiver].step(frame, sender + 1, message)
+        then = self.onward(receiver, frame.frozen())
+        if kind:
+            broken = LocalViolation(at.pc, kind, LocalTrail((), 0))
+            then = Onward(then.ends, (broken, *then.violations))
+        pair = MatchedPair(OperationId(receiver, at.received), OperationId(sender, message.nth))
+        return Hop(receiver, sender, Meeting(ANYTHING, number), pair, then, None, (False, False, 0), looks=True)
 
     def _hop(self, receiver: int, at: LocalState, sender: int, of: LocalState, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]

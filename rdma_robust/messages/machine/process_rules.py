@@ -6,9 +6,8 @@ In a frame of a process that `runs`, :meth:`ProcessRules.step` executes the next
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
@@ -21,6 +20,7 @@ from rdma_robust.messages.language.message_program import (
     IssueReceive,
     IssueSend,
     Place,
+    Probe,
     Requests,
     completion_of,
 )
@@ -37,7 +37,6 @@ from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Ju
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
     Handle,
-    LocalState,
     ProcessFrame,
     ReceiveHandle,
     ReceiveOp,
@@ -46,7 +45,6 @@ from rdma_robust.messages.machine.process_state import (
     Spot,
     singles,
 )
-from rdma_robust.messages.message_answers import MatchedPair
 
 _CALLS: Final = 1000
 """Library procedures that are kept of a process, to be compared with those of others."""
@@ -68,8 +66,10 @@ class ProcessRules:
         return NO_SPAN if isinstance(instruction, Jump) else instruction.span
 
     def choices(self, frame: ProcessFrame) -> int:
-        """Return how many choices the next step has, 0 if it is none of `choose` or `loop`."""
+        """Return how many choices the next step has by itself, 0 if it has none to make; of an `iprobe`, to see nothing."""
         instruction = self.process.code[frame.pc]
+        if isinstance(instruction, Probe):
+            return int(instruction.flag is not None and self.look(frame) is not None)
         return len(instruction.targets) if isinstance(instruction, BranchChoice) else 0
 
     def awaited(self, frame: ProcessFrame) -> Single | None:
@@ -92,6 +92,31 @@ class ProcessRules:
         except FaultError:
             return None
 
+    def look(self, frame: ProcessFrame) -> ReceiveOp | None:
+        """Return what the process looks for, as the receive that would take it, if a look without a fault is next."""
+        instruction = self.process.code[frame.pc]
+        try:
+            return self._looked_for(frame, instruction) if isinstance(instruction, Probe) else None
+        except FaultError:
+            return None
+
+    def _looked_for(self, frame: ProcessFrame, probe: Probe) -> ReceiveOp:
+        """Return the receive that stands for a look; raises FaultError, also where its result has no place."""
+        registers = frame.registers
+        source = ANYTHING
+        if probe.source is not None:
+            source = self._process_number(value_of(probe.source, registers), "source")
+        tag = ANYTHING if probe.tag is None else _tag(value_of(probe.tag, registers))
+        return ReceiveOp(frame.received, probe.port, source, tag)
+
+    def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
+        """Store what was seen, if something was; else that nothing was."""
+        self._looked_for(frame, probe)
+        found = (0, None, None) if seen is None else (1, sender, seen.tag)
+        for place, value in zip((probe.flag, probe.sender, probe.which), found, strict=True):
+            if place is not None and value is not None:
+                _store(_spot(place, frame.registers), value, frame.registers)
+
     def blocking(self, frame: ProcessFrame) -> Handle | None:
         """Return the request that the process waits for and whose wait is not open, None if its next step is enabled."""
         instruction = self.process.code[frame.pc]
@@ -109,15 +134,18 @@ class ProcessRules:
             case _:
                 return None
 
-    def step(self, frame: ProcessFrame, choice: int = 0) -> str:
-        """Execute the next instruction, which is not blocked. Return the kind of violation that it is, or ''."""
+    def step(self, frame: ProcessFrame, choice: int = 0, seen: SendOp | None = None) -> str:
+        """Execute the next instruction, which is not blocked. Return the kind of violation that it is, or ''.
+
+        A look has `seen` the message of process `choice` - 1.
+        """
         try:
-            return self._execute(frame, choice)
+            return self._execute(frame, choice, seen)
         except FaultError as fault:
             frame.status = "stopped"
             return fault.kind
 
-    def _execute(self, frame: ProcessFrame, choice: int) -> str:
+    def _execute(self, frame: ProcessFrame, choice: int, seen: SendOp | None) -> str:
         instruction, registers = self.process.code[frame.pc], frame.registers
         goes_to = self.process.following[frame.pc]
         violation = ""
@@ -131,6 +159,8 @@ class ProcessRules:
                 self._send(frame, instruction)
             case IssueReceive():
                 self._receive(frame, instruction)
+            case Probe():
+                self._probe(frame, instruction, seen, choice - 1)
             case WaitFor(place):
                 if self._wait(frame, place):
                     return ""
@@ -316,51 +346,3 @@ def _called(call: CollectiveCall, frame: ProcessFrame) -> str:
         return f"{call.name}, root {require_number(value_of(call.root, frame.registers))}"
     except FaultError:
         return f"{call.name}, root unknown"
-
-
-class Meeting(NamedTuple):
-    """A match that is enabled: which unmatched receive of the receiver, and which unmatched send of the sender."""
-
-    receive: int
-    send: int
-
-
-def receive_accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
-    """Whether a receive takes a send of process `sender` to its process: port, source and tag fit."""
-    return receive.port == send.port and receive.source in (ANYTHING, sender) and receive.tag in (ANYTHING, send.tag)
-
-
-def acceptable_sends(receive: ReceiveOp, receiver: int, sender: int, sends: Sequence[SendOp]) -> Iterator[int]:
-    """Yield which unmatched send of a process a receive can take: the first of the channel that it accepts.
-
-    That is the first condition of `match`: no earlier unmatched send of the channel is accepted.
-    """
-    for at, send in enumerate(sends):
-        if send.to == receiver and receive_accepts(receive, send, sender):
-            yield at
-            return
-
-
-def is_taken_earlier(send: SendOp, sender: int, earlier: Sequence[ReceiveOp]) -> bool:
-    """Whether a receive that is posted earlier accepts the send: what the second condition of `match` forbids."""
-    return any(receive_accepts(each, send, sender) for each in earlier)
-
-
-def meetings(
-    receiver: int, receives: LocalState | ProcessFrame, sender: int, sends: LocalState | ProcessFrame
-) -> Iterator[Meeting]:
-    """Yield the matches that are enabled between a receiving and a sending process: the rule `match`."""
-    for at, op in enumerate(receives.receives):
-        for number in acceptable_sends(op, receiver, sender, sends.sends):
-            if not is_taken_earlier(sends.sends[number], sender, receives.receives[:at]):
-                yield Meeting(at, number)
-
-
-def are_enabled(pair: MatchedPair, receives: ProcessFrame, sends: ProcessFrame) -> bool:
-    """Whether the match of two operations is enabled, which are unmatched or not issued."""
-    sender = pair.send.process
-    at = next((at for at, op in enumerate(receives.receives) if op.nth == pair.receive.nth), None)
-    for number in () if at is None else acceptable_sends(receives.receives[at], pair.receive.process, sender, sends.sends):
-        if sends.sends[number].nth == pair.send.nth:
-            return not is_taken_earlier(sends.sends[number], sender, receives.receives[:at])
-    return False

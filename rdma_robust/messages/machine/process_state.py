@@ -14,8 +14,9 @@ from rdma_robust.messages.machine.flat_code import FlatProcess
 ANYTHING = -1
 """The source or tag of a receive that takes any."""
 
-Status = Literal["runs", "waits", "paused", "endless", "ended", "stopped"]
-"""`runs` it has a step; `waits` at a request that is not open; `paused` it runs on, but the search does not follow;
+Status = Literal["runs", "waits", "looks", "paused", "endless", "ended", "stopped"]
+"""`runs` it has a step; `waits` at a request that is not open, or for a message to see; `looks` for one, or goes on without;
+`paused` it runs on, but the search does not follow;
 `endless` it computes for ever; `stopped` by a false assume or a fault."""
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
-from rdma_robust.messages.machine.process_rules import Single, handle_of, holder, receive_accepts
+from rdma_robust.messages.machine.matching import receive_accepts
+from rdma_robust.messages.machine.process_rules import Single, handle_of, holder
 from rdma_robust.messages.machine.process_state import ReceiveHandle, ReceiveOp, SendHandle, SendOp
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -28,9 +29,10 @@ def cut_to_the_end(program: MessageProgram, buffer: Buffer, schedule: Schedule) 
     A step needs the one before of its process, a step past a wait the match or the buffer that opened it. A match needs
     both issues, and the matches of the earlier sends of the channel that its receive accepts and of the earlier receives
     that accept its send. What is left is a run: a move that was enabled stays so when moves are left out that it does not
-    need, as what others issue and match disables nothing but what is named here.
+    need, as what others issue and match disables nothing but what is named here. What a look sees is not told here: runs of
+    programs that have some are left as they are.
     """
-    if not schedule:
+    if not schedule or program.looks:
         return schedule
     needs = _Needs(program, buffer).of(schedule)
     kept = {len(schedule) - 1}
@@ -140,6 +142,11 @@ def lean(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
     deadlock too (least cuts, in docs/theory-messages.md).
     """
     deadlock, leak = answer.deadlock, answer.leak
+    if program.looks:
+        ends = [replace(each, schedule=with_all_buffers(program, each.schedule)) for each in answer.violations]
+        leak = None if leak is None else replace(leak, schedule=with_all_buffers(program, leak.schedule))
+        deadlock = None if deadlock is None else replace(deadlock, schedule=with_all_buffers(program, deadlock.schedule))
+        return replace(answer, violations=tuple(ends), leak=leak, deadlock=deadlock)
     if deadlock is not None:
         run = _with_few_buffers(program, deadlock.schedule, is_whole=False)
         deadlock = Deadlock(blocked(run), tuple(run.moves))
@@ -147,6 +154,16 @@ def lean(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
         leak = replace(leak, schedule=tuple(_with_few_buffers(program, leak.schedule).moves))
     violations = tuple(replace(each, schedule=_to_its_end(program, each.schedule)) for each in answer.violations)
     return replace(answer, violations=violations, deadlock=deadlock, leak=leak)
+
+
+def with_all_buffers(program: MessageProgram, schedule: Schedule) -> Schedule:
+    """Return a run under `any` with the moves of one under `infinite`: what is waited for gets its buffer before."""
+    course = Course(program, "any")
+    for move in schedule:
+        if isinstance(move, ProcessStep) and course.waited_send(move.process) is not None:
+            course.grant(move.process)
+        course.make(move)
+    return tuple(course.moves)
 
 
 def _to_its_end(program: MessageProgram, schedule: Schedule) -> Schedule:

@@ -85,6 +85,7 @@ class StateSearch:
         self._plain: dict[State, State] = {}
         self._expanded: set[object] = set()
         self._watch = limits.watch(256)
+        self._looks = any(each.looks for each in table.processes)
         self._calls = any(each.calls_procedures for each in table.processes)
         self._compared: set[object] = set()
 
@@ -157,7 +158,7 @@ class StateSearch:
 
     def _enough_of(self, state: State, hops: list[Hop]) -> list[Hop]:
         """Return matches that are enough, none for all; without names, where states come again, all if one was expanded."""
-        if not self.fewer or (len(hops) == 1 and self.table.buffer != "any"):
+        if not self.fewer or self._looks or (len(hops) == 1 and self.table.buffer != "any"):
             return []
         enough = enough_of(self.table, state, hops)
         if not self.table.names and self.table.buffer != "any":
@@ -182,7 +183,7 @@ class StateSearch:
     def _make(self, state: State, hop: Hop, following: list[State]) -> None:
         """Make a match, and note what it brings."""
         self.found.matches += 1
-        if self.table.names:
+        if self.table.names and not hop.looks:
             self.found.pairs.add(hop.pair)
         if hop.receiver_then.violations:
             self._broken(hop.receiver, hop.receiver_then, state, hop)
@@ -211,7 +212,7 @@ class StateSearch:
         """Note a deadlock, a complete execution and its leak, if the state is one: no rule applies to it."""
         table, found = self.table, self.found
         locals_ = [known[number] for known, number in zip(table.locals, state, strict=True)]
-        if any(local.status in ("stopped", "endless", "paused") for local in locals_):
+        if any(local.status in ("stopped", "endless", "paused", "looks") for local in locals_):
             return
         waiting = [me for me, local in enumerate(locals_) if local.status != "ended"]
         if not all(self._may_wait(me, state[me]) for me in waiting):
@@ -229,7 +230,8 @@ class StateSearch:
         process, local = self.table.processes[me], self.table.locals[me][number]
         if not process.daemon or local.status != "waits":
             return False
-        return isinstance(self.table.rules[me].blocking(ProcessFrame(process, local)), ReceiveHandle)
+        frame, rules = ProcessFrame(process, local), self.table.rules[me]
+        return rules.look(frame) is not None or isinstance(rules.blocking(frame), ReceiveHandle)
 
     def _compare_calls(self, state: State) -> None:
         """Compare the library procedures that any two processes have called, or will not call any more."""

@@ -21,6 +21,7 @@ from rdma_robust.messages.language.message_program import (
     IssueReceive,
     IssueSend,
     Place,
+    Probe,
     Requests,
 )
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
@@ -49,7 +50,7 @@ _NUMBER: Node = ("number",)
 
 
 class KindsError(Exception):
-    """Numbers of processes are calculated with, or library procedures are called: nothing is known of kinds then."""
+    """Numbers of processes are calculated with, procedures called, or messages looked for: no kinds are known then."""
 
 
 @dataclass(slots=True)
@@ -166,7 +167,7 @@ class Kinds:
                 return (*head, targets)
             case Jump(target):
                 return (*head, target)
-            case CollectiveCall():
+            case CollectiveCall() | Probe():
                 raise KindsError
             case _:
                 return head

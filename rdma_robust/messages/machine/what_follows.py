@@ -17,6 +17,7 @@ from rdma_robust.messages.language.message_program import (
     IssueReceive,
     IssueSend,
     Place,
+    Probe,
     Requests,
 )
 from rdma_robust.messages.language.message_terms import term_names
@@ -106,6 +107,11 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
                 name for each in places for name in _of_place(each)
             ]
             return [*used, *_of_indices(request)], []
+        case Probe(source, _, tag, sender, which, flag):
+            terms = [each for each in (source, tag) if each is not None]
+            places = [each for each in (sender, which, flag) if each is not None]
+            read = [name for each in terms for name in term_names(each)]
+            return [*read, *(name for each in places for name in _of_place(each))], []
         case WaitFor(place):
             return list(_of_indices(place)), []
         case Requests(size=size) if size is not None:

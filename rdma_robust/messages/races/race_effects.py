@@ -70,6 +70,8 @@ def race_effects(program: MessageProgram, buffer: Buffer, limits: Limits, loop_b
     A choice is a state of the normal form in which a receive can take either of two sends. It changes nothing if the sets
     of outcomes of the runs after either are equal, at every such state. `any` has the runs of `infinite` here.
     """
+    if program.looks:
+        return RaceEffects(buffer, (), 0, "what a choice changes is not known where messages are looked for")
     if buffer == "any":
         buffer = "infinite"
     graph = _Graph(remembering(program), buffer, limits, loop_bound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rdma_robust.errors import NO_SPAN, InternalError, Span
-from rdma_robust.messages.language.message_program import Buffer, Choose, Loop, MessageProgram
+from rdma_robust.messages.language.message_program import Buffer, Choose, Loop, MessageProgram, Probe
 from rdma_robust.messages.language.message_terms import FaultError
 from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
 from rdma_robust.messages.replay.performing import Performer, ProcessInStep
@@ -53,7 +53,7 @@ class Interpreter:
             if process.status != "runs":
                 continue
             if self.can_step(world, me):
-                yield from (ProcessStep(me, choice) for choice in self.choices(process))
+                yield from (ProcessStep(me, choice) for choice in self.choices(world, me))
             elif self.can_buffer(world, self.performer.awaited(me, process)):
                 yield BufferGrant(me)
         for receive in world.receives:
@@ -61,11 +61,17 @@ class Interpreter:
                 if self.can_match(world, receive, send):
                     yield MatchMove(MatchedPair(receive.name, send.name))
 
-    def choices(self, process: ReplayProcess) -> list[int | None]:
-        """Return the choices of a process's next step, [None] if it has none to make."""
+    def choices(self, world: ReplayState, me: int) -> list[int | None]:
+        """Return the choices of a process's next step, [None] if it has none to make; none of a look that sees nothing."""
+        process = world.processes[me]
         top = process.point[-1]
         assert not isinstance(top, ReturnPoint)
         statement = self.performer.statement(top)
+        if isinstance(statement, Probe):
+            if self.performer.looked_for(me, process) is None:
+                return [None]
+            seen = sorted(each.name.process + 1 for each in self.seen(world, me))
+            return [0, *seen] if statement.flag is not None else [*seen]
         if isinstance(statement, Choose):
             return list(range(len(statement.branches)))
         return [0, 1] if isinstance(statement, Loop) else [None]
@@ -96,6 +102,11 @@ class Interpreter:
             for other in world.receives
         )
 
+    def seen(self, world: ReplayState, me: int) -> list[UnmatchedSend]:
+        """Return the messages that the look of a process can see: those that a receive posted there could take now."""
+        look = self.performer.looked_for(me, world.processes[me])
+        return [] if look is None else [each for each in world.sends if self.can_match(world, look, each)]
+
     def can_match(self, world: ReplayState, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether the rule `match` applies to two unmatched operations."""
         if not self.accepts(receive, send):
@@ -105,7 +116,9 @@ class Interpreter:
     def can_step(self, world: ReplayState, me: int) -> bool:
         """Whether the process has a next statement and is not at a wait that is closed."""
         process = world.processes[me]
-        return process.status == "runs" and not self.is_closed(world, self.performer.awaited(me, process))
+        if process.status != "runs" or self.is_closed(world, self.performer.awaited(me, process)):
+            return False
+        return bool(self.choices(world, me))
 
     def is_closed(self, world: ReplayState, request: Active | None) -> bool:
         """Whether the wait for a request cannot be passed: rules `wait R` and `wait S`."""
@@ -175,11 +188,13 @@ class Interpreter:
             raise NotEnabled(f"process {me} has {process.status}")
         if not self.can_step(world, me):
             raise NotEnabled(f"process {me} waits")
-        if choice not in self.choices(process):
+        if choice not in self.choices(world, me):
             raise NotEnabled(f"process {me} cannot choose {choice}")
         top = process.point[-1]
         assert not isinstance(top, ReturnPoint)
         opened = self.performer.opened(me, process)
+        if isinstance(self.performer.statement(top), Probe) and choice:
+            opened.seen = next(each for each in self.seen(world, me) if each.name.process == choice - 1)
         try:
             self.performer.execute(world, opened, choice)
         except FaultError as fault:

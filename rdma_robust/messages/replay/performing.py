@@ -11,7 +11,6 @@ from rdma_robust.messages.language.message_program import (
     Assume,
     Block,
     Choose,
-    CollectiveCall,
     For,
     Halt,
     If,
@@ -21,6 +20,7 @@ from rdma_robust.messages.language.message_program import (
     Loop,
     MessageProgram,
     Place,
+    Probe,
     Requests,
     Return,
     Statement,
@@ -60,6 +60,7 @@ class ProcessInStep:
     send: UnmatchedSend | None = None
     receive: UnmatchedReceive | None = None
     passed: Active | None = None
+    seen: UnmatchedSend | None = None
     violation: str = ""
 
 
@@ -147,6 +148,8 @@ class Performer:
                 self._send(opened, statement)
             case IssueReceive():
                 self._receive(opened, statement)
+            case Probe():
+                self._probe(opened, statement)
             case Assume(condition):
                 if replay_number(condition, registers) == 0:
                     opened.status = "stopped"
@@ -171,8 +174,6 @@ class Performer:
             case For(_, low, high):
                 ends = replay_number(low, registers), replay_number(high, registers)
                 opened.point.append(ForTest(top.block, top.index, *ends))
-            case CollectiveCall() | Return() | InlinedCall():
-                pass
 
     def _count(self, opened: ProcessInStep, top: ForTest, statement: For) -> None:
         """The test of a `for`: go in with the following number, or leave it."""
@@ -199,6 +200,31 @@ class Performer:
         self._activate(opened, receive.request, ActiveReceive(name, stores))
         opened.receive = UnmatchedReceive(name, receive.port, source, tag)
         opened.received += 1
+
+    def looked_for(self, me: int, process: ReplayProcess) -> UnmatchedReceive | None:
+        """Return the receive that stands for the look that a process makes next; None if that is a fault or no look."""
+        top = process.point[-1] if process.point else None
+        if process.status != "runs" or not isinstance(top, BlockPoint):
+            return None
+        statement = self.statement(top)
+        try:
+            return self._look(self.opened(me, process), statement) if isinstance(statement, Probe) else None
+        except FaultError:
+            return None
+
+    def _look(self, opened: ProcessInStep, probe: Probe) -> UnmatchedReceive:
+        source = None if probe.source is None else self._process(replay_number(probe.source, opened.registers), "source")
+        tag = None if probe.tag is None else _tag(replay_number(probe.tag, opened.registers))
+        return UnmatchedReceive(OperationId(opened.me, opened.received), probe.port, source, tag)
+
+    def _probe(self, opened: ProcessInStep, probe: Probe) -> None:
+        self._look(opened, probe)
+        stores: list[tuple[Place | None, int]] = [(probe.flag, int(opened.seen is not None))]
+        if opened.seen is not None:
+            stores += [(probe.sender, opened.seen.name.process), (probe.which, opened.seen.tag)]
+        for place, value in stores:
+            if place is not None:
+                _store(_target(place, opened.registers), value, opened.registers)
 
     def _process(self, number: int, kind: Literal["destination", "source"]) -> int:
         if number < 0 or number >= len(self.program.processes):

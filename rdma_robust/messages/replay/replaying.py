@@ -108,6 +108,8 @@ def waiting_processes(interpreter: Interpreter, world: ReplayState) -> tuple[Wai
     """Return who waits at a wait that is closed; under `any` also at one that only a buffer opens or has opened."""
     found = []
     for me, process in enumerate(world.processes):
+        if interpreter.performer.looked_for(me, process) is not None and not interpreter.can_step(world, me):
+            found.append(_waits(interpreter, me, process, "receive", OperationId(me, process.received)))
         match interpreter.performer.awaited(me, process):
             case ActiveReceive(name) as request if interpreter.is_closed(world, request):
                 found.append(_waits(interpreter, me, process, "receive", name))

@@ -9,7 +9,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun
-from rdma_robust.messages.machine.process_rules import are_enabled
+from rdma_robust.messages.machine.matching import are_enabled
 from rdma_robust.messages.message_answers import MatchedPair, OperationId, Schedule
 from rdma_robust.messages.traces.trace_program import all_events, program_of
 from rdma_robust.messages.traces.trace_record import MessageTrace, trace_of

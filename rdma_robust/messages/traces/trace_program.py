@@ -196,6 +196,9 @@ class _Process:
                 return self.placed(event, word, "value", str(value), rest)
             case "recv" | "irecv":
                 return self.placed(event, "recv", "", "", self.pattern(event))
+            case "probe":
+                source, tag = fields.get("from", "any"), fields.get("tag", "any")
+                return f"probe from {source}{self.port(event)} tag {tag}", "", 0
             case "wait":
                 return f"wait {self.request(str(fields['request']))}", "", 0
             case "assign":

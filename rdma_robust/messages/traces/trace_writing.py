@@ -1,6 +1,8 @@
 """Writing the trace of a run: what each process did, with names in place of registers, which change.
 
 What a register holds is an expression over the names that the trace of its process defines.
+
+More than 400 lines: what each statement of a process becomes in a trace is read as one table.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from rdma_robust.messages.language.message_program import (
     IssueSend,
     MessageProgram,
     Place,
+    Probe,
 )
 from rdma_robust.messages.language.message_terms import (
     Element,
@@ -243,7 +246,7 @@ class _ProcessWriter:
         span = self.course.rules[self.me].span(self.frame.pc)
         self.line = _line(span)
         try:
-            late = self.write()
+            late = self.write(choice)
         except (FaultError, NotConcreteError):
             late, failed = None, True
         kind = self.course.step(self.me, choice)
@@ -257,7 +260,7 @@ class _ProcessWriter:
             name, indices, value = late
             self.symbols.store(name, indices, value)
 
-    def write(self) -> tuple[str, tuple[int, ...], Symbolic] | None:
+    def write(self, choice: int | None) -> tuple[str, tuple[int, ...], Symbolic] | None:
         """Write the next step; return what it stores, if it is an assignment."""
         symbols = self.symbols
         match self.course.processes[self.me].code[self.frame.pc]:
@@ -267,6 +270,8 @@ class _ProcessWriter:
                 self.send(send)
             case IssueReceive() as receive:
                 self.receive(receive)
+            case Probe() as probe:
+                self.probe(probe, choice or 0)
             case WaitFor(place):
                 self.wait(place)
             case Test(condition):
@@ -328,6 +333,18 @@ class _ProcessWriter:
         request = self.request(receive.request)
         self.receives[self.frame.received] = len(self.events)
         self.add("irecv", **fields, port=self.course.port(receive.port), tag=tag, request=request)
+
+    def probe(self, probe: Probe, choice: int) -> None:
+        """Write a look that saw a message, whose sender and tag are known then; one that saw none is no event."""
+        seen = self.course.seen(self.me, choice)
+        stored: list[tuple[Place | None, int]] = [(probe.flag, int(seen is not None))]
+        if seen is not None:
+            sender = choice - 1
+            self.add("probe", **{"from": sender}, port=self.course.port(probe.port), tag=seen.tag)
+            stored += [(probe.sender, sender), (probe.which, seen.tag)]
+        for place, value in stored:
+            if place is not None:
+                self.symbols.store(place.name, self.indices(place), Const(value))
 
     def request(self, place: Place) -> str:
         """Return a new name for a request."""

@@ -19,7 +19,7 @@ from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
 
 HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
-OF_STANDARDS: Final = "order none: what standards of one-sided libraries promise, not what a card does"
+OF_STANDARDS: Final = "order {}: what standards of one-sided libraries promise, not what a card does"
 EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
 
 
@@ -124,8 +124,8 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
     lines += columns.head()
     for (_, note), row in zip(shown, rows, strict=True):
         lines += columns.row(row, note)
-    if any(view.model.order in PROMISED for view in record.settings):
-        lines += sentence(OF_STANDARDS, width, "  ")
+    for order in dict.fromkeys(view.model.order for view in record.settings if view.model.order in PROMISED):
+        lines += sentence(OF_STANDARDS.format(order), width, "  ")
     for reason in record.left_out:
         lines += sentence(f"left out: {reason}", width, "  ")
     for view in record.settings:

@@ -18,6 +18,7 @@ from rdma_robust.messages.language.message_program import (
     IssueReceive,
     IssueSend,
     MessageProgram,
+    Probe,
 )
 from rdma_robust.messages.language.message_terms import Term, Value, shown_value, term_names
 from rdma_robust.messages.machine.courses import Course
@@ -26,7 +27,7 @@ from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, s
 from rdma_robust.messages.message_answers import BufferGrant, MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.reports.messages.operation_names import Direction
 
-EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective"]
+EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective", "look"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def narrated(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Nar
         tuple(each for key, each in teller.requests.items() if key not in matched),
         frozenset(number for number, frame in enumerate(teller.frames) if frame.status == "ended"),
         frozenset(number for number, frame in enumerate(teller.frames) if frame.status == "stopped"),
-        teller.requests,
+        teller.requests | dict(teller.open_looks()),
         teller.matches,
     )
 
@@ -112,6 +113,17 @@ class _Teller(Course):
             case ProcessStep(process, choice):
                 yield from self._step(process, choice)
 
+    def open_looks(self) -> Iterator[tuple[tuple[Direction, OperationId], IssuedRequest]]:
+        """Yield the looks that processes stand before, as the receives that would take what they wait to see."""
+        for process, (rules, frame) in enumerate(zip(self.rules, self.frames, strict=True)):
+            look = rules.look(frame) if frame.status == "runs" else None
+            if look is not None:
+                at, span = OperationId(process, look.nth), rules.span(frame.pc)
+                yield (
+                    ("receive", at),
+                    IssuedRequest(at, "receive", _any(look.source), look.port, _any(look.tag), hidden=True, span=span),
+                )
+
     def _step(self, process: int, choice: int | None) -> Iterator[RunEvent]:
         rules, frame = self.rules[process], self.frames[process]
         instruction, span = rules.process.code[frame.pc], rules.span(frame.pc)
@@ -124,6 +136,8 @@ class _Teller(Course):
         match instruction:
             case IssueSend() | IssueReceive():
                 yield self._issued(process, instruction, changed)
+            case Probe() if choice:
+                yield RunEvent("look", process, span, text=f"{choice - 1}")
             case WaitFor():
                 for slot in changed:
                     request = self.slots.pop((process, *slot), None)

@@ -57,6 +57,8 @@ def _event(program: MessageProgram, text: str) -> str:
             return f"{op} {event.get('value', 0)} to {_peer(program, event.get('to'))}{_channel(event)}"
         case "recv" | "irecv" as op:
             return f"{op} {event.get('into', '')} from {_peer(program, event.get('from', 'any'))}{_channel(event)}"
+        case "probe" as op:
+            return f"{op} from {_peer(program, event.get('from', 'any'))}{_channel(event)}"
         case "wait":
             return f"wait {event.get('request', '')}"
         case "assign":

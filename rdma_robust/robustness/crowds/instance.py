@@ -127,13 +127,13 @@ class TwoCopyInstance:
         frame, rules = self.frame, self.pivot.rules
         unbounded = set(self.lowered.unbounded)
         of_heroes = (qp for qp in frame.polled if qp[0] in self.heroes)
-        return tuple(qp for qp in of_heroes if unbounded & {frame.unpolled(qp), rules.early(qp)})
+        return tuple(qp for qp in of_heroes if unbounded.intersection(rules.counters_of(qp)))
 
     def counters(self, threads: tuple[int, ...]) -> frozenset[str]:
         """The names of the counters of these threads, with a bound or without."""
         rules, frame = self.pivot.rules, self.frame
         mine = (qp for qp in frame.polled if qp[0] in threads)
-        return frozenset(name for qp in mine for name in (frame.unpolled(qp), rules.early(qp)))
+        return frozenset(name for qp in mine for name in rules.counters_of(qp))
 
     @cached_property
     def heroes(self) -> tuple[int, ...]:

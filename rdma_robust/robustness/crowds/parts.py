@@ -128,6 +128,9 @@ def _owned(instance: TwoCopyInstance) -> Iterator[Owned]:
     for cell in frame.cells:
         yield str(cell), WHOLE, instance.owner(cell)
         yield from of_cell(instance, cell)
+    unwritten = (cell for cell in pivot.atomics.words if cell not in frame.cells)
+    for cell in unwritten:
+        yield from _of_atomics(instance, cell)
 
 
 def of_thread(instance: TwoCopyInstance, thread: int) -> Iterator[Owned]:
@@ -140,21 +143,27 @@ def of_thread(instance: TwoCopyInstance, thread: int) -> Iterator[Owned]:
 def of_queue_pair(instance: TwoCopyInstance, qp: QueuePair) -> Iterator[Owned]:
     """Yield what is remembered of a queue pair."""
     frame, rules = instance.frame, instance.pivot.rules
-    for name in (frame.unpolled, rules.early, rules.beta, rules.forced, rules.fenced, rules.received):
+    counters, flags = (frame.unpolled, rules.early, rules.ahead), (rules.forced, rules.settled, rules.fenced, rules.received)
+    for name in (*counters, rules.beta, *flags):
         yield name(qp), WHOLE, qp[0]
 
 
 def of_cell(instance: TwoCopyInstance, cell: Cell) -> Iterator[Owned]:
     """Yield the marks of a word."""
-    pivot, owner = instance.pivot, instance.owner(cell)
-    seen, atomics = pivot.seen, pivot.atomics
+    seen, owner = instance.pivot.seen, instance.owner(cell)
     read, written = instance.frame.bit(cell), seen.marks.written(cell)
     for marks, bits in ((seen.accessed, read), (seen.accessed, written), (seen.tainted, read), (seen.tainted, written)):
         yield from _bits(marks, bits, owner)
     yield from _bits(seen.poison, read, owner)
-    if cell in atomics.words:
-        for marks in (atomics.in_beta, atomics.open):
-            yield from _bits(marks, 1 << atomics.words[cell], owner)
+    if cell in instance.pivot.atomics.words:
+        yield from _of_atomics(instance, cell)
+
+
+def _of_atomics(instance: TwoCopyInstance, cell: Cell) -> Iterator[Owned]:
+    """Yield the marks of atomics of a word, which need not be one that is written: a fetch reads only."""
+    atomics = instance.pivot.atomics
+    for marks in (atomics.in_beta, atomics.open):
+        yield from _bits(marks, 1 << atomics.words[cell], instance.owner(cell))
 
 
 def _bits(marks: MarkSet, mask: int, owner: int | None) -> Iterator[Owned]:

@@ -110,6 +110,8 @@ def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
         found.append((rules.fenced(qp), 1))
     if e.type is EventType.NF and qp in rules.receive_flagged:
         found.append((rules.received(qp), 1))
+    if rules.forced_when_settled(e):
+        found.append((rules.settled(qp), 1))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ Source: docs/reductions.md, "`permute`: states of like threads".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -122,9 +122,15 @@ class StateLayout:
         named += [("fenced", rules.fenced, tuple(qp for qp in rules.queue_pairs if qp in rules.fence_flagged))]
         named += [("received", rules.received, tuple(qp for qp in rules.queue_pairs if qp in rules.receive_flagged))]
         named += [("unpolled", frame.unpolled, frame.polled), ("early", rules.early, frame.polled)]
+        named += [
+            (role, name, tuple(rules.acknowledged)) for role, name in (("settled", rules.settled), ("ahead", rules.ahead))
+        ]
         for role, name, queue_pairs in named:
             for qp in queue_pairs:
-                yield (role, _thread(qp[0]), thing_of(frame.program, qp)), FieldPart(name(qp))
+                thread, words = _thread(qp[0]), rules.word_bits.get(qp, {}) if role == "beta" else {}
+                yield (role, thread, thing_of(frame.program, qp)), _without(name(qp), words.values())
+                for (kind, word), bit in words.items():
+                    yield ("beta of word", kind, thread, ("cell", word)), FieldPart(name(qp), bit.bit_length() - 1, 1)
 
     def _marks(self) -> Iterator[tuple[Role, FieldPart]]:
         seen, frame = self.seen, self.frame
@@ -334,6 +340,11 @@ class _Keys:
 
 def _thread(t: int) -> Thing:
     return "thread", t
+
+
+def _without(field: str, bits: Collection[int]) -> FieldPart:
+    """The field without these bits, which are its last ones."""
+    return FieldPart(field, 0, min(bits).bit_length() - 1) if bits else FieldPart(field)
 
 
 def _bit(marks: MarkSet, mask: int) -> FieldPart:

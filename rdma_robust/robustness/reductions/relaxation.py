@@ -10,12 +10,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.semantics.kinds import Kind, kind_of, type_of
-from rdma_robust.semantics.order_table import apart, ippo_scope, nfo_between, oppo_scope
+from rdma_robust.semantics.order_table import (
+    REMOTE_WRITES,
+    apart,
+    behind_poll,
+    by_word,
+    gains_behind_poll,
+    includes,
+    ippo_scope,
+    nfo_between,
+    oppo_scope,
+)
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
 _MOST_UNPOLLED = 16
@@ -23,20 +34,22 @@ _MOST_UNPOLLED = 16
 
 _UNBOUNDED = 1 << 30
 
-Polls = tuple[tuple[str, int], ...]
-"""By the other node of a queue pair after how many polls, at most, one is in beta; of others nothing is known."""
+Polls = tuple[tuple[tuple[str, bool], int], ...]
+"""By the other node of a queue pair after how many polls, at most, one is in beta (True), or has taken the completion of a
+remote write of beta (False, where completions give order); of others nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _After:
     """What is known behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since,
-    with their queue pairs, on which of these an nF overtook an nlW, and when polls are in beta. The read of the request
-    under way is its `own`, if it is in beta and the order table says nothing of its writes.
+    with their queue pairs, and their words where the order table asks for these, on which queue pairs an nF overtook an nlW,
+    and when polls are in beta. The read of the request under way is its `own`, if it is in beta and the order table says
+    nothing of its writes.
     """
 
     point: int
     store: bool
-    beta: frozenset[tuple[str | None, Kind]]
+    beta: frozenset[tuple[str | None, Kind, Cell | None]]
     fenced: frozenset[str | None] = frozenset()
     polls: Polls = ()
     own: bool = False
@@ -55,6 +68,7 @@ class ThreadRelaxation:
         self.graph = graph
         self.poll = poll
         self.model = model
+        self.told = behind_poll(model) is not None
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
@@ -104,46 +118,55 @@ class ThreadRelaxation:
 
     def _pushed(self, now: _After, remote: str | None) -> bool:
         """Whether an nlW of beta is one that a later nlR pushes out."""
-        mine = (kind for other, kind in now.beta if other == remote and type_of(kind) is EventType.NLW)
+        mine = (kind for other, kind, _ in now.beta if other == remote and type_of(kind) is EventType.NLW)
         return any(nfo_between(kind, EventType.NLR, self.model) for kind in mine)
 
     def _after_nic(self, now: _After, edge: EventEdge, known: EventType) -> _After | None:
         """What is known behind a NIC event of beta, None if no run comes there; where it makes two, and only one is known to
         be in beta, that has the type `known`."""
         assert edge.remote is not None
-        beta, polls = now.beta | {(edge.remote, kind_of(known, edge))}, now.polls
+        kind, polls = kind_of(known, edge), now.polls
+        beta = now.beta | {(edge.remote, kind, edge.cell if by_word(kind, self.model) else None)}
         own = not edge.completing and (now.own or known in self.apart)
-        if edge.completing and edge.remote not in dict(polls) and self._forces_poll(now, replace(edge, type=known)):
-            if not (left := self._outstanding(edge)):
-                return None
-            polls = tuple(sorted((*polls, (edge.remote, left))))
+        forces = edge.completing and self._forces_poll(now, replace(edge, type=known))
+        tells = self.told and known in REMOTE_WRITES
+        for new in ((edge.remote, in_beta) for in_beta, asked in ((False, tells), (True, forces)) if asked):
+            if new not in dict(polls):
+                if not (left := self._outstanding(edge)):
+                    return None
+                polls = tuple(sorted((*polls, (new, left))))
         return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
         if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store or now.own:
             return True
-        earlier = (k for remote, k in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
+        earlier = (k for remote, k, _ in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
         later = kind_of(edge.type, edge)
         return any(ippo_scope(kind, later, self.model) == "qp" for kind in earlier)
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
-        left = dict(now.polls)
-        if left.get(remote, _UNBOUNDED) == _UNBOUNDED:
-            return now
-        left[remote] -= 1
-        return replace(now, polls=tuple(sorted(left.items()))) if left[remote] else None
+        mine = {key: most for key, most in now.polls if key[0] == remote and most != _UNBOUNDED}
+        if mine.get((remote, True)) == 1:
+            return None
+        left = dict(now.polls) | {key: max(most - 1, 0) for key, most in mine.items()}
+        return replace(now, polls=tuple(sorted(left.items()))) if mine else now
 
     def _forced(self, now: _After, later: EventEdge) -> bool:
         if later.type is None:
             return False
         if now.store and oppo_scope(EventType.LW, later.type, self.model) == "all":
             return True
-        mine, kind = [earlier for remote, earlier in now.beta if remote == later.remote], kind_of(later.type, later)
+        kind = kind_of(later.type, later)
         if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
+            return True
+        told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
+        if told and gains_behind_poll(kind, self.model):
             return True
         if now.own and later.type in NIC_WRITE_TYPES:
             return True
-        return any(oppo_scope(earlier, kind, self.model) == "qp" for earlier in mine)
+        mine = ((earlier, word == later.cell) for remote, earlier, word in now.beta if remote == later.remote)
+        kept = ((oppo_scope(earlier, kind, self.model), there) for earlier, there in mine)
+        return any(includes(scope, same_queue=True, same_word=there) for scope, there in kept)
 
     def _outstanding(self, write: EventEdge) -> int:
         """After how many polls, at most, one takes the completion of this NIC write, or a later one if it is unsignaled: as
@@ -180,4 +203,4 @@ class ThreadRelaxation:
 def _later(one: Polls, other: Polls) -> Polls:
     """What is known of polls where one or the other is: the larger numbers."""
     there = dict(other)
-    return tuple((remote, max(left, there[remote])) for remote, left in one if remote in there)
+    return tuple((key, max(left, there[key])) for key, left in one if key in there)

@@ -17,11 +17,20 @@ from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.meeting import after_leaving, at_barrier, commands_in
-from rdma_robust.semantics.machines.queues import TO_COME, PostedRequest, after_poll, completion_count, tidied, unpolled
+from rdma_robust.semantics.machines.queues import (
+    TO_COME,
+    PostedRequest,
+    after_poll,
+    completion_count,
+    tidied,
+    unpolled,
+    with_order,
+)
 from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Seen
+from rdma_robust.semantics.order_table import behind_poll
 from rdma_robust.semantics.waits import no_room
 
 
@@ -45,6 +54,7 @@ class DeployedMachine(CardMachine):
         self.recv_depth = recv_depth
         self.numbered = numbered
         self.buffers = model.cpu == "tso"
+        self.completions_order = behind_poll(model) is not None
 
     def initial(self) -> Starts:
         return Starts.of(self.codes, self._start)
@@ -91,6 +101,8 @@ class DeployedMachine(CardMachine):
         elif command.polls:
             queue = after_poll(self.requests[t], thread.queues[command.qp])
             if queue is not None and command.enabled(thread.registers):
+                if self.completions_order:
+                    queue = with_order(thread.queues[command.qp], queue, self._waiting(state, t, command.qp))
                 after = self.with_queue(state, t, command.qp, queue)
                 yield from self._go(after, Action(t, Verb.POLL, command.step), command, 0)
         elif command.receives != NOWHERE:
@@ -129,6 +141,11 @@ class DeployedMachine(CardMachine):
         commands = self.codes[t].commands
         behind_stores = (commands[entry.command] for entry in thread.buffer)
         return all(posted.over for posted in thread.queues[qp]) and not any(c.requests and c.qp == qp for c in behind_stores)
+
+    def _waiting(self, state: DeployedState, t: int, qp: int) -> int:
+        """How many requests of a queue pair are in the thread's store buffer."""
+        commands = (self.codes[t].commands[entry.command] for entry in state.threads[t].buffer)
+        return sum(bool(command.requests) and command.qp == qp for command in commands)
 
     def _access(self, state: DeployedState, t: int, command: Command) -> Iterator[Move]:
         thread = state.threads[t]

@@ -6,7 +6,9 @@ follows from values, locks of words and receive buffers is the machine's (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from rdma_robust.semantics.kinds import Kind, memory_of
@@ -30,7 +32,8 @@ class PostedRequest(NamedTuple):
     while that depends on what it is still to read. `stages` has an entry for every event of its way. `buffer` is the word
     that its message fills, NOWHERE if it has taken none yet. `polled`: no poll will take its completion (any more). `told`:
     its receiver will get no receive completion for it (any more). `number`: that among its thread's
-    requests, from 1; 0 where the machine does not number them.
+    requests, from 1; 0 where the machine does not number them. `exempt`: how many requests of the queue pair behind it were
+    posted before a poll took its completion, or a later one; NOWHERE if none did, or if nothing depends on it.
     """
 
     command: int
@@ -42,6 +45,7 @@ class PostedRequest(NamedTuple):
     polled: bool
     told: bool
     number: int = 0
+    exempt: int = NOWHERE
 
     @property
     def over(self) -> bool:
@@ -80,36 +84,44 @@ def ready(
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
         return rules[kind_now(posted, part, placed, fills)]
 
-    buffered = elsewhere
-    for posted in queue:
-        for part, stage in _events(requests, posted):
-            buffered |= rule(posted, part).bit if stage == BUFFERED else 0
-    unissued = undone = 0
-    messages_wait = False
+    buffered = reduce(or_, (_landing(requests, posted, rule) for posted in queue), elsewhere)
+    unissued, undone, messages_wait = 0, 0, False
+    undone_at: dict[int, int] = {}
+    polled: list[tuple[int, int]] = []
     in_order = bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
     for place, posted in enumerate(queue):
         reads = False
+        union = _request(requests, posted).union if posted.way == NOWHERE else 0
+        told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
                 continue
             waits = rule(posted, part)
+            late = bool(waits.done & undone or waits.polled & told or waits.on_word & undone_at.get(part.cell, 0))
             if stage == BUFFERED:
-                held = bool(waits.done & undone)
+                held = late
             elif part.buffered:
                 held = bool(waits.issued & unissued) or reads or (part.message and messages_wait)
             else:
-                held = bool(waits.issued & unissued or waits.done & undone or waits.flushed & buffered)
+                held = bool(waits.issued & unissued or waits.flushed & buffered) or late
             if not held:
                 yield place, number
-            undone |= waits.bit
+            undone |= waits.bit | union
+            if waits.on_word:
+                undone_at[part.cell] = undone_at.get(part.cell, 0) | waits.bit | union
             if stage == TO_COME:
-                unissued |= waits.bit
+                unissued |= waits.bit | union
                 reads |= part.reads
                 messages_wait |= part.message and in_order
-        if posted.way == NOWHERE:
-            union = _request(requests, posted).union
-            undone |= union
-            unissued |= union
+        if posted.exempt != NOWHERE:
+            polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
+
+
+def _landing(
+    requests: Sequence[CardRequest | None], posted: PostedRequest, rule: Callable[[PostedRequest, CardEvent], WaitRule]
+) -> int:
+    """Return the kinds of the request's writes that are BUFFERED."""
+    return reduce(or_, (rule(posted, part).bit for part, stage in _events(requests, posted) if stage == BUFFERED), 0)
 
 
 def kind_now(posted: PostedRequest, part: CardEvent, placed: Placed, fills: Kind = EventType.NRW) -> Kind:
@@ -168,6 +180,19 @@ def after_poll(requests: Sequence[CardRequest | None], queue: Queue) -> Queue | 
     return None
 
 
+def with_order(before: Queue, queue: Queue, waiting: int) -> Queue:
+    """Return the queue after a poll, before which it was `before`, where a polled completion puts its operation, and all
+    earlier ones, before what is posted later; `waiting` requests of the queue pair are on their way to it."""
+    last = next(place for place, posted in enumerate(before) if not posted.polled)
+    behind = len(queue) + waiting - 1
+    return tuple(
+        [
+            posted._replace(exempt=behind - place) if place <= last and posted.exempt == NOWHERE else posted
+            for place, posted in enumerate(queue)
+        ]
+    )
+
+
 def completion_count(requests: Sequence[CardRequest | None], queue: Queue) -> int:
     """Return how many polls find a completion now."""
     found = 0
@@ -211,4 +236,13 @@ def next_to_be_told(requests: Sequence[CardRequest | None], queue: Queue, placed
 
 def tidied(queue: Queue) -> Queue:
     """Return the queue without requests of which nothing is left to happen."""
-    return tuple([posted for posted in queue if not (posted.over and posted.polled and posted.told)])
+    stay = [not (posted.over and posted.polled and posted.told) for posted in queue]
+    left = [posted for posted, stays in zip(queue, stay, strict=True) if stays]
+    if all(posted.exempt == NOWHERE for posted in left):
+        return tuple(left)
+    found = []
+    for place, posted in enumerate(queue):
+        gone = stay[place + 1 : place + 1 + max(posted.exempt, 0)].count(False)
+        exempt = NOWHERE if posted.over or posted.exempt == NOWHERE else posted.exempt - gone
+        found += [posted._replace(exempt=exempt)] if stay[place] else []
+    return tuple(found)

@@ -206,7 +206,7 @@ class RdmaMachine:
             stage = entry.stage
             if stage == DONE:
                 continue
-            bit, issued, done, flushed = events[0 if stage == FRESH else -1]
+            bit, issued, done, flushed, *_ = events[0 if stage == FRESH else -1]
             if stage == FRESH:
                 held = issued & unissued or done & undone or flushed & buffered
                 for event in events:

@@ -1,4 +1,7 @@
-"""One choice of thread paths for the oracle: its events, and what the order table alone says about them."""
+"""One choice of thread paths for the oracle: its events, and what the order table alone says about them.
+
+More than 400 lines: what is static of a thread and of all threads is looked up by the same numbers of events.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ from rdma_robust.semantics.kinds import Kind, kind_of, memory_of
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
     Scope,
+    behind_poll,
     delayed_types,
+    includes,
     ippo_scope,
     nfo_between,
     nfo_pairs_of,
@@ -73,6 +78,8 @@ class PathOrder:
         delayed = delayed_types(self.model)
         instant = [0 if e.type in delayed else row for e, row in zip(self.path.events, self.ib, strict=True)]
         rows = [a | b | c for a, b, c in zip(self._preserved(False), polled, instant, strict=True)]
+        for a, b in self._behind_polls():
+            rows[a] |= 1 << b
         if EventType.LW in delayed:
             told = self._polls()
             for i, e in enumerate(self.path.events):
@@ -125,13 +132,25 @@ class PathOrder:
                 key = self.kinds[a], self.kinds[b]
                 if key not in self.scopes:
                     self.scopes[key] = ippo_scope(*key, self.model), oppo_scope(*key, self.model)
-                kept = self.scopes[key][not issue]
-                if kept == "all" or (kept == "qp" and first.remote == second.remote):
+                near, word = first.remote == second.remote, first.cell == second.cell
+                if includes(self.scopes[key][not issue], same_queue=near, same_word=word):
                     row |= 1 << b
             rows.append(row)
         for a, b in self.together:
             rows[a] |= 1 << b
         return rows
+
+    def _behind_polls(self) -> Iterator[tuple[int, int]]:
+        """What oppo also keeps: an event of a card before those of its queue pair behind the first poll that takes the
+        completion of its operation, or of a later one."""
+        ordered, events = behind_poll(self.model), self.path.events
+        told = self._polls() if ordered else []
+        for a, first in enumerate(events if ordered else ()):
+            mine = (told[c] for c in range(a, self.size) if events[c].remote == first.remote)
+            poll = min((_positions(polls)[0] for polls in mine if polls), default=self.size)
+            for b in range(poll + 1, self.size):
+                if events[b].remote == first.remote and oppo_scope(self.kinds[a], self.kinds[b], ordered or RDMA) == "qp":
+                    yield a, b
 
     def _polls(self, *, visible: bool = False) -> list[int]:
         """pf and what else a poll tells, of all completing events or of those that it makes `visible`: the oldest

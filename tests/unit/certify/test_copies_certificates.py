@@ -108,6 +108,8 @@ FULL = Marks(
     forwarding=frozenset({(OTHERS, 3), (MINE, 3)}),
     atomics=frozenset({MINE, OTHERS}),
     awaited=frozenset({(3, "S"), (0, "B")}),
+    settled=frozenset({(3, "S"), (0, "B")}),
+    on_words=frozenset({((3, "S"), MINE), ((0, "B"), OTHERS)}),
     under_way=frozenset({((3, "S"), EventKind.PUT_READS), ((0, "B"), EventKind.GET_READS)}),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -13,6 +14,7 @@ from jsonschema import Draft202012Validator
 from rdma_robust import TOOL
 from rdma_robust.certify.checker import verify, verify_graphs
 from rdma_robust.certify.document import GRAPHS, GZIP, PROGRAM, Certificate, InvalidCertificate, read_document
+from rdma_robust.certify.hardware import CPU, ORDERS, EventKind
 from rdma_robust.evidence.envelope import LARGE, write_document
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow.cfg import Program
@@ -46,6 +48,15 @@ def round_trip(text: str, options: CheckOptions) -> str | None:
     if not data.startswith(GZIP):
         SCHEMA.validate(document(data))
     return check(data, text).claim
+
+
+def test_the_schema_has_every_kind_of_event_and_every_order() -> None:
+    schema = (ROOT / "rdma_robust/schema/certificate-v2.json").read_text()
+    by_cards = {kind.value for kind in EventKind if kind not in CPU}
+    kinds = {kind.value for kind in EventKind} - {EventKind.ANSWERS_RELAXED.value}
+    enums = [set(re.findall(r'"([^"]+)"', found)) for found in re.findall(r'"enum": \[([^]]*)\]', schema)]
+    assert [enum for enum in enums if "nlR" in enum] == [by_cards, kinds]
+    assert [enum for enum in enums if "multipath" in enum] == [set(ORDERS)]
 
 
 @pytest.mark.parametrize("path", share(SAMPLE), ids=lambda p: p.stem)

@@ -49,6 +49,9 @@ CHANGES: Final = """
     relaxed   nrW nrW qp  deepep-flag-relaxed
     relaxed   nrW naR qp  deepep-faa-relaxed
     relaxed   nrW naW qp  deepep-faa-relaxed
+    accumulate naR naR -  accumulate-two-fetches
+    accumulate naR naR qp accumulate-fetches-two-words
+    accumulate naW naW qp accumulates-two-words
     store     lW  CAS -   cell-store-then-cas
     store     lW  CAS i   cell-store-then-cas
     multipath naR nrW qp  cell-multipath-atomic-then-put

@@ -29,7 +29,7 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.final import FinalState, state_names
-from rdma_robust.semantics.machines.nic_rules import WaitRule, kind_bits
+from rdma_robust.semantics.machines.nic_rules import WaitRule, kind_bits, nic_rules
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.semantics.machines.sc import ScMachine
@@ -82,7 +82,7 @@ def test_named_programs_end_as_the_axioms_say(whole: bool) -> None:
     assert same_outcomes(((p, m) for p, m, _ in all_named()), whole=whole) > 70
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated"])
 def test_random_programs_end_as_the_axioms_say(family: str) -> None:
     assert same_outcomes(random_deployed(family, range(6)))
 
@@ -92,7 +92,7 @@ def test_mutations_end_as_the_axioms_say() -> None:
 
 
 @pytest.mark.parametrize("chunk", chunks(2, 60))
-@pytest.mark.parametrize("family", [*FAMILIES, "mutations"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutations"])
 def test_many_programs_end_as_the_axioms_say(family: str, chunk: int) -> None:
     """500 programs a chunk of at most 5,000 states: 1,000 of every family in .ci/run, 30,000 in `make test-long`."""
     seeds = range(1_000 * (chunk + 1), 1_000 * (chunk + 2))
@@ -156,11 +156,11 @@ def disagree(seen: Iterable[Seen], rules: Mapping[Kind, WaitRule] | None = None)
 def cases_of_order(order: str) -> list[Case]:
     """Programs whose queue pairs have everything under this order, few enough for a test."""
     found = [(p, m) for p, m, _ in all_named() if m.order == order]
-    family = "mixed" if order == "default" else "weaker"
+    family = {"default": "mixed", "accumulate": "accumulated"}.get(order, "weaker")
     return found + [(p, m) for p, m in random_deployed(family, range(40)) if m.order == order and not m.ordered_reads]
 
 
-@pytest.mark.parametrize("order", ["default", "multipath", "relaxed"])
+@pytest.mark.parametrize("order", ["default", "multipath", "relaxed", "accumulate"])
 def test_the_card_waits_for_what_the_words_say(order: str) -> None:
     seen = list(seen_queues(cases_of_order(order)))
     assert not disagree(seen)
@@ -174,8 +174,8 @@ def without_cells(rules: Mapping[Kind, WaitRule]) -> Iterator[tuple[str, Mapping
     """Yield rules without one thing that an event waits for: a cell of the order tables, or a pair of nfo."""
     for later, earlier in product(NIC_TYPES, NIC_TYPES):
         waits, bit = rules[later], kind_bits(())[earlier]
-        if (waits.issued | waits.done) & bit:
-            changed = waits._replace(issued=waits.issued & ~bit, done=waits.done & ~bit)
+        if (waits.issued | waits.done | waits.on_word) & bit:
+            changed = waits._replace(issued=waits.issued & ~bit, done=waits.done & ~bit, on_word=waits.on_word & ~bit)
             yield f"{earlier.value} before {later.value}", {**rules, later: changed}
         if waits.flushed & bit and later not in (EventType.NRW, EventType.NLW, EventType.NAW):
             changed = waits._replace(flushed=waits.flushed & ~bit)
@@ -193,13 +193,14 @@ NOTICED: Final[Mapping[str, str]] = {
         "nlR before nlR, nF before nlR, nlR before nrW, nF before nrR, naW before nlW, nrW before nF, nF before nF, "
         "nlR before naR"
     ),
+    "accumulate": "naR before naR, naW before naR, nA before nA, nF before naR",
 }
 """Cells without which a queue pair of these few programs waits for other things; others imply most of the rest."""
 
 
 @pytest.mark.long
 def test_long_the_card_waits_for_what_the_words_say() -> None:
-    for family in FAMILIES:
+    for family in (*FAMILIES, "accumulated"):
         assert not disagree(seen_queues(random_deployed(family, range(1_000))))
     assert not disagree(seen_queues(mutants(range(1_000))))
 
@@ -245,6 +246,10 @@ def any_completion(requests: Any, queue: Any) -> Any:
     return None
 
 
+def of_all_words(*about: Any) -> Mapping[Kind, WaitRule]:
+    return {kind: waits._replace(done=waits.done | waits.on_word) for kind, waits in nic_rules(*about).items()}
+
+
 _AT_ONCE = CardMachine._at_once
 MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "a thread does not see its buffered stores": (DeployedMachine, "_seen", lambda _self, state, _t, _cell: state.memory),
@@ -253,6 +258,18 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
     "receives overtake stores": (DeployedMachine, "_behind_stores", unbuffered("receive")),
     "atomics do not lock their word": (CardMachine, "_at_once", unlocked),
     "a poll does not wait for earlier operations": ("rdma_robust.semantics.machines.deployed", "after_poll", any_completion),
+    "completions give no order": (
+        "rdma_robust.semantics.machines.deployed",
+        "with_order",
+        lambda _before, queue, _waiting: queue,
+    ),
+    "completions put what was posted before the poll in order": (
+        "rdma_robust.semantics.machines.deployed",
+        "with_order",
+        lambda before, queue, _waiting: queues.with_order(before, queue, -len(queue)),
+    ),
+    "atomics of one word overtake each other": (WaitRule, "on_word", 0),
+    "atomics wait for those of other words": ("rdma_robust.semantics.machines.deployed_card", "nic_rules", of_all_words),
     "receive completions count early under weaker orders": (queues, "BEFORE_RECEIVE_COMPLETIONS", frozenset()),
     "messages take the youngest buffer": (
         "rdma_robust.semantics.machines.inboxes.Inbox",

@@ -58,14 +58,14 @@ def compare(program: Program, model: Model, most: int = 4_000) -> bool | None:
     return robust
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
 def test_brute_force_agrees(family: str) -> None:
-    verdicts = Counter(compare(*each, 500) for each in tiny(family, range(32), 6))
+    verdicts = Counter(compare(*each, 500) for each in tiny(family, range(48), 6))
     assert verdicts[True] + verdicts[False] >= 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("family", [*FAMILIES, "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
 def test_brute_force_agrees_on_more(family: str) -> None:
     verdicts = Counter(compare(*each) for each in tiny(family, range(24, 700), 8))
     assert min(verdicts[True], verdicts[False]) > 10
@@ -143,7 +143,7 @@ def test_the_axioms_judge_traces_as_the_naive_judge() -> None:
 
 @pytest.mark.long
 def test_the_axioms_judge_more_traces_as_the_naive_judge() -> None:
-    for family in (*FAMILIES, "mutants"):
+    for family in (*FAMILIES, "accumulated", "mutants"):
         for program, model in tiny(family, range(80), 8):
             judge(program, model, 30)
 
@@ -168,6 +168,7 @@ AXIOMS: dict[str, tuple[str, Any, str]] = {
     "rpf": ("_deployed", without("rpf"), "receive-and-get"),
     "rpf of earlier writes": ("receive_order", lambda trace, _, **__: trace.rpf, "send-flag-multipath"),
     "pf of earlier operations": ("poll_order", lambda trace: trace.pf, "unsignaled-get-then-put"),
+    "completions give order": ("polled_between", none_of, "acknowledged-flag"),
     "rfb": ("rfb", none_of, "sb-forwarded"),
     "rbb": ("rbb", none_of, "sb-forwarded"),
     "stores are not instantaneous": ("delayed_types", lambda _: NIC_WRITE_TYPES, "sb-mfence-one"),

@@ -12,7 +12,7 @@ from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_text
-from rdma_robust.orders.order_facts import FACTS, lacking, meaning
+from rdma_robust.orders.order_facts import FACTS, fact_meaning, lacking
 from rdma_robust.orders.order_record import FIXED, TYPES
 from tests.conftest import ROOT
 
@@ -109,7 +109,7 @@ FACTLESS = {
 def test_a_fact_can_be_lacking(fact: str) -> None:
     order = order_of_file(f'name = "{fact}"\nbased-on = "default"\n[cells]\n{FACTLESS[fact]}\n', "x.toml")
     assert fact in lacking(order)
-    assert meaning(fact).endswith(".")
+    assert fact_meaning(fact).endswith(".")
     assert {each.__name__ for each in FACTS} == {*FACTLESS}
 
 

@@ -12,8 +12,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
-from rdma_robust.messages.machine import local_runs, process_rules
-from rdma_robust.messages.machine import process_rules as matching
+from rdma_robust.messages.machine import local_runs, matching, process_rules
 from rdma_robust.messages.machine.local_table import LocalTable
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveHandle, SendHandle
 from rdma_robust.messages.machine.states import by_states

@@ -1,0 +1,76 @@
+"""What `repair`, `explain` and certificates say of memory behind a card."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.analyses.explain.compose import explanation
+from rdma_robust.analyses.repair.plan import repair
+from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.certify.hardware import USUAL
+from rdma_robust.certify.invariants import check_robust
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.evidence.produce import robustness_certificate
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Outcome
+from rdma_robust.robustness.decide import decide
+from tests.conftest import ROOT
+
+
+def text_of(name: str) -> str:
+    return (ROOT / f"litmus/memories/{name}.rdma").read_text(encoding="utf-8")
+
+
+def decided(name: str) -> Outcome:
+    return decide(load_program(text_of(name), name), CheckOptions())
+
+
+@pytest.mark.parametrize(
+    ("name", "inserted"),
+    [
+        ("data-behind-flag-beside", "flush H"),
+        ("get-into-the-accelerator", "flush A"),
+        ("flushed-too-early-on-another-lane", "poll bulk"),
+    ],
+)
+def test_repair_flushes(name: str, inserted: str) -> None:
+    """The statement before may be a put to a word behind the card: that is one of the queue pair of the flush."""
+    found = repair(text_of(name), name)
+    assert found.status == "repaired" and "memory behind a card" in found.reason
+    assert [edit.text.strip() for edit in found.solutions[0].edits][:1] == [inserted]
+
+
+def test_an_impossible_repair_is_not_known() -> None:
+    found = repair(text_of("immediate-for-the-host"), "p")
+    assert found.status == "unknown" and "memory behind a card" in found.reason
+
+
+def test_explain_names_the_other_path() -> None:
+    outcome = decided("data-behind-flag-beside")
+    told = "\n".join(explanation(outcome, CheckOptions()).paragraphs)
+    assert "they go over different paths: one is in the memory of G, behind the card" in told
+    assert "Left out: which pairs keep their order" in told
+
+
+def test_explain_claims_no_order_where_pairs_were_left_out() -> None:
+    told = "\n".join(explanation(decided("data-and-flag-behind"), CheckOptions()).paragraphs)
+    assert "Proved by brute force over the axioms" in told
+    assert "keeps the program order of all accesses" not in told
+
+
+@pytest.mark.parametrize("name", ["data-and-flag-behind", "immediate-then-flush"])
+def test_robust_has_no_certificate(name: str) -> None:
+    with pytest.raises(SizeLimitError, match="memory behind a card"):
+        robustness_certificate(decided(name), CheckOptions(), Limits(), None)
+
+
+def test_no_invariant_is_evidence() -> None:
+    with pytest.raises(InvalidCertificate, match="memory behind a card"):
+        check_robust(load_program(text_of("data-and-flag-behind"), "p"), USUAL, {})
+
+
+def test_not_robust_has_one() -> None:
+    found = robustness_certificate(decided("message-into-the-accelerator"), CheckOptions(), Limits(), None)
+    assert found is not None and found.claim["kind"] == "not-robust"
