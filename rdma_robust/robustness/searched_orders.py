@@ -34,8 +34,8 @@ def not_searched(program: Program, model: Model) -> str:
     )
     lacks = lacking(model.order, atomics=atomics)
     if lacks:
-        said = f"order {model.order_name} lacks what the proofs ask of a table: {lacks[0]}, {fact_meaning(lacks[0])}"
-        return f"no search is proven to decide robustness under this model: {said}"
+        said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
+        return f"no search is proven to decide robustness under this model ({model}): {said}"
     table = order_table(model.order)
     unargued = {
         "relaxed regions": program.has_regions,
