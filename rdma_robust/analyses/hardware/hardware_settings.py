@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from rdma_robust.language.flow.cfg import Get, Program, Recv, RemoteRmw, Write, steps
 from rdma_robust.limits import Limits
-from rdma_robust.model import CARDS, RDMA, Model, Order
+from rdma_robust.model import CARDS, RDMA, Model
+from rdma_robust.orders import SHIPPED
 from rdma_robust.semantics.event_table import is_remote
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport
@@ -19,7 +20,7 @@ from rdma_robust.semantics.values import is_loop_free
 WORDS: Final[dict[str, tuple[Any, ...]]] = {
     "cpu": ("sc", "tso"),
     "atomics": ("glob", "hca"),
-    "order": get_args(Order),
+    "order": SHIPPED,
     "ordered_reads": (True, False),
 }
 """What the hardware can be, word by word, from that which keeps most to that which keeps least."""
