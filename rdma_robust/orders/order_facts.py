@@ -118,6 +118,10 @@ FACTS: Final[tuple[Callable[[_Facts], bool], ...]] = (
 card is before a CPU, holds for every table that there can be."""
 
 
+RMW_ROW: Final = _Facts.rmw_row.__name__
+"""The fact without which what waits for an atomic depends on what that reads."""
+
+
 def lacked_by(table: OrderTable, *, atomics: bool = True) -> tuple[str, ...]:
     """Return the facts that a table lacks, of those about programs with remote atomics or without."""
     asked = _Facts(table, atomics)

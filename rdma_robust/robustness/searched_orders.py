@@ -9,7 +9,6 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
-from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import fact_meaning, lacking
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.trace import EventType
@@ -36,12 +35,9 @@ def not_searched(program: Program, model: Model) -> str:
     if lacks:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
-    table = order_table(model.order)
     unargued = {
         "relaxed regions": program.has_regions,
         "any number of threads": bool(program.crowds),
-        "completions that give order": bool(table.behind_polls),
-        "atomics in order by their words": table.by_word,
     }
     what = next((what for what, has in unargued.items() if has), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

@@ -26,12 +26,17 @@ def random_order(rng: Random) -> str:
     for earlier, later in cells:
         kept = rng.choice(["qp", "-", *(["i"] if earlier in WRITES else [])])
         lines.append(f'"{earlier} {later}" = "{kept}"')
+    rules = []
     if rng.random() < 0.6:
         pairs = [f'"{" ".join(pair)}"' for pair in PUSHABLE if rng.random() < 0.5]
-        lines += ["[rules]", f"reads-push-writes = [{', '.join(pairs)}]"]
+        rules.append(f"reads-push-writes = [{', '.join(pairs)}]")
     if rng.random() < 0.2:
-        lines += [] if "[rules]" in lines else ["[rules]"]
-        lines.append(f'receive-covers = "{rng.choice(["earlier", "own"])}"')
+        rules.append(f'receive-covers = "{rng.choice(["earlier", "own"])}"')
+    if rng.random() < 0.4:
+        rules.append(f"completions-order = {rng.choice(['true', 'false'])}")
+    if rng.random() < 0.2:
+        rules.append(f'atomics-of-a-word = "{rng.choice(["table", "program order"])}"')
+    lines += ["[rules]", *rules]
     return order_of_file("\n".join(lines) + "\n", "random.toml")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from typing import get_args
 
 from rdma_robust.diagnose import quote
 from rdma_robust.errors import UsageError
