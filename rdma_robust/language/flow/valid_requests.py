@@ -15,7 +15,8 @@ from rdma_robust.language.flow.cfg import NAMELESS, ImmPut, Op, Payload, Program
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.language.flow.valid_expressions import wrong_in
-from rdma_robust.model import Model, Order, Rnr
+from rdma_robust.model import Model, Rnr
+from rdma_robust.orders import is_order
 
 
 def wrong_payload(data: Payload) -> Iterator[str]:
@@ -110,7 +111,7 @@ def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
 def wrong_hardware(program: Program) -> Iterator[str]:
     """Yield what is wrong with the hardware that a program names."""
     told = {word: value for word, value in asdict(program.hardware).items() if value is not None}
-    if told.get("order", "default") not in get_args(Order):
+    if not is_order(told.get("order", "default")):
         yield f"no order is called {told['order']!r}"
     if told.get("cpu", "sc") not in ("sc", "tso"):
         yield f"no cpu is called {told['cpu']!r}"
