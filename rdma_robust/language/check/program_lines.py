@@ -13,12 +13,13 @@ from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.send_queues import MAX_DEPTH, RNR, SEND_DEPTH, StepLimitError, with_send_depth
 from rdma_robust.language.syntax import ast, printer
-from rdma_robust.model import Hardware, Order, Rnr
+from rdma_robust.model import Hardware, Rnr
+from rdma_robust.orders import SHIPPED
 
 WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
     "atomics": ("atomics", {"hca": "hca", "glob": "glob"}),
-    "order": ("order", {word: word for word in get_args(Order)}),
+    "order": ("order", {word: word for word in SHIPPED}),
     "reads": ("ordered_reads", {"ordered": True, "unordered": False}),
     RNR: (RNR, {word: word for word in get_args(Rnr)}),
 }
