@@ -10,13 +10,18 @@ from typing import Final
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.order_facts import fact_meaning, lacking
-from rdma_robust.semantics.event_table import acts_of
+from rdma_robust.semantics.event_table import acts_of, operands_read
 from rdma_robust.semantics.trace import EventType
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 """The orders for which docs/theory.md argues the search with everything that a program can have."""
 
 _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
+
+
+def takes_operands(program: Program) -> bool:
+    """Return whether an atomic of the program takes operands from memory."""
+    return any(operands_read(step.op) for thread in program.threads for _, _, step in steps(thread))
 
 
 def not_searched(program: Program, model: Model) -> str:
@@ -26,6 +31,8 @@ def not_searched(program: Program, model: Model) -> str:
     """
     if model.network != "rdma" or model.cpu == "pso":
         return f"no search is proven to decide robustness under this model ({model})"
+    if takes_operands(program):
+        return "no search is proven to decide robustness with operands of atomics in memory"
     if model.order in ARGUED:
         return ""
     atomics = any(
