@@ -140,6 +140,8 @@ class Naive:
             if len(sent) > len(receives) or len(polls) > len(sent):
                 return None
             for message, (place, buffer) in zip(sent, receives, strict=False):
+                if message.data and buffer.void:
+                    return None
                 if message.data:
                     threads[t][message.position] = replace(message, cell=buffer)
                 if place is not None:

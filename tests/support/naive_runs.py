@@ -50,6 +50,7 @@ class Ev:
     data: bool = False
     torn: bool = False
     lane: str = ""
+    word: int = 1
 
     def on(self, lane: str) -> Ev:
         """The same event of a request, poll or fence on a lane."""
@@ -132,7 +133,8 @@ class Runs:
                 yield [Ev("nO", remote=node).on(lane)], None
             case Put() | Get() | RemoteRmw() | InlinePut() | Send() | ImmPut():
                 for made in self.requested(t, op, registers):
-                    yield [event.on(op.lane) for event in made], None
+                    number = op.word if isinstance(op, Send | ImmPut) else 1
+                    yield [replace(event.on(op.lane), word=number) for event in made], None
             case Recv(cell, sender, lane):
                 yield [Ev("V", cell=cell, peer=self.names.index(sender), lane=lane)], None
             case RecvPoll(sender, lane):
@@ -170,7 +172,11 @@ class Runs:
             case InlinePut(target, data, signaled):
                 for first, w in self.payload(data, target.node, registers):
                     yield [*first, self.far("nrW", target, w, target.node, signaled)]
-            case Send(to, node, data, signaled):
+            case Send(to, node, None, signaled):
+                u = self.names.index(to)
+                self.values.setdefault((t, u), set()).add(0)
+                yield [self.message(node, 0, signaled, u, False)]
+            case Send(to, node, Payload() as data, signaled):
                 u = self.names.index(to)
                 for first, w in self.payload(data, node, registers):
                     for buffer in self.buffers(t, u):

@@ -157,7 +157,7 @@ def _walk(thread: Thread, names: tuple[str, ...], depth: int, most: int = MAX_ST
 
 def _edge(place: _Place, target: int, step: Step, names: tuple[str, ...], depth: int) -> _WalkedEdge:
     queues, name = place[1], peer_of(step.op)
-    goes_on = isinstance(step.op, Send) and step.op.goes_on
+    goes_on = isinstance(step.op, Send | ImmPut) and step.op.goes_on
     if name not in names or not isinstance(step.op, _REQUESTS | Poll):
         return _WalkedEdge(place, (target, queues), step)
     k = names.index(name)

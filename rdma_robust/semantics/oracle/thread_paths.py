@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
-from rdma_robust.language.flow.cfg import BarrierWait, Cell, Message, RecvPoll, Section, Step, Thread, named_lane, steps
+from rdma_robust.language.flow.cfg import (
+    BarrierWait,
+    Cell,
+    Message,
+    RecvPoll,
+    Section,
+    Step,
+    Thread,
+    fills,
+    named_lane,
+    steps,
+)
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import ConnectionEnd, takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
@@ -55,6 +66,18 @@ class PathEvent:
     members: tuple[str, ...] = ()
 
 
+class UnheardMessage(NamedTuple):
+    """A message that is still to come: its receiver, its lane, and whether it fills the buffer that it takes."""
+
+    receiver: str
+    lane: str
+    fills: bool
+
+    @staticmethod
+    def of(event: PathEvent, step: Step) -> UnheardMessage:
+        return UnheardMessage(event.peer or "", named_lane(step.op), fills(step.op))
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadPath:
     """A prefix of a path: it is taken iff every guard, a term over the values read, is true.
@@ -71,7 +94,7 @@ class ThreadPath:
     guards: tuple[Term, ...]
     registers: tuple[Term, ...]
     allowed: tuple[frozenset[int], ...]
-    unheard: ConnectionEnd | None = None
+    unheard: UnheardMessage | None = None
     unsent: frozenset[ConnectionEnd] = frozenset()
     torn: bool = False
 
@@ -86,8 +109,8 @@ class _Node:
     guards: tuple[Term, ...]
     fresh: bool = True
     half: bool = False
-    unheard: ConnectionEnd | None = None
-    """The receiver of the message before which a half operation ends."""
+    unheard: UnheardMessage | None = None
+    """The message before which a half operation ends."""
     torn: bool = False
 
 
@@ -201,7 +224,7 @@ class _Walker:
             after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = (events[kept].peer or "", named_lane(step.op)) if takes_buffer(events[kept]) else None
+                unheard = UnheardMessage.of(events[kept], step) if takes_buffer(events[kept]) else None
                 if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
