@@ -511,6 +511,11 @@ def fills(op: object) -> bool:
     return isinstance(op, Send) and op.data is not None
 
 
+def is_padding(op: object) -> bool:
+    """Return whether an operation only takes a buffer, behind the words of a message that is shorter than others."""
+    return isinstance(op, Send) and op.data is None
+
+
 def named_lane(op: object) -> str:
     """Return the lane that an operation names, NAMELESS if it names none."""
     lane: str = getattr(op, "lane", NAMELESS)

@@ -157,7 +157,6 @@ def _walk(thread: Thread, names: tuple[str, ...], depth: int, most: int = MAX_ST
 
 def _edge(place: _Place, target: int, step: Step, names: tuple[str, ...], depth: int) -> _WalkedEdge:
     queues, name = place[1], peer_of(step.op)
-    goes_on = isinstance(step.op, Send | ImmPut) and step.op.goes_on
     if name not in names or not isinstance(step.op, _REQUESTS | Poll):
         return _WalkedEdge(place, (target, queues), step)
     k = names.index(name)
@@ -166,8 +165,13 @@ def _edge(place: _Place, target: int, step: Step, names: tuple[str, ...], depth:
     elif queues[k].held >= depth:
         return _WalkedEdge(place, place, step, (name, queues[k]))
     else:
-        after = queues[k] if goes_on else queues[k].posted(step.op.signaled)
+        after = queues[k] if _goes_on(step.op) else queues[k].posted(step.op.signaled)
     return _WalkedEdge(place, (target, (*queues[:k], after, *queues[k + 1 :])), step)
+
+
+def _goes_on(op: object) -> bool:
+    """Whether a request is part of a message, all of which takes one slot, and not the last one."""
+    return isinstance(op, Send | ImmPut) and op.goes_on
 
 
 def _unfolded(thread: Thread, walked: list[_WalkedEdge]) -> Thread:
