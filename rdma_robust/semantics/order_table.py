@@ -218,6 +218,11 @@ def receives_of_own(model: Model) -> bool:
     return order_table(model.order).receives == "own"
 
 
+def promises_nothing(model: Model) -> bool:
+    """Whether no two requests are kept in order just because they follow each other: what standards of libraries say."""
+    return bool(order_table(model.order).says)
+
+
 STORES: Final = _parse(STORE_BUFFER)
 
 
