@@ -20,6 +20,7 @@ from rdma_robust.outcome import Verdict
 from tests.support.naive_keeping import Behaviour, TooLarge, behaviour
 from tests.support.naive_repair import Inserts, Prices, all_inserts, patched, sets, verdict
 from tests.support.random_repairs import KINDS, WEAKER, repair_text
+from tests.support.shares import share
 
 LIMITS = CheckOptions(max_states=4000, timeout=1)
 COSTS = Costs(poll=2, rfence=2, flush=3, loop_weight=2, mfence=2, order=2)
@@ -85,7 +86,7 @@ def agrees(text: str, *, known: bool = True) -> Repair | None:
     "seeds",
     [range(2), pytest.param(range(2, 7), marks=pytest.mark.ci), pytest.param(range(7, 400), marks=pytest.mark.long)],
 )
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS))
 def test_no_cheaper_set_will_do(kind: str, seeds: range) -> None:
     for seed, text in programs(kind, seeds):
         try:

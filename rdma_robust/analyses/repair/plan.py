@@ -36,6 +36,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
@@ -60,7 +61,7 @@ def repair(
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
     limits = limits.on(program.hardware)
-    if not limits.model.has_normal_form:
+    if not_searched(program, limits.model):
         raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
     if program.crowds:
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()

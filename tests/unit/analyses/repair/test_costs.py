@@ -11,6 +11,7 @@ from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.options import CheckOptions
 from tests.conftest import ROOT
 from tests.support.naive_repair import robust
+from tests.support.shares import share
 
 COSTS = {
     "message-of-two-queue-pairs": 9,
@@ -42,7 +43,7 @@ HANGING = ("unsignaled-behind-fenced", "choice-made-early")
 """Programs in which threads wait for ever in any case."""
 
 
-@pytest.mark.parametrize("name", COSTS)
+@pytest.mark.parametrize("name", share(COSTS))
 def test_the_cheapest_repair(name: str) -> None:
     text = (ROOT / "tests" / "data" / "repair" / f"{name}.rdma").read_text(encoding="utf-8")
     answer = repair(text, f"{name}.rdma")
