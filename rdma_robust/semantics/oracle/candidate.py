@@ -309,8 +309,7 @@ class CandidateExecution:
             return sum(e.type is types and (e.peer, named_lane(e.step.op)) == (peer, lane) for e in threads[thread])
 
         for t, block in enumerate(self.blocks):
-            if block.path.unheard is not None:
-                receiver, lane = block.path.unheard
+            for receiver, lane in block.path.unheard:
                 u = names.index(receiver)
                 posted = sum((sender, on) == (names[t], lane) for sender, _, on in self.program.threads[u].posted)
                 if posted + count(u, EventType.V, names[t], lane) > count(t, EventType.NRW, receiver, lane):
