@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
-    from rdma_robust.model import Atomics, Model, ModelName, Order, Processor
+    from rdma_robust.model import Atomics, Model, ModelName, Processor
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 
@@ -106,7 +106,7 @@ class OptionValues(TypedDict, total=False):
     recv_depth: int
     cpu: Processor | None
     atomics: Atomics | None
-    order: Order | None
+    order: str | None
 
 
 def parse(
@@ -161,7 +161,7 @@ def reach(
     ordered_reads: bool = False,
     cpu: Processor | None = None,
     atomics: Atomics | None = None,
-    order: Order | None = None,
+    order: str | None = None,
     define: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     max_states: int | None = None,
@@ -196,7 +196,7 @@ def verify(
     ordered_reads: bool = False,
     cpu: Processor | None = None,
     atomics: Atomics | None = None,
-    order: Order | None = None,
+    order: str | None = None,
     define: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     max_states: int | None = None,

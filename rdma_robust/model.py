@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
+from rdma_robust.orders import order_name
 
 ModelName = Literal["sc", "rdma"]
 Network = Literal["none", "rdma", "rma"]
@@ -17,20 +18,15 @@ Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca", "glob"]
 Processor = Literal["sc", "tso"]
 """What processors of machines with network cards do."""
-Order = Literal["default", "multipath", "relaxed", "none", "accumulate"]
-"""What their networks keep of the order of a queue pair; `none` is what the standards of one-sided libraries promise, and
-`accumulate` what MPI promises, which orders atomics of one word besides."""
-CARDS: Final[tuple[Order, ...]] = ("default", "multipath", "relaxed")
-"""The orders of network cards."""
 Rnr = Literal["fault", "wait"]
 """What a message does that finds no buffer at its receiver (receiver not ready)."""
+CARDS: Final = ("default", "multipath", "relaxed")
+"""The orders of network cards that are asked for where none are named."""
+PROMISED: Final = ("none", "accumulate")
+"""The orders that standards of one-sided libraries promise, and no card is said to be."""
 
 SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 """The models that `verify` and `reach` search."""
-
-
-_SEARCHED_ORDERS: Final = get_args(Order)
-"""The order tables for which violations have a normal form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,8 @@ class Model:
     `network` is what orders the events of network cards: `none` keeps program order (puts and gets are two steps of their
     thread), `rdma` is the paper's, `rma` keeps no order but that of a flush. `cpu` is what orders those of CPUs: `tso` and
     `pso` buffer stores. `atomics` says against what remote read-modify-writes are atomic: only each other (`hca`), or every
-    access (`glob`). `order` names the table of preserved orders, and `ordered_reads` sets its one open cell (nrR, nrR) to
-    `qp`.
+    access (`glob`). `order` is the table of preserved orders: the name of one of the package, or all that one says
+    (:mod:`rdma_robust.orders.known_orders`). `ordered_reads` sets its one open cell (nrR, nrR) to `qp`.
 
     Raises UsageError for a word that has no meaning (yet): nothing would give it one, and it would be decided as another.
     What has no table of orders is a machine only (`semantics/machines/by_model.py`): `prove` decides it.
@@ -64,13 +60,19 @@ class Model:
 
     def __str__(self) -> str:
         reads = ", reads ordered" if self.ordered_reads else ""
-        return f"network {self.network}, cpu {self.cpu}, atomics {self.atomics}, order {self.order}{reads}"
+        return f"network {self.network}, cpu {self.cpu}, atomics {self.atomics}, order {self.order_name}{reads}"
+
+    @property
+    def order_name(self) -> str:
+        """What the order is called: the name of its table, which a file may have."""
+        return order_name(self.order)
 
     @property
     def words(self) -> str:
         """What tells the model from the paper's, but for its open cell: `cpu tso, order relaxed`, or nothing."""
-        told = ((name, getattr(self, name)) for name in ("network", "cpu", "atomics", "order"))
-        return ", ".join(f"{name} {word}" for name, word in told if word != getattr(RDMA, name))
+        told = ((name, getattr(self, name)) for name in ("network", "cpu", "atomics"))
+        said = [f"{name} {word}" for name, word in told if word != getattr(RDMA, name)]
+        return ", ".join([*said, *([f"order {self.order_name}"] if self.order != RDMA.order else [])])
 
     def described(self) -> dict[str, object]:
         """Return the model as members of a report's `options`: `ordered_reads`, as ever, and `model` with all of it."""
@@ -80,11 +82,6 @@ class Model:
     def has_order_table(self) -> bool:
         """Whether a table says which program order is kept, so that axioms and robustness mean something."""
         return (self.network != "rma" and self.cpu == "sc") or (self.network == "rdma" and self.cpu == "tso")
-
-    @property
-    def has_normal_form(self) -> bool:
-        """Whether violations have a normal form (proven, or argued), so that a search decides robustness (Theorem 5.1)."""
-        return self.network == "rdma" and self.cpu != "pso" and self.order in _SEARCHED_ORDERS
 
     @property
     def is_of_paper(self) -> bool:
@@ -106,7 +103,7 @@ class Hardware:
 
     cpu: Processor | None = None
     atomics: Atomics | None = None
-    order: Order | None = None
+    order: str | None = None
     ordered_reads: bool | None = None
     send_depth: int | None = None
     rnr: Rnr | None = None

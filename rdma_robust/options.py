@@ -8,7 +8,8 @@ from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
-from rdma_robust.model import Atomics, Hardware, Model, Order, Processor
+from rdma_robust.model import Atomics, Hardware, Model, Processor
+from rdma_robust.orders import SHIPPED, is_order
 
 Instrumentation = Literal["pivot", "paper"]
 KernelName = Literal["auto", "python"]
@@ -74,7 +75,7 @@ class CheckOptions:
     recv_depth: int = RECV_DEPTH
     cpu: Processor | None = None
     atomics: Atomics | None = None
-    order: Order | None = None
+    order: str | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.recv_depth <= MOST_RECEIVES:
@@ -83,9 +84,10 @@ class CheckOptions:
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
         if self.hardware is not None and self.told != Hardware(ordered_reads=self.told.ordered_reads):
             raise UsageError("`hardware` is a whole memory model: leave out `cpu`, `atomics` and `order`, or it")
-        for what, words, word in (("cpu", get_args(Processor), self.cpu), ("order", get_args(Order), self.order)):
-            if word is not None and word not in words:
-                raise UsageError(f"no {what} is called {word!r}; there is {', '.join(words)}")
+        if self.cpu is not None and self.cpu not in get_args(Processor):
+            raise UsageError(f"no cpu is called {self.cpu!r}; there is {', '.join(get_args(Processor))}")
+        if self.order is not None and not is_order(self.order):
+            raise UsageError(f"no order is called {self.order!r}; there is {', '.join(SHIPPED)}")
         if self.hardware is not None and not self.hardware.has_order_table:
             raise UsageError(f"robustness is not decided under this model ({self.hardware}): `prove` decides safety there")
 

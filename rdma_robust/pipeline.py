@@ -19,6 +19,7 @@ from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.decide import DECISION, decide, decided_by_passes, passes_for
 from rdma_robust.robustness.paper import beyond_paper
 from rdma_robust.robustness.passes import Context, DecisionPass, PassContract, Passes, run_passes
+from rdma_robust.robustness.searched_orders import not_searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ def self_check(program: Program, options: CheckOptions, outcome: Outcome, limits
     """
     from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust  # noqa: PLC0415 - few ask for it
 
-    if outcome.verdict is Verdict.UNKNOWN or not options.model.has_normal_form:
+    if outcome.verdict is Verdict.UNKNOWN or not_searched(program, options.model):
         return ()
     if program.crowds:
         from rdma_robust.robustness.crowds.compared import confirming_ways  # noqa: PLC0415 - few ask for it

@@ -7,6 +7,7 @@ search that has an answer ends the others. Why it is not a library's: docs/archi
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import select
@@ -226,6 +227,7 @@ def _end_group(leader: int) -> None:
 def _live(life: Life, connection: Pipe, lifeline: tuple[int, int], families: bool) -> NoReturn:
     """A process from its fork to its end, which no exception and nothing that its parent has left to do comes after."""
     code = 1
+    gc.freeze()  # looking through what it got of its parent would copy all of it, and a large one costs seconds
     try:
         if families:
             os.setpgid(0, 0)

@@ -120,7 +120,7 @@ def _sets(text: str) -> bool:
     """Whether a `pyproject.toml` has the table of settings, however it is written."""
     if "rdma-robust" not in text:
         return False
-    from rdma_robust.cli.settings_places import key_places  # noqa: PLC0415 - few projects name the tool
+    from rdma_robust.toml_places import key_places  # noqa: PLC0415 - few projects name the tool
 
     found = key_places(text).found
     no_table = ("tool",) in found and not any(len(path) > 1 and path[0] == "tool" for path in found)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from rdma_robust.cli.settings import COLOR, TABLE, SettingEntry, commands_of
-from rdma_robust.cli.settings_places import key_places
 from rdma_robust.diagnose import Reporter, did_you_mean, quote
-from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.errors import Span
 from rdma_robust.frame import registry
 from rdma_robust.frame.registry import Kind
-from rdma_robust.text import json_mistake
+from rdma_robust.toml_places import TomlText
 
 MOST_WRONG: Final = 100
 """Settings that can be wrong before the rest of a file is not looked at."""
@@ -37,39 +34,24 @@ class SettingsReader:
 
     def __init__(self, file: str, text: str, project: bool) -> None:
         self.report = Reporter(file, text)
+        self._toml = TomlText(self.report, "RR801")
         self.top = tuple(TABLE.split(".")) if project else ()
-        self.places = key_places(text)
         self.wrong = 0
 
     def entries(self) -> list[SettingEntry]:
         """Return the settings. Raises ProgramError with everything that is wrong."""
-        document = self._document()
+        document = self._toml.document()
         for depth, name in enumerate(self.top, 1):
             document = document.get(name, {})
             if not isinstance(document, dict):
                 named = ".".join(self.top[:depth])
-                self._refuse("RR803", self._place(*self.top[:depth]), f"{quote(named)} is {_kind_of(document)}", "a table")
+                self._refuse(
+                    "RR803", self._toml.place(*self.top[:depth]), f"{quote(named)} is {_kind_of(document)}", "a table"
+                )
                 self.report.raise_errors()
         found = [*self._of(document)]
         self.report.raise_errors()
         return found
-
-    def _document(self) -> Any:
-        """Return what the TOML says. Raises ProgramError where it is none."""
-        if self.places.deep is not None:
-            self._refuse("RR801", self._span(self.places.deep, self.places.deep + 1), "nested too deeply for settings")
-            self.report.raise_errors()
-        try:
-            return tomllib.loads(self.report.source)
-        except tomllib.TOMLDecodeError as error:
-            place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-            span = self._at(int(place[1]), int(place[2])) if place else NO_SPAN
-            said = str(error).rpartition(" (at ")[0] or str(error)
-        except (ValueError, RecursionError) as error:
-            span, said = NO_SPAN, json_mistake(error)
-        self._refuse("RR801", span, f"not TOML: {said[:1].lower()}{said[1:]}")
-        self.report.raise_errors()
-        raise AssertionError("an error was raised")
 
     def _refuse(self, code: str, span: Span, said: str, expected: str = "", hint: str = "") -> None:
         self.wrong += 1
@@ -86,7 +68,7 @@ class SettingsReader:
                 yield from self._setting(None, name, value)
 
     def _setting(self, command: str | None, name: str, value: Any) -> Iterator[SettingEntry]:
-        span = self._place(*self.top, *((command,) if command else ()), name)
+        span = self._toml.place(*self.top, *((command,) if command else ()), name)
         known = [each for each in (*registry.settings(), COLOR) if command is None or command in commands_of(each)]
         if name not in known:
             where = f" of {command}" if command else ""
@@ -99,21 +81,6 @@ class SettingsReader:
             self._refuse("RR803", span, f"{quote(name)} is {_kind_of(value)}", needed)
             return
         yield SettingEntry(command, name, value, span)
-
-    def _place(self, *path: str) -> Span:
-        """Return where a key is: TOML's reader tells no places."""
-        found = self.places.found.get(path)
-        return NO_SPAN if found is None else self._span(*found)
-
-    def _at(self, line: int, column: int) -> Span:
-        lines = self.report.source.split("\n")
-        start = sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
-        return self._span(start, start + 1)
-
-    def _span(self, start: int, end: int) -> Span:
-        text = self.report.source
-        line, column = text.count("\n", 0, start) + 1, start - (text.rfind("\n", 0, start) + 1) + 1
-        return Span(line, column, line, column + end - start, start, end)
 
 
 def _misfit(name: str, value: Any) -> str:

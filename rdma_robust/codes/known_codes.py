@@ -47,6 +47,7 @@ RANGES: Final = (
     ("RR751", "contract_warnings.toml", "warnings about contracts"),
     ("RR791", "comments.toml", "comments that ignore warnings"),
     ("RR801", "settings.toml", "files with settings"),
+    ("RR821", "order_tables.toml", "files of order tables"),
     ("RR901", "messages.toml", "message programs, `.mp`"),
     ("RR951", "contracts.toml", "contracts of message programs"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
+from rdma_robust.certify.hardware import ORDERS
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
@@ -31,6 +32,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     is known, and InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
+    if options.model.order not in ORDERS:
+        raise SizeLimitError(f"the checker of certificates has no table of order {options.model.order_name}")
     if any(isinstance(step.op, BarrierWait) for thread in program.threads for _, _, step in thread.edges):
         raise SizeLimitError("the checker of certificates has no rules for barriers")
     if program.memories and outcome.verdict is Verdict.ROBUST:

@@ -16,6 +16,7 @@ from rdma_robust.model import Model
 from rdma_robust.outcome import BRUTE_FORCE, Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
 from rdma_robust.robustness.passes import Context
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.axioms import ob
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, oracle_robust
@@ -31,9 +32,9 @@ def decide_by_axioms(program: Program, context: Context, why: str = "") -> Outco
     """
     started = time.monotonic()
     options, model = context.options, context.options.model
-    what = "of this program" if model.has_normal_form else f"under this model ({model})"
-    what = "with memory behind a card" if program.memories else what
-    why = why or f"no search is proven to decide robustness {what}"
+    what = "with memory behind a card" if program.memories else "of this program"
+    unsearched = "" if program.memories else not_searched(program, model)
+    why = why or unsearched or f"no search is proven to decide robustness {what}"
     witness = None
     try:
         if program.crowds:

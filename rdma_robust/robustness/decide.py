@@ -26,6 +26,7 @@ from rdma_robust.robustness.passes import Context, DecisionPass, Passes, run_pas
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
+from rdma_robust.robustness.searched_orders import ARGUED, not_searched
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 from rdma_robust.semantics.waits import messages_wait
@@ -205,11 +206,6 @@ BY_AXIOMS: Final[Passes] = (DecisionPass("axioms", _axioms, contracts.PROGRAM, c
 """The same under a model for which no search is proven to decide."""
 
 
-def passes_of(model: Model) -> Passes:
-    """Return the passes that decide robustness under `model`."""
-    return DECISION if model.has_normal_form else BY_AXIOMS
-
-
 def _has_normal_form(program: Program) -> bool:
     """Whether no memory lies behind a card, and locked sections of several words, if there are any, have CPUs beside them
     only."""
@@ -221,8 +217,8 @@ def _has_normal_form(program: Program) -> bool:
 
 def passes_for(program: Program, model: Model) -> Passes:
     """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
-    if not program.crowds or program.memories:
-        return passes_of(model) if _has_normal_form(program) else BY_AXIOMS
+    if not program.crowds or program.memories or model.order not in ARGUED:
+        return DECISION if _has_normal_form(program) and not not_searched(program, model) else BY_AXIOMS
     from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
 
     return FOR_ANY

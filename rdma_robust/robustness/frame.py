@@ -17,6 +17,7 @@ from rdma_robust.robustness.barriers import Barriers
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetail, event_graph
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.kinds import Kind, kind_of
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -82,8 +83,8 @@ class InstrumentationFrame:
     ) -> InstrumentationFrame:
         """Return the frame of `program`, with the faults of messages, under a model whose violations have a normal form.
         Raises UsageError for others, and for memory behind a card."""
-        if not model.has_normal_form:
-            raise UsageError(f"no search is proven to decide robustness under this model: {model}")
+        if why := not_searched(program, model):
+            raise UsageError(why)
         if program.memories:
             memory = program.memories[0]
             card = program.card_of(memory)

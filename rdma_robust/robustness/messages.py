@@ -275,6 +275,7 @@ def _channel(
     buffers = buffers_of(program, connection)
     posted = (cell for name, cell, on in receiver.posted if (name, on) == (sender, lane))
     first = tuple(buffers.index(cell) + 1 for cell in posted)
+    depth *= program.words_of(sender, receiver.name, lane)
     received = _most_received(graphs[connection[1]], connection)
     most = None if received is None else len(first) + received
     room = max(len(first), depth if most is None else min(depth, most))

@@ -62,7 +62,7 @@ def instrument_frame(frame: InstrumentationFrame) -> CounterProgram[EventLabel]:
     each other; and for operations that it does not have, see :func:`beyond_paper`.
     """
     if buffers_stores(frame.model) or frame.model.order != RDMA.order:
-        what = "store buffers (cpu tso)" if buffers_stores(frame.model) else f"order {frame.model.order}"
+        what = "store buffers (cpu tso)" if buffers_stores(frame.model) else f"order {frame.model.order_name}"
         raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
     if (more := beyond_paper(frame.program)) is not None:
         raise UsageError(f"the paper's instrumentation does not have {more}; use the instrumentation pivot")

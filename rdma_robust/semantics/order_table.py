@@ -1,16 +1,24 @@
-"""The order table: which program-order edges RDMA hardware preserves, in issue order (ippo) and observation order (oppo).
+"""How an order table is read: which program-order edges RDMA hardware preserves, in issue order (ippo) and observation order
+(oppo). The tables are files: those of the package are in `rdma_robust/orders/`.
+
+Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo. `(-)` is the one cell that may be
+left open: `-` by default, `qp` with ordered reads. nA has the row and the column of naR, FL the row of CPU. A read and the
+write of its operation that carries its value, and the naR and the naW of one read-modify-write, are always ordered, whatever
+the cell says (:func:`ippo_scope` knows kinds only: see `axioms.same_operation`).
 
 Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells were lost in the text).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
+from rdma_robust.orders.known_orders import order_table
+from rdma_robust.orders.order_record import PUSHABLE
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, memory_of, type_of
 from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
@@ -25,26 +33,6 @@ def includes(scope: Scope, *, same_queue: bool, same_word: bool) -> bool:
     return scope == "all" or (same_queue and (scope == "qp" or (scope == "word" and same_word)))
 
 
-TABLE: Final = """
-    | CPU | nlR | nrW | nrR | nlW | nF  | naR | naW | nO  | FL
-CPU | all | all | all | all | all | all | all | all | all | all
-nlR | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | -   | qp
-nrW | -   | -   | qp  | qp  | qp  | i   | qp  | qp  | qp  | qp
-nrR | -   | -   | -   | (-) | qp  | qp  | -   | -   | -   | qp
-nlW | -   | -   | -   | -   | qp  | i   | -   | -   | -   | qp
-nF  | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp
-naR | -   | -   | qp  | qp  | qp  | qp  | qp  | qp  | qp  | qp
-naW | -   | -   | qp  | qp  | i   | i   | qp  | qp  | qp  | qp
-nO  | -   | -   | qp  | -   | -   | -   | qp  | qp  | qp  | qp
-"""
-"""Rows are the earlier event, columns the later one; `i` is `qp` for ippo and `-` for oppo.
-
-`(-)` is the one cell that depends on the hardware: `-` by default, `qp` with ordered reads. nA has the row and the
-column of naR, FL the row of CPU. A read and the write of its operation that carries its value, and the naR
-and the naW of one read-modify-write, are always ordered, whatever the cell says (:func:`ippo_scope` knows kinds only: see
-`axioms.same_operation`).
-"""
-
 STORE_BUFFER: Final = """
     | lR  | lW  | CAS | P   | F   | V   | RP  | FL
 lW  | i   | all | all | i   | all | all | i   | i
@@ -56,12 +44,6 @@ V   | -   | o   | all | -   | all | all | -   | -
 The point of a V is when it leaves the buffer, in both orders; a store is issued when it enters the buffer, and observed when
 it leaves. So a later store is issued without waiting for the V, and observed after it."""
 
-_LATER_RELAXED: Final = {"nrW": "nrW nrR nlW naR naW", "naW": "nrW nrR naR naW", "naR": "nrW nrR naR naW", "nlW": "nlW"}
-
-RELAXED: Final = frozenset((earlier, later) for earlier, row in _LATER_RELAXED.items() for later in row.split())
-"""The cells that are `-` under `order relaxed`, (earlier, later), and under any order where the later event accesses a word
-of a relaxed region: see :func:`gives_up`."""
-
 _BY_REQUEST: Final = frozenset({EventType.NRW, EventType.NAR, EventType.NAW, EventType.NA})
 """Behind these an answer (nlW) is as late as what its request reads at the other side, behind other answers as its own
 word."""
@@ -69,19 +51,6 @@ word."""
 _FAR: Final = _BY_REQUEST | {EventType.NRR}
 _NEAR: Final = frozenset({EventType.NLR, EventType.NLW})
 """The types of a card's accesses at the other side of a queue pair, and at the side of its thread."""
-
-MULTIPATH: Final = RELAXED - {(a, b) for a in ("nrW", "naW", "naR") for b in ("naR", "naW")}
-"""The cells that are `-` under `order multipath`: atomics wait for earlier writes and atomics."""
-
-NFO_PAIRS: Final = (
-    frozenset({EventType.NLR, EventType.NLW}),
-    *(
-        frozenset({read, write})
-        for read in (EventType.NRR, EventType.NAR, EventType.NA)
-        for write in (EventType.NRW, EventType.NAW)
-    ),
-)
-"""The types of the NIC events of one queue pair that nfo orders by default: reads push writes out of their buffers."""
 
 VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 """The types of completions whose poll tells that they have taken effect: [nlW];pf is part of ob. Of the others it tells
@@ -113,7 +82,7 @@ def _parse(table: str) -> dict[tuple[str, str], str]:
     return {(row[0], column): text for row in rows for column, text in zip(head[1:], row[1:], strict=True)}
 
 
-CELLS: Final = _parse(TABLE)
+STORES: Final = _parse(STORE_BUFFER)
 
 
 def _row(event_type: EventType) -> str:
@@ -126,68 +95,24 @@ def _column(event_type: EventType) -> str:
     return event_type.value if event_type is EventType.FL else _row(event_type)
 
 
-BETWEEN_REQUESTS: Final = frozenset(
-    (earlier, later) for earlier, later in CELLS if not {earlier, later} & {"CPU", "nF", "nO", "FL"}
-)
-"""The cells of two requests, or of two events of one: what orders others is no request."""
+@cache
+def relaxed_cells() -> frozenset[tuple[str, str]]:
+    """Return the cells that are `-` under `order relaxed` and not by default, (earlier, later): under any order those are
+    lost where the later event accesses a word of a relaxed region, see :func:`gives_up`."""
+    kept = order_table("default").cells
+    return frozenset(cell for cell, text in order_table("relaxed").cells.items() if text != kept[cell])
 
 
-@dataclass(frozen=True, slots=True)
-class OrderTable:
-    """A table that says what is kept of the order of a queue pair.
-
-    Attributes:
-        cells: what is kept of program order, by the kinds of the earlier and the later event.
-        pushes: the types of two events that nfo orders.
-        receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
-            sender's queue pair, or those of the message's `own` request.
-        behind_polls: the order whose table holds for what is posted behind a poll and the operations that the poll tells of,
-            if it is another one: an acknowledged write has left the network, and the card of the other side writes in the
-            order of arrival.
-        says: why two requests of one queue pair are not kept in order, if that is the same for all.
-    """
-
-    cells: Mapping[tuple[str, str], str]
-    pushes: tuple[frozenset[EventType], ...] = ()
-    receives: Literal["earlier", "own"] = "earlier"
-    behind_polls: str = ""
-    says: str = ""
-
-
-_NONE: Final = OrderTable(
-    {**CELLS, **dict.fromkeys(BETWEEN_REQUESTS, "-"), ("nrR", "nrR"): "(-)"},
-    receives="own",
-    says="nothing is promised of the order of two requests (order none)",
-)
-_OF_ONE_WORD: Final = [(earlier, later) for earlier in ("naR", "naW") for later in ("naR", "naW")]
-
-ORDERS: Final[dict[str, OrderTable]] = {
-    "default": OrderTable(CELLS, NFO_PAIRS),
-    "multipath": OrderTable({**CELLS, **dict.fromkeys(MULTIPATH, "-")}, behind_polls="default"),
-    "relaxed": OrderTable({**CELLS, **dict.fromkeys(RELAXED, "-")}),
-    "none": _NONE,
-    "accumulate": replace(
-        _NONE,
-        cells={**_NONE.cells, **dict.fromkeys(_OF_ONE_WORD, "word")},
-        says="of two requests only atomics on one word are promised to stay in order (order accumulate)",
-    ),
-}
-"""The tables by the names that :attr:`Model.order` has for them. `none` keeps nothing between two requests: what
-:func:`same_operation.read_and_writes` says of one, no table takes away. `accumulate` also keeps atomics of one word in
-order, as MPI does accumulates of one origin on one location."""
-
-
-def order_table(order: str) -> OrderTable:
-    """Return the table of that name. Raises UsageError for an order that has none."""
-    found = ORDERS.get(order)
-    if found is None:
-        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(ORDERS)}")
-    return found
+@cache
+def _pushes(order: str) -> tuple[frozenset[EventType], ...]:
+    pairs = [(read, write) for read, write in PUSHABLE if (read, write) in order_table(order).pushes]
+    both = [*pairs, *((EventType.NA.value, write) for read, write in pairs if read == EventType.NAR.value)]
+    return tuple(frozenset({EventType(read), EventType(write)}) for read, write in both)
 
 
 def nfo_pairs_of(model: Model) -> tuple[frozenset[EventType], ...]:
     """Return the types of the NIC events of one queue pair that nfo orders."""
-    return order_table(model.order).pushes
+    return _pushes(model.order)
 
 
 def nfo_between(one: Kind, other: Kind, model: Model, *, of_one_pair: bool = True) -> bool:
@@ -218,7 +143,9 @@ def receives_of_own(model: Model) -> bool:
     return order_table(model.order).receives == "own"
 
 
-STORES: Final = _parse(STORE_BUFFER)
+def promises_nothing(model: Model) -> bool:
+    """Whether no two requests are kept in order just because they follow each other: what standards of libraries say."""
+    return bool(order_table(model.order).says)
 
 
 def table_cell(earlier: EventType, later: EventType, order: str = "default") -> str:
@@ -266,7 +193,7 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
     if not isinstance(later, WordKind):
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
-    return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in RELAXED
+    return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in relaxed_cells()
 
 
 def by_word(earlier: Kind, model: Model) -> bool:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program
-from rdma_robust.model import RDMA
+from rdma_robust.model import CARDS, RDMA
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.kinds import WordKind, kind_of, memory_of
-from rdma_robust.semantics.order_table import gives_up, lands_apart, oppo_scope, order_table
+from rdma_robust.semantics.order_table import gives_up, lands_apart, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
 from rdma_robust.text import count, one_line
 
@@ -306,4 +307,13 @@ def why_reordered(earlier: Event, later: Event, order: str = RDMA.order) -> str:
     if pair not in WHY and lands_apart(one, two):
         words = two if isinstance(two, WordKind) else WordKind(later.type)
         return OTHER_MEMORY.format(memory_of(one) or words.memory or words.asked_memory)
-    return WHY.get(pair) or order_table(order).says or ON_THE_WAY.get(pair, NOT_KEPT)
+    return WHY.get(pair) or _given_up(pair, order)
+
+
+def _given_up(pair: tuple[EventType, EventType], order: str) -> str:
+    """Why the table of an order does not keep what others do: what it says of the cell, or of all."""
+    table = order_table(order)
+    if table.says or order in (RDMA.order, *CARDS):
+        return table.says or ON_THE_WAY.get(pair, NOT_KEPT)
+    cell = " ".join("naR" if each is T.NA else each.value for each in pair)
+    return f"{table.why.get(cell, 'the network may let it be overtaken on its way')} (order {table.name})"

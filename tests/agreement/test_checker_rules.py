@@ -12,18 +12,18 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import get_args
 
 import pytest
 
 from rdma_robust.certify import hardware
 from rdma_robust.certify.consistency import Execution, polls_from, rdma_cycle, sc_cycle
+from rdma_robust.certify.document import MODEL
 from rdma_robust.certify.hardware import EventKind, Platform, issued_in_order, observed_in_order
 from rdma_robust.certify.thread_events import ThreadEvent
 from rdma_robust.certify.violations import usual_completion
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.model import Model, Order, rdma
+from rdma_robust.model import Model, rdma
 from rdma_robust.semantics import trace as words
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
@@ -141,7 +141,7 @@ TYPES = {t: EventKind(t.value) for t in EventType if t not in (EventType.INIT, E
 
 MODELS = [
     Model(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered)
-    for cpu, atomics, order, ordered in product(("sc", "tso"), ("hca", "glob"), get_args(Order), (False, True))
+    for cpu, atomics, order, ordered in product(("sc", "tso"), ("hca", "glob"), MODEL["order"], (False, True))
 ]
 
 

@@ -17,10 +17,12 @@ from rdma_robust.certify.program_question import program_question_of
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.model import Model
+from rdma_robust.orders.known_orders import TABLES, order_table
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.robustness.searched_orders import ARGUED
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
-from rdma_robust.semantics.order_table import ORDERS, REMOTE_WRITES, behind_poll, gains_behind_poll, oppo_scope
+from rdma_robust.semantics.order_table import REMOTE_WRITES, behind_poll, gains_behind_poll, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.agreement.test_deployed import TURNS, decided, truth
 from tests.support.checker_search import Search, platform_of
@@ -30,8 +32,8 @@ from tests.support.shares import chunks
 MULTIPATH = Model(order="multipath")
 
 WITHOUT = {
-    "acknowledged": {"multipath": replace(ORDERS["multipath"], behind_polls="")},
-    "accumulated": {"accumulate": ORDERS["none"]},
+    "acknowledged": {"multipath": replace(order_table("multipath"), behind_polls="")},
+    "accumulated": {"accumulate": order_table("none")},
 }
 """For each family the table without its rule."""
 
@@ -50,7 +52,7 @@ def compared(family: str, seeds: range) -> Counter[str]:
         if by_checker in ("robust", "not-robust"):
             assert (by_checker == "robust") is (wanted is Verdict.ROBUST), f"{program.file}\n{program.source}"
             seen["checked"] += 1
-        with patch.dict(ORDERS, WITHOUT[family]):
+        with patch.dict(TABLES, WITHOUT[family]):
             seen["differs"] += truth(program, model) is not wanted
     return seen
 
@@ -78,7 +80,7 @@ def test_one_flag_of_a_queue_pair_suffices() -> None:
     for write in REMOTE_WRITES:
         lost = {t for t in types if oppo_scope(write, t, ordered) == "qp" and oppo_scope(write, t, MULTIPATH) == "-"}
         assert lost - {EventType.NLW} == {t for t in types if gains_behind_poll(t, MULTIPATH)}
-    for order in set(ORDERS) - {"multipath"}:
+    for order in set(ARGUED) - {"multipath"}:
         assert not any(gains_behind_poll(t, Model(order=order)) for t in types)
 
 

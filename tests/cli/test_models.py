@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust import Verdict, check
-from rdma_robust.analyses.hardware.hardware_settings import WORDS, settings_of, weakness
+from rdma_robust.analyses.hardware.hardware_settings import WORDS, settings_of
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Model
 from tests.conftest import ROOT, Cli
@@ -77,7 +77,7 @@ def test_settings_that_are_left_out_make_no_difference(text: str) -> None:
     program = load_decidable(text, "t")
     settings = settings_of(program)
     verdicts = {model: check(program, hardware=model).verdict for model in settings.models}
-    assert list(map(weakness, settings.models)) == sorted(map(weakness, settings.models))
+    assert list(map(settings.weakness, settings.models)) == sorted(map(settings.weakness, settings.models))
     for words in product(*WORDS.values()):
         model = Model(**dict(zip(WORDS, words, strict=True)))
         assert check(program, hardware=model).verdict is verdicts[settings.like(model)], model

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from rdma_robust.semantics.order_table import CELLS, ORDERS
+from rdma_robust.orders.known_orders import order_table
 from tests.conftest import ROOT
 
+CELLS = order_table("default").cells
 TEXT = (ROOT / "docs/deployed.md").read_text(encoding="utf-8")
 PROGRAM = re.compile(r"\]\(\.\./litmus/deployed/([\w-]+)\.rdma\)")
 ROWS = re.findall(r"^\| (\w+) \| (\w+) \| (all|qp|i|-) \| (\[.+?) \| (.+) \|$", TEXT, re.MULTILINE)
@@ -47,12 +48,12 @@ def test_the_cells_of_flushes_and_of_order_are_those_that_are_used() -> None:
 
 def test_every_cell_that_weaker_orders_change_has_programs() -> None:
     changed = {
-        cell for order in ("multipath", "relaxed") for cell, kept in ORDERS[order].cells.items() if kept != CELLS[cell]
+        cell for order in ("multipath", "relaxed") for cell, kept in order_table(order).cells.items() if kept != CELLS[cell]
     }
     assert {(earlier, later) for earlier, later, *_ in WEAKER} == changed
     for earlier, later, *columns in WEAKER:
         for order, kept, programs in zip(("multipath", "relaxed"), columns[::2], columns[1::2], strict=True):
-            assert ORDERS[order].cells[earlier, later] == kept
+            assert order_table(order).cells[earlier, later] == kept
             (program,) = PROGRAM.findall(programs)
             assert program.startswith(f"{order}-{earlier}-{later}".lower())
             assert is_robust(program) == (kept == "qp")

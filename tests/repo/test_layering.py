@@ -18,12 +18,14 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 
 WORDS = (
     "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
-    "digraph solver_library guarded_z3 value_ranges"
+    "digraph solver_library guarded_z3 value_ranges toml_places orders"
 )
 """What every room may use: the shared words."""
 
 MAY_IMPORT = {
     "diagnose": "errors",
+    "toml_places": "diagnose errors text",
+    "orders": "diagnose errors toml_places",
     "outcome": "errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",

@@ -25,7 +25,9 @@ GENERATED = ROOT / "docs/reference"
 DOCUMENTS = tuple(
     path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if not path.is_relative_to(GENERATED)
 )
-LANGUAGES = frozenset({"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq"})
+LANGUAGES = frozenset(
+    {"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq", "toml"}
+)
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"\n]+)\")?(?P<rest>[^\n]*)\n"
     r"(?P<body>(?:.*\n)*?)(?P=indent)```$",

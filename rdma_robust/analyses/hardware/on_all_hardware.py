@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rdma_robust.analyses.hardware.hardware_settings import settings_of, weakness
+from rdma_robust.analyses.hardware.hardware_settings import HardwareSettings, settings_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.regions import without_memories, without_regions
 from rdma_robust.limits import Limits, Progress, ignore
@@ -65,16 +65,16 @@ def on_all_hardware(
     cases = [*((program, model) for model in settings.models), *((each, own) for each in plainer.values())]
     found = limits.in_shares(cases, on, lambda outcome: outcome.verdict is Verdict.UNKNOWN)
     outcomes, others = tuple(found[: len(settings.models)]), found[len(settings.models) :]
-    firsts, time_s = _firsts(outcomes), time.monotonic() - started
+    firsts, time_s = _firsts(outcomes, settings), time.monotonic() - started
     return OnAllHardware(
         program, outcomes, settings.left_out, own, firsts, time_s, **dict(zip(plainer, others, strict=True))
     )
 
 
-def _firsts(outcomes: Sequence[Outcome]) -> dict[int, tuple[str, ...]]:
-    broken = [k for k, each in enumerate(outcomes) if each.verdict is Verdict.NOT_ROBUST]
-    least = min((weakness(outcomes[k].model) for k in broken), default=0)
-    return {k: reasons(outcomes[k].shown, outcomes[k]) for k in broken if weakness(outcomes[k].model) == least}
+def _firsts(outcomes: Sequence[Outcome], settings: HardwareSettings) -> dict[int, tuple[str, ...]]:
+    broken = {k: settings.weakness(each.model) for k, each in enumerate(outcomes) if each.verdict is Verdict.NOT_ROBUST}
+    least = [k for k, weakness in broken.items() if weakness == min(broken.values())]
+    return {k: reasons(outcomes[k].shown, outcomes[k]) for k in least}
 
 
 def reasons(program: Program, outcome: Outcome) -> tuple[str, ...]:

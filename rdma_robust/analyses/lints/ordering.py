@@ -30,10 +30,10 @@ from rdma_robust.language.flow.cfg import (
     node_of,
     on_lane,
 )
-from rdma_robust.model import Model
+from rdma_robust.model import CARDS, Model
 from rdma_robust.semantics.event_table import Act, cells_written, remote_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import makes_choices
-from rdma_robust.semantics.order_table import ORDERS, ippo_scope, oppo_scope
+from rdma_robust.semantics.order_table import ippo_scope, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, EventType
 
 
@@ -138,7 +138,7 @@ def _received(flow: ThreadFlow, others: Others, to: str, lane: str) -> bool:
 
 
 T = EventType
-_MODELS: Final = tuple(Model(order=order) for order, table in ORDERS.items() if not table.says)
+_MODELS: Final = tuple(Model(order=order) for order in CARDS)
 """The orders of networks: where a standard promises nothing of two requests, every fence between some has an effect."""
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
 from rdma_robust.cli.options import formats
-from rdma_robust.errors import UsageError
+from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.limits import ENDLESS
-from rdma_robust.model import CARDS, Atomics, Order, Processor, Rnr
+from rdma_robust.model import CARDS, Atomics, Processor, Rnr
 from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
+from rdma_robust.orders import SHIPPED
 
 
 def seconds(value: float) -> float:
@@ -43,9 +45,29 @@ def orders_in(text: str) -> tuple[str, ...]:
     """Return the orders that a list names. Raises UsageError for a word that is none."""
     found = tuple(word.strip() for word in text.split(","))
     for word in found:
-        if word not in get_args(Order):
-            raise UsageError(f"--orders: no order is called {word!r}; there is {', '.join(get_args(Order))}")
+        if word not in SHIPPED:
+            raise UsageError(f"--orders: no order is called {word!r}; there is {', '.join(SHIPPED)}")
     return found
+
+
+def order_in(text: str) -> str:
+    """Return the order that a name or a file of a table stands for. Raises BadParameter for what is none, with what is wrong
+    with the file."""
+    if text in SHIPPED:
+        return text
+    if not text.endswith(".toml"):
+        raise typer.BadParameter(f"no order is called {text!r}; there is {', '.join(SHIPPED)}, or FILE.toml")
+    from rdma_robust.orders.known_orders import order_of_file  # noqa: PLC0415 - few tables are of files
+
+    try:
+        return order_of_file(read_regular(text, LARGEST).decode("utf-8-sig"), text)
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{text}: it is no UTF-8") from None
+    except OSError as error:
+        raise typer.BadParameter(f"{text}: {error.strerror}") from None
+    except ProgramError as error:
+        said = (each.render(error.file, error.source) for each in error.diagnostics)
+        raise typer.BadParameter("\n".join(["an order table with mistakes", *said])) from None
 
 
 def parse_reductions(text: str) -> frozenset[str]:
@@ -116,12 +138,13 @@ AtomicsOption = Annotated[
     ),
 ]
 OrderOption = Annotated[
-    Order | None,
+    str | None,
     typer.Option(
         "--order",
-        help="What the network keeps of the order of a queue pair; multipath and relaxed keep less, none nothing between "
-        "two requests, as standards of one-sided libraries, accumulate, as MPI, that of atomics on one word. Default: as "
-        "the program says, else default.",
+        metavar="NAME|FILE",
+        parser=order_in,
+        help="What the network keeps of the order of a queue pair, by the name of a table or as a file, FILE.toml: "
+        f"{', '.join(SHIPPED)}. Default: as the program says, else default.",
         show_default=False,
     ),
 ]

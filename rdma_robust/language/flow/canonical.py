@@ -77,6 +77,8 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
     for cell in program.cells:
         kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}{' sync' * cell.sync}"
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None
+    for (sender, receiver, lane), number in program.words:
+        yield f"words from {name(sender)} to {name(receiver)}{f' on {name(lane)}' * bool(lane)} {number}", None
     for t, thread in enumerate(program.threads):
         where = f"{name(thread.node)} from {thread.entry} to {thread.exit}{' many' * thread.many}"
         yield f"thread {name(thread.name)} on {where}", None

@@ -208,16 +208,26 @@ class InlinePut:
     lane: str = ""
 
 
+LaneEnds = tuple[str, str, str]
+"""The sender of messages, their receiver, and the lane of the sender that they go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Send:
     """A message to the thread `to` on `node`: `nlR(source)`, or `lR(source)` or nothing if inline, then `nrW` of the buffer
-    that the receive it is matched with has posted. It completes when that is there."""
+    that the receive it is matched with has posted. It completes when that is there.
+
+    One that `goes_on` is a word of a longer message, and the next send is its next word. The words of the `rest` are sent
+    behind it; :mod:`long_messages` writes them out, and no program has any.
+    """
 
     to: str
     node: str
     data: Payload
     signaled: bool = True
     lane: str = ""
+    goes_on: bool = False
+    rest: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +245,13 @@ class ImmPut:
 
 @dataclass(frozen=True, slots=True)
 class Recv:
-    """`V`: post the buffer `cell` for a message from the thread `sender`, on this lane of it."""
+    """`V`: post the buffer `cell` for a message from the thread `sender`, on this lane of it, with a `rest` as that of a
+    message."""
 
     cell: Cell
     sender: str
     lane: str = ""
+    rest: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +414,8 @@ class Program:
     names that conditions on states may use. `undecided` are errors for everyone who does not prove: nothing else knows
     integers without a domain, for example. `source` is the text that spans point into, for people: what the program does
     is what its threads say.
+    `words` are the connections with messages of several words, and of how many: so many sends, receives and polls of the
+    receiver are one.
     With `crowds` it stands for all P(n), see :mod:`copies`; of `many_nodes` each copy of the one thread there has its own.
     `behind` are the nodes whose memory lies behind the card of another one, with that one.
     """
@@ -423,10 +437,15 @@ class Program:
     hardware: Hardware = UNSAID
     many_nodes: tuple[str, ...] = ()
     behind: tuple[tuple[str, str], ...] = ()
+    words: tuple[tuple[LaneEnds, int], ...] = ()
 
     def card_of(self, node: str) -> str:
         """Return the node whose card a node uses: itself, unless its memory lies behind that of another one."""
         return dict(self.behind).get(node, node)
+
+    def words_of(self, sender: str, receiver: str, lane: str) -> int:
+        """Return how many words each message of a connection has."""
+        return dict(self.words).get((sender, receiver, lane), 1)
 
     @property
     def has_regions(self) -> bool:

@@ -15,7 +15,8 @@ from rdma_robust.language.flow.cfg import NAMELESS, ImmPut, Op, Payload, Program
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.language.flow.valid_expressions import wrong_in
-from rdma_robust.model import Model, Order, Rnr
+from rdma_robust.model import Model, Rnr
+from rdma_robust.orders import is_order
 
 
 def wrong_payload(data: Payload) -> Iterator[str]:
@@ -82,6 +83,8 @@ def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterat
     other = next((each for each in program.threads if each.name == op.to), None)
     if other is not None and _card(program, other) != node:
         yield f"thread {quote(op.to)} runs on {other.node}, not on {node}"
+    if isinstance(op, Send) and op.rest:
+        yield "each word of a message is a send of its own"
     if isinstance(op, ImmPut) and not (isinstance(op.imm, Const | Name) and op.imm != VALUE):
         yield "an immediate is a register or a constant"
 
@@ -108,7 +111,7 @@ def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
 def wrong_hardware(program: Program) -> Iterator[str]:
     """Yield what is wrong with the hardware that a program names."""
     told = {word: value for word, value in asdict(program.hardware).items() if value is not None}
-    if told.get("order", "default") not in get_args(Order):
+    if not is_order(told.get("order", "default")):
         yield f"no order is called {told['order']!r}"
     if told.get("cpu", "sc") not in ("sc", "tso"):
         yield f"no cpu is called {told['cpu']!r}"

@@ -13,7 +13,7 @@ from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.model import CARDS, Model
+from rdma_robust.model import PROMISED, Model
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
@@ -124,7 +124,7 @@ def models_text(record: ModelsRecord, width: int | None) -> list[str]:
     lines += columns.head()
     for (_, note), row in zip(shown, rows, strict=True):
         lines += columns.row(row, note)
-    for order in dict.fromkeys(view.model.order for view in record.settings if view.model.order not in CARDS):
+    for order in dict.fromkeys(view.model.order for view in record.settings if view.model.order in PROMISED):
         lines += sentence(OF_STANDARDS.format(order), width, "  ")
     for reason in record.left_out:
         lines += sentence(f"left out: {reason}", width, "  ")
@@ -153,7 +153,7 @@ def _word(name: str, value: object) -> str:
 def _cells(view: SettingView) -> list[str]:
     model = view.model
     reads = _word("ordered_reads", model.ordered_reads)
-    return [model.cpu, model.atomics, model.order, reads, VERDICTS[view.verdict], f"{view.states}"]
+    return [model.cpu, model.atomics, model.order_name, reads, VERDICTS[view.verdict], f"{view.states}"]
 
 
 PLAINER: Final = {

@@ -14,7 +14,7 @@ from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.model import CARDS
+from rdma_robust.model import PROMISED
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
@@ -120,7 +120,7 @@ def note(result: Result, expect: bool = False) -> str:
     elif result.copies is not None and not result.spin_only:
         remarks.append(result.reason.partition(":")[0])
     if result.model is not None:
-        remarks.append(result.model.words + OF_STANDARDS * (result.model.order not in CARDS))
+        remarks.append(result.model.words + OF_STANDARDS * (result.model.order in PROMISED))
     if result.spin_only:
         remarks.append("only through failed spin reads")
     for may in dict.fromkeys(each.may for each in result.faults):

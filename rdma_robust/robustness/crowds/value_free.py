@@ -30,6 +30,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.model import Model
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.event_table import cases_of
 
 _PLAIN = (Silent, Read, Write, Put, Get, Poll, RFence, MFence)
@@ -46,7 +47,7 @@ def _is_free(step: Step) -> bool:
 
 def cut_off(program: Program, model: Model) -> int | None:
     """Return how many copies of each template decide every number of copies, None where no such number is proven."""
-    if not model.has_normal_form or not is_value_free(program):
+    if not_searched(program, model) or not is_value_free(program):
         return None
     return max(1, 2 * len(shared_words(program, model)))
 

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
+from rdma_robust.orders.order_facts import RMW_ROW, fact_meaning, lacking
 from rdma_robust.semantics.connections import buffers_of, connections
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
@@ -86,10 +88,24 @@ class CardMachine:
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"), program.memories)
         self.only_own = receives_of_own(model)
+        self._check_ways()
         self.connections = connections(program)
         self.placed = {i: kind_of_words(EventType.NRW, cell) for i, cell in enumerate(program.cells) if not cell.plain}
         self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
         self._ready: list[dict[tuple[Queue, Kind, int], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
+
+    def _check_ways(self) -> None:
+        """Raise UsageError for a table under which something need not wait for what a compare-and-swap reads, but for what
+        it writes if it succeeds: then whether it has to wait is known only later than it happens."""
+        if RMW_ROW not in lacking(self.model.order):
+            return
+        ways = (request.ways for thread in self.requests for request in thread if request is not None)
+        writes = ({any(part.type is EventType.NAW for part in way.parts) for way in each} for each in ways)
+        if any(len(each) > 1 for each in writes):
+            raise UsageError(
+                f"no machine runs a compare-and-swap under order {self.model.order_name}, which lacks the fact {RMW_ROW} "
+                f"about its table: {fact_meaning(RMW_ROW)} `check` decides the program, if it has no loops"
+            )
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""

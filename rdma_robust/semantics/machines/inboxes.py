@@ -41,10 +41,10 @@ def at_start(program: Program, connections: Sequence[Connection], depth: int) ->
     """Return the receives of every connection that are posted before anything runs."""
     cells = {cell: i for i, cell in enumerate(program.cells)}
     found = []
-    for sender, receiver, lane in connections:
-        here = program.threads[sender].name, lane
-        mine = tuple(cells[cell] for name, cell, on in program.threads[receiver].posted if (name, on) == here)
-        found.append(Inbox(mine, (), depth - len(mine)))
+    for number, receiver, lane in connections:
+        sender, to = program.threads[number].name, program.threads[receiver]
+        mine = tuple(cells[cell] for name, cell, on in to.posted if (name, on) == (sender, lane))
+        found.append(Inbox(mine, (), depth * program.words_of(sender, to.name, lane) - len(mine)))
     return tuple(found)
 
 

@@ -33,6 +33,7 @@ WORDS = {
     "guarded_z3",
     "limits",
     "model",
+    "orders",
     "text",
     "petri",
     "petri.net",

@@ -13,11 +13,11 @@ from unittest.mock import patch
 import pytest
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics import order_table
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.oracle import brute_force, candidate
-from rdma_robust.semantics.order_table import NFO_PAIRS, ORDERS, STORES
+from rdma_robust.semantics.order_table import STORES, nfo_pairs_of
 from rdma_robust.semantics.trace import EventType
 from tests.support.random_deployed import loaded, named_texts
 
@@ -85,14 +85,14 @@ def decided(program: Program, model: Model) -> tuple[bool, frozenset[FinalState]
 @pytest.mark.parametrize("change", [line.strip() for line in CHANGES.strip().splitlines()])
 def test_a_changed_cell_is_noticed(change: str) -> None:
     table, earlier, later, new, name = change.split()
-    cells = STORES if table == "store" else ORDERS[table].cells
+    cells = STORES if table == "store" else order_table.order_table(table).cells
     program, model = loaded(named_texts()[name], name)
     truth = decided(program, model)
     with patch.dict(cells, {(earlier, later): new}):  # type: ignore[arg-type]
         assert decided(program, model) != truth
 
 
-@pytest.mark.parametrize(("pairs", "name"), [((), "fenced-put"), (NFO_PAIRS, "nfo-not-under-multipath")])
+@pytest.mark.parametrize(("pairs", "name"), [((), "fenced-put"), (nfo_pairs_of(RDMA), "nfo-not-under-multipath")])
 def test_changed_flushes_are_noticed(pairs: tuple[frozenset[EventType], ...], name: str) -> None:
     """Those of the default order are there, and those of multipath are not."""
     program, model = loaded(named_texts()[name], name)

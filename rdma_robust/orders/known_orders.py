@@ -1,0 +1,124 @@
+"""The orders that a model can have: tables of the package by their names, others by what they say, in one text.
+
+A table of a file is told as an inline table of TOML, `{name = "mine", based-on = "default", cells = ..}`: so the order of a
+model is a text, which can be compared, written down and read anywhere, and no file is needed to know what it means.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from typing import Final
+
+from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.order_reader import read_order
+from rdma_robust.orders.order_record import PUSHABLE, OrderTable
+
+BASE: Final = "default"
+"""The table on which such a text is based: it says what is not as there."""
+
+
+def shipped_text(name: str) -> str:
+    """Return the file of a table of the package."""
+    return resources.files("rdma_robust.orders").joinpath(f"{name}.toml").read_text("utf-8")
+
+
+TABLES: Final[dict[str, OrderTable]] = {}
+"""The tables that were read, by their orders."""
+
+
+def order_table(order: str) -> OrderTable:
+    """Return the table of an order. Raises UsageError for an order that has none."""
+    found = TABLES.get(order)
+    if found is None:
+        found = TABLES[order] = _read(order)
+    return found
+
+
+def _read(order: str) -> OrderTable:
+    if order in SHIPPED:
+        return read_order(shipped_text(order), f"{order}.toml", based=order_table)
+    if not order.startswith("{"):
+        raise UsageError(f"no order table is called {order!r}; the tables are {', '.join(SHIPPED)}")
+    try:
+        return read_order(_unpacked(order), "the order", based=order_table)
+    except ProgramError as error:
+        said = "; ".join(each.message for each in error.diagnostics)
+        raise UsageError(f"no order table: {said}") from None
+
+
+def _unpacked(order: str) -> str:
+    """Return an inline table as a file."""
+    try:
+        found = tomllib.loads(f"order = {order}")["order"]
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"no order table: {error}") from None
+    return "\n".join(_lines(found)) if isinstance(found, dict) else order
+
+
+def _lines(found: dict[str, object]) -> Iterator[str]:
+    tables = {name: value for name, value in found.items() if isinstance(value, dict)}
+    for name, value in found.items():
+        if name not in tables:
+            yield f"{_quoted(name)} = {_literal(value)}"
+    for name, table in tables.items():
+        yield f"[{_quoted(name)}]"
+        yield from (f"{_quoted(key)} = {_literal(value)}" for key, value in table.items())
+
+
+def order_of_file(text: str, file: str) -> str:
+    """Return the order that the text of a file is: a name, if it is the table of that name.
+
+    Raises ProgramError with every mistake in it.
+    """
+    return told_order(read_order(text, file, based=order_table))
+
+
+def told_order(table: OrderTable) -> str:
+    """Return a table as the order of a model: a name, or all that it says."""
+    if table.name in SHIPPED and order_table(table.name) == table:
+        return table.name
+    below = table.behind_polls or BASE
+    base = order_table(below)
+    said: dict[str, object] = {"name": table.name, "based-on": below}
+    cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]}
+    if cells:
+        said["cells"] = {" ".join(cell): kept for cell, kept in cells.items()}
+    rules: dict[str, object] = {}
+    if table.pushes != base.pushes:
+        rules["reads-push-writes"] = [" ".join(pair) for pair in PUSHABLE if pair in table.pushes]
+    if table.receives != base.receives:
+        rules["receive-covers"] = table.receives
+    if table.behind_polls:
+        rules["completions-order"] = True
+    elif base.behind_polls:
+        rules["completions-order"] = False
+    if table.by_word != base.by_word:
+        rules["atomics-of-a-word"] = "program order" if table.by_word else "table"
+    if rules:
+        said["rules"] = rules
+    if table.why:
+        said["why"] = dict(table.why)
+    return _literal(said)
+
+
+def _literal(value: object) -> str:
+    """Return a value as TOML has it, in one line."""
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{_quoted(str(name))} = {_literal(each)}" for name, each in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(_literal, value)) + "]"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def _quoted(name: str) -> str:
+    plain = name.replace("-", "").replace("_", "")
+    return name if plain.isascii() and plain.isalnum() else json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,140 @@
+"""The facts that the proofs ask of an order table, decided for any table.
+
+They are those of `proofs/deployed/RemoteAtomicsHardware.v`, and of `Search.v` that no remote write is seen before an nF;
+what a table says of atomics is not asked of programs without any. Two things are read otherwise. That reads push writes
+is a set of pairs, and what is asked where they do is asked pair by pair. And `operation` is no fact here: the read and the
+writes of one operation are in order whatever a table says. What the fact is for is in the cells by what follows from the
+parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
+
+Source: docs/proof-tables.md, "The facts with remote atomics".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import Final
+
+from rdma_robust.orders.known_orders import order_table
+from rdma_robust.orders.order_record import TYPES, WRITES, OrderTable
+
+READS: Final = tuple(each for each in TYPES if each not in WRITES)
+"""The events of cards that are observed when they are issued."""
+
+_ATOMICS: Final = ("naR", "naW")
+
+
+class _Facts:
+    """The facts of one table, each a method that says whether it has it; the types are those that a program can have."""
+
+    def __init__(self, table: OrderTable, atomics: bool) -> None:
+        self._cells = table.cells
+        self.types = tuple(each for each in TYPES if atomics or each not in _ATOMICS)
+        self.pushes = frozenset(pair for pair in table.pushes if {*pair} <= {*self.types})
+        self.writes = tuple(each for each in WRITES if each in self.types)
+        self.reads = tuple(each for each in READS if each in self.types)
+
+    def issued(self, earlier: str, later: str) -> bool:
+        """Whether the cell is in ippo."""
+        return self._cells[earlier, later] in ("qp", "i")
+
+    def seen(self, earlier: str, later: str) -> bool:
+        """Whether the cell is in oppo."""
+        return self._cells[earlier, later] == "qp"
+
+    def chain(self) -> bool:
+        """What is issued before a NIC write is issued before the NIC writes that follow that one."""
+        return all(
+            self.issued(a, c)
+            for a, b, c in product(self.reads, self.writes, self.writes)
+            if self.issued(a, b) and self.issued(b, c)
+        )
+
+    def flush_chain(self) -> bool:
+        """The same where nfo stands before the NIC write."""
+        return all(
+            ((read, c) in self.pushes and self.seen(write, c)) or (self.issued(read, c) and self.seen(write, read))
+            for (read, write), c in product(self.pushes, self.writes)
+            if self.issued(write, c)
+        )
+
+    def issue_only(self) -> bool:
+        """Where a NIC write's cell to an event that is none is `i`, all that is before the NIC write by ippo or nfo is
+        observed before the later event; nlR, nlW, nF is left to the rule of fences."""
+        return all(
+            self._seen_before(write, later)
+            for write, later in product(self.writes, self.reads)
+            if self.issued(write, later) and not self.seen(write, later)
+        )
+
+    def _seen_before(self, write: str, later: str) -> bool:
+        by_ippo = all(self.seen(a, later) for a in self.reads if self.issued(a, write))
+        of_fences = (write, later) == ("nlW", "nF")
+        return by_ippo and all(
+            self.seen(a, later) and (self.seen(write, a) or (of_fences and a == "nlR"))
+            for a in self.reads
+            if (a, write) in self.pushes
+        )
+
+    def flush_poll(self) -> bool:
+        """A read that pushes an nrW out is observed after it if it is later, an naR is issued before it; and an naR after
+        the naW before it."""
+        needed = {
+            ("nrR", "nrW"): self.seen("nrW", "nrR"),
+            ("naR", "nrW"): self.seen("nrW", "naR") and self.issued("naR", "nrW"),
+            ("naR", "naW"): self.seen("naW", "naR"),
+        }
+        return all(needed.get(pair, True) for pair in self.pushes)
+
+    def fence(self) -> bool:
+        """Where an nlR pushes an nlW out, nlW before nF is in ippo, and nF before nlR is kept."""
+        return ("nlR", "nlW") not in self.pushes or (self.issued("nlW", "nF") and self.seen("nF", "nlR"))
+
+    def rmw_row(self) -> bool:
+        """What naW is issued before, naR is."""
+        return "naW" not in self.types or all(self.issued("naR", c) for c in self.types if self.issued("naW", c))
+
+    def rmw_column(self) -> bool:
+        """What is observed before naW is observed before naR."""
+        return "naW" not in self.types or all(self.seen(a, "naR") for a in self.types if self.seen(a, "naW"))
+
+    def write_fence(self) -> bool:
+        """No remote write is observed before an nF."""
+        return not any(self.seen(write, "nF") for write in self.writes if write != "nlW")
+
+
+FACTS: Final[tuple[Callable[[_Facts], bool], ...]] = (
+    _Facts.chain,
+    _Facts.flush_chain,
+    _Facts.issue_only,
+    _Facts.flush_poll,
+    _Facts.fence,
+    _Facts.rmw_row,
+    _Facts.rmw_column,
+    _Facts.write_fence,
+)
+"""Every fact; that the rows of a CPU keep all, that only NIC writes distinguish issue and observation, and that nothing of a
+card is before a CPU, holds for every table that there can be."""
+
+
+RMW_ROW: Final = _Facts.rmw_row.__name__
+"""The fact without which what waits for an atomic depends on what that reads."""
+
+
+def lacked_by(table: OrderTable, *, atomics: bool = True) -> tuple[str, ...]:
+    """Return the facts that a table lacks, of those about programs with remote atomics or without."""
+    asked = _Facts(table, atomics)
+    return tuple(fact.__name__ for fact in FACTS if not fact(asked))
+
+
+@cache
+def lacking(order: str, *, atomics: bool = True) -> tuple[str, ...]:
+    """Return the facts that the table of an order lacks. Raises UsageError for an order that has no table."""
+    return lacked_by(order_table(order), atomics=atomics)
+
+
+def fact_meaning(fact: str) -> str:
+    """Return what a fact says, in a sentence."""
+    said = next(each.__doc__ or "" for each in FACTS if each.__name__ == fact)
+    return " ".join(said.split())

@@ -1,0 +1,91 @@
+"""An order table as a record: what a network keeps of the order of a queue pair.
+
+Source: docs/deployed.md, "Tables as files"; docs/model.md, "Preserved order".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Cells = Mapping[tuple[str, str], str]
+"""What is kept of program order, by the names of the types of the earlier and the later event: `all`, `qp` (of one queue
+pair), `i` (issued in order, observed in any), `-`, or `(-)`, which is `qp` with ordered reads and else `-`."""
+
+TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
+"""The types of events of which a table says something: its rows and columns. nA has the row and the column of naR."""
+
+WRITES: Final = ("nrW", "nlW", "naW")
+"""Those that are issued first, and observed later: only their rows can tell the two apart."""
+
+READ_BEFORE: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR")}
+"""The read that comes first in the operation of a write."""
+
+Receives = Literal["earlier", "own"]
+
+PUSHABLE: Final = (("nlR", "nlW"), ("nrR", "nrW"), ("nrR", "naW"), ("naR", "nrW"), ("naR", "naW"))
+"""The reads of which a table can say that they push writes of their side out of their buffers (nfo), with these."""
+
+_FENCED: Final = ("nrW", "naR", "naW")
+
+FIXED: Final[Cells] = {
+    **{("CPU", later): "all" for later in ("CPU", *TYPES, "nO", "FL")},
+    **{(earlier, "CPU"): "-" for earlier in (*TYPES, "nO")},
+    **{(earlier, "FL"): "qp" for earlier in (*TYPES, "nO")},
+    **{(earlier, "nO"): "qp" if earlier in (*_FENCED, "nF") else "-" for earlier in (*TYPES, "nO")},
+    **{("nO", later): "qp" if later in _FENCED else "-" for later in TYPES},
+    ("nO", "nO"): "qp",
+}
+"""The cells that are the same in all tables: a CPU waits for no card unless it polls, and what `order` and `flush` mean."""
+
+
+@dataclass(frozen=True)
+class OrderTable:
+    """A table that says what is kept of the order of a queue pair.
+
+    Attributes:
+        name: what it is called.
+        cells: what is kept of program order, by the types of the earlier and the later event.
+        pushes: the types of a read and a write that nfo orders: the read pushes the write out of its buffer.
+        receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
+            sender's queue pair, or those of the message's `own` request.
+        behind_polls: the order whose table holds for what is posted behind a poll and the operations that the poll tells of,
+            if it is another one: an acknowledged write has left the network, and the card of the other side writes in the
+            order of arrival.
+        by_word: whether atomics of one origin on one word keep their order where the cells do not.
+        says: why two requests of one queue pair are not kept in order, if that is the same for all.
+        title, source, based_on: what it is, who says so, and the table that it changes.
+        why: a sentence or an address for a cell or a rule.
+        written: the cells as they are written, without what follows from them.
+    """
+
+    name: str
+    cells: Cells
+    pushes: frozenset[tuple[str, str]] = frozenset()
+    receives: Receives = "earlier"
+    behind_polls: str = ""
+    by_word: bool = False
+    says: str = ""
+    title: str = ""
+    source: str = ""
+    based_on: str = ""
+    why: Mapping[str, str] = field(default_factory=dict)
+    written: Cells = field(default_factory=dict)
+
+
+def ordered_by_word(cells: Cells) -> dict[tuple[str, str], str]:
+    """Return the cells with what is not kept of atomics kept where they are on one word."""
+    pairs = [(a, b) for a in ("naR", "naW") for b in ("naR", "naW") if cells[a, b] == "-"]
+    return {**cells, **dict.fromkeys(pairs, "word")}
+
+
+def closed(cells: Cells) -> dict[tuple[str, str], str]:
+    """Return the cells with what follows from the parts of one operation: what a write is issued before, the read that is
+    before it in its operation is observed before."""
+    found = dict(cells)
+    for write, reads in READ_BEFORE.items():
+        for later in TYPES:
+            if cells[write, later] in ("qp", "i"):
+                found.update({(read, later): "qp" for read in reads if cells[read, later] in ("-", "(-)")})
+    return found

@@ -1,0 +1,43 @@
+"""Which programs the pivot search decides under which order tables, and what is lacking for others.
+
+Source: docs/deployed.md, "Tables as files".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.model import Model
+from rdma_robust.orders.order_facts import fact_meaning, lacking
+from rdma_robust.semantics.event_table import acts_of
+from rdma_robust.semantics.trace import EventType
+
+ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
+"""The orders for which docs/theory.md argues the search with everything that a program can have."""
+
+_ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
+
+
+def not_searched(program: Program, model: Model) -> str:
+    """Return why no search decides robustness under `model` with what `program` has; nothing if one does.
+
+    Raises UsageError for an order that has no table.
+    """
+    if model.network != "rdma" or model.cpu == "pso":
+        return f"no search is proven to decide robustness under this model ({model})"
+    if model.order in ARGUED:
+        return ""
+    atomics = any(
+        act.type in _ATOMICS for thread in program.threads for _, _, step in steps(thread) for act in acts_of(step.op)
+    )
+    lacks = lacking(model.order, atomics=atomics)
+    if lacks:
+        said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
+        return f"no search is proven to decide robustness under this model ({model}): {said}"
+    unargued = {
+        "relaxed regions": program.has_regions,
+        "any number of threads": bool(program.crowds),
+    }
+    what = next((what for what, has in unargued.items() if has), "")
+    return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

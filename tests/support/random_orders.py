@@ -1,0 +1,51 @@
+"""Random order tables, as files, and random programs under them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.model import Model
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.known_orders import order_of_file
+from rdma_robust.orders.order_record import PUSHABLE, TYPES, WRITES
+from tests.support.random_deployed import model_of, random_text
+from tests.support.random_programs import SMALL, random_program
+
+FAMILIES: Final = ("plain", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers")
+
+
+def random_order(rng: Random) -> str:
+    """Return the order of a table with one to eight cells changed, and with any pairs of reads that push writes."""
+    lines = ['name = "random"', f'based-on = "{rng.choice(SHIPPED[:4])}"', "[cells]"]
+    cells = rng.sample([(a, b) for a in TYPES for b in TYPES], rng.randint(1, 8))
+    for earlier, later in cells:
+        kept = rng.choice(["qp", "-", *(["i"] if earlier in WRITES else [])])
+        lines.append(f'"{earlier} {later}" = "{kept}"')
+    rules = []
+    if rng.random() < 0.6:
+        pairs = [f'"{" ".join(pair)}"' for pair in PUSHABLE if rng.random() < 0.5]
+        rules.append(f"reads-push-writes = [{', '.join(pairs)}]")
+    if rng.random() < 0.2:
+        rules.append(f'receive-covers = "{rng.choice(["earlier", "own"])}"')
+    if rng.random() < 0.4:
+        rules.append(f"completions-order = {rng.choice(['true', 'false'])}")
+    if rng.random() < 0.2:
+        rules.append(f'atomics-of-a-word = "{rng.choice(["table", "program order"])}"')
+    lines += ["[rules]", *rules]
+    return order_of_file("\n".join(lines) + "\n", "random.toml")
+
+
+def programs_under_orders(order: str, rng: Random, number: int) -> Iterator[tuple[Program, Model]]:
+    """Yield random loop-free programs under an order; what they say of the order themselves is taken away."""
+    for _ in range(number):
+        family = rng.choice(FAMILIES)
+        text = random_program(rng, SMALL) if family == "plain" else random_text(family, rng)
+        program = load_program(text, f"random {family}")
+        hardware = replace(program.hardware, order=order)
+        program = replace(program, hardware=hardware)
+        yield program, replace(model_of(program), order=order)

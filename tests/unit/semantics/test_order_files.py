@@ -1,0 +1,156 @@
+"""Order tables as files: what they say, what is wrong with some, and which facts they have."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rdma_robust import check
+from rdma_robust.cli.app import run
+from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.model import Model
+from rdma_robust.orders import SHIPPED, order_name
+from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_text
+from rdma_robust.orders.order_facts import FACTS, fact_meaning, lacking
+from rdma_robust.orders.order_record import FIXED, TYPES
+from tests.conftest import ROOT
+
+MINE = 'name = "mine"\nbased-on = "default"\n[cells]\n"nrW nrW" = "-"\n[why]\n"nrW nrW" = "page 7"\n'
+READ_BACK = """node A { d = 1, back, f = 1 }
+node B { x }
+node C { flag, seen }
+thread T on A {
+  put B.x = d
+  get back = B.x
+  poll B
+  poll B
+  put C.flag = f
+}
+thread U on C { reg r
+  r = flag
+  get seen = B.x
+}
+"""
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_table_of_the_package_has_its_name_its_source_and_all_facts(name: str) -> None:
+    table = order_table(name)
+    assert table.name == name and table.title and table.source
+    assert order_of_file(shipped_text(name), name) == name
+    assert lacking(name) == lacking(name, atomics=False) == ()
+    assert {*table.cells} == {*FIXED} | {(a, b) for a in TYPES for b in TYPES}
+
+
+def test_a_table_of_a_file_is_an_order_that_says_all_of_it() -> None:
+    order = order_of_file(MINE, "mine.toml")
+    assert order_name(order) == "mine" and str(Model(order=order)).endswith("order mine")
+    assert order_table(order).cells == {**order_table("default").cells, ("nrW", "nrW"): "-"}
+    assert order_of_file(MINE.replace('"default"', '"ooo-dp"'), "x") == order_of_file(
+        "\n".join(MINE.replace('"default"', '"ooo-dp"').split("\n")), "y"
+    )
+
+
+WRONG = {
+    "name = mine\n": ("RR821", 1),
+    'name = "a"\n[cells]\n"nrW nlX" = "qp"\n': ("RR826", 3),
+    'name = "a"\n[cells]\n"CPU nrW" = "-"\n': ("RR826", 3),
+    'name = "a"\n[cells]\n"nrW" = "-"\n': ("RR826", 3),
+    'name = "a"\n[cells]\n"nlR nrW" = "i"\n': ("RR825", 3),
+    'name = "a"\n[cells]\n"nrW nrW" = "all"\n': ("RR825", 3),
+    'name = "a"\n[rules]\nreads-push-writes = ["nrW nrW"]\n': ("RR825", 3),
+    'name = "a"\n[rules]\nreceive-covers = "all"\n': ("RR825", 3),
+    'name = "a"\n[rules]\nreads-push = "all"\n': ("RR822", 3),
+    'name = "a"\ncell = 1\n': ("RR822", 2),
+    'title = "a"\n': ("RR822", 1),
+    'name = "a"\nbased-on = "nothing"\n': ("RR824", 2),
+    'name = "a"\ncells = 3\n': ("RR823", 2),
+    'name = ""\n': ("RR823", 1),
+    'name = "a"\n[why]\n"nrW nrW" = 3\n': ("RR823", 3),
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_mistake_is_one_error_with_its_line(text: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        order_of_file(text, "wrong.toml")
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.span.line) == WRONG[text]
+
+
+def test_every_mistake_is_told_at_once(tmp_path, capsys) -> None:
+    (tmp_path / "wrong.toml").write_text('name = "a"\nbased-on = "nothing"\n[cells]\n"nrW nlX" = "qp"\n"nlR nrW" = "i"\n')
+    (tmp_path / "p.rdma").write_text(READ_BACK)
+    assert run(["check", "--order", str(tmp_path / "wrong.toml"), str(tmp_path / "p.rdma")]) == 2
+    said = capsys.readouterr().err
+    assert [code in said for code in ("RR824", "RR825", "RR826")] == [True] * 3
+
+
+@pytest.mark.parametrize("order", ["nonsense", "{name = 3}", "{"])
+def test_an_order_without_a_table_is_refused(order: str) -> None:
+    with pytest.raises(UsageError, match="no order table"):
+        order_table(order)
+
+
+FACTLESS = {
+    "chain": '"nF nrW" = "-"',
+    "flush_chain": '"naW nrW" = "i"',
+    "issue_only": '"nlR nF" = "-"\n"nrW nF" = "-"\n"nlW nF" = "i"\n"nrR nF" = "-"\n"naR nF" = "-"\n"nF nF" = "-"',
+    "flush_poll": '"nrW nrR" = "-"',
+    "fence": '"nF nlR" = "-"',
+    "rmw_row": '"naR nrR" = "-"',
+    "rmw_column": '"nrW naR" = "-"',
+    "write_fence": '"nrW nF" = "qp"',
+}
+
+
+@pytest.mark.parametrize("fact", FACTLESS)
+def test_a_fact_can_be_lacking(fact: str) -> None:
+    order = order_of_file(f'name = "{fact}"\nbased-on = "default"\n[cells]\n{FACTLESS[fact]}\n', "x.toml")
+    assert fact in lacking(order)
+    assert fact_meaning(fact).endswith(".")
+    assert {each.__name__ for each in FACTS} == {*FACTLESS}
+
+
+def test_the_facts_are_those_that_coq_finds_for_every_change_of_one_cell() -> None:
+    """Against docs/proof-tables.md, written from what Coq prints; not of changes that closing the table undoes."""
+    page = (ROOT / "docs/proof-tables.md").read_text(encoding="utf-8")
+    compared = 0
+    for title, order in (("default", "default"), ("order multipath", "multipath"), ("order relaxed", "relaxed")):
+        section = next(
+            part for part in page.split("\n## ") if part.lower().startswith("remote atomics") and _is(part, title)
+        )
+        for earlier, later, proven, lacks in re.findall(
+            r"^\| (\w+|naR, nA) \| (\w+|naR, nA) \| \S+ \| (.*?) \| (.*) \|$", section, re.M
+        ):
+            one, two = (each.partition(",")[0] for each in (earlier, later))
+            told = {new: {*facts.split(", ")} for new, facts in re.findall(r"`(\S+)`: ([^;]+)", lacks)}
+            told |= {new: set() for new in re.findall(r"`(\S+)`", proven)}
+            for new, facts in told.items():
+                if new == "all" or "CPU" in (one, two) or (new == "i" and one not in ("nrW", "nlW", "naW")):
+                    continue
+                changed = f'name = "x"\nbased-on = "{order}"\n[cells]\n"{one} {two}" = "{new}"\n'
+                table = order_table(order_of_file(changed, "x"))
+                if table.cells[one, two] != new or _follows(table.written, table.cells):
+                    continue
+                ours = {*lacking(order_of_file(changed, "x"))} - {"write_fence"}
+                assert ours == facts - {"operation", "inst_row", "queue_pairs"}, (order, one, two, new)
+                compared += 1
+    assert compared > 150
+
+
+def _is(section: str, title: str) -> bool:
+    head = section.split("\n", maxsplit=1)[0].lower()
+    return title in head or (title == "default" and "multipath" not in head and "relaxed" not in head)
+
+
+def _follows(written: object, cells: dict[tuple[str, str], str]) -> bool:
+    assert isinstance(written, dict)
+    return any(cells[cell] != kept for cell, kept in written.items())
+
+
+@pytest.mark.parametrize(("order", "robust"), [("default", True), ("ooo-dp", True), ("multipath", False), ("srd", False)])
+def test_a_read_back_is_what_the_page_promises(order: str, robust: bool) -> None:
+    """mlx5dv_create_qp(3): reads are executed after all previous messages are done executing."""
+    assert (check(READ_BACK, order=order).verdict.value == "robust") is robust
