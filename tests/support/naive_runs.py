@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import VALUE, evaluate
 from rdma_robust.language.flow.cfg import (
     Cas,
@@ -30,6 +31,8 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.model import Model
+
+MOST = 5_000
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,10 @@ class Run:
 
 
 class Runs:
-    """`of[t]` are the prefixes of thread number t; every value that is read is written by one or is there at first."""
+    """`of[t]` are the prefixes of thread number t; every value that is read is written by one or is there at first.
+
+    Raises SizeLimitError where a thread has too many: values that go round and grow on their way have no end.
+    """
 
     def __init__(self, program: Program, model: Model) -> None:
         self.program = program
@@ -76,7 +82,15 @@ class Runs:
         size = -1
         while size != sum(map(len, self.values.values())):
             size = sum(map(len, self.values.values()))
-            self.of = [list(dict.fromkeys(self.prefixes(t))) for t in range(len(self.names))]
+            self.of = [self.few_prefixes(t) for t in range(len(self.names))]
+
+    def few_prefixes(self, t: int) -> list[Run]:
+        found: dict[Run, None] = {}
+        for number, run in enumerate(self.prefixes(t)):
+            if number > MOST:
+                raise SizeLimitError(f"{self.names[t]}: more than {MOST} prefixes of paths")
+            found[run] = None
+        return list(found)
 
     def prefixes(self, t: int) -> Iterator[Run]:
         thread = self.program.threads[t]

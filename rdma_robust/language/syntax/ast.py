@@ -308,12 +308,13 @@ class FlushStatement:
 
 @dataclass(frozen=True, slots=True)
 class LaneDeclaration:
-    """`name to node`, or as many as the family has."""
+    """`name to node`, or as many as the family has; each with room for `depth` requests, if that is said."""
 
     name: Ident
     node: NodeName
     span: Span = field(default=NO_SPAN, compare=False)
     family: FamilyRange | None = None
+    depth: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

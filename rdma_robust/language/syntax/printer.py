@@ -179,7 +179,7 @@ def _request(part: ast.Request) -> str:
         case ast.TryPoll(target, node):
             return f"{reference(target)} = trypoll {place_text(node)}"
         case ast.Lanes(lanes):
-            return "qp " + ", ".join(f"{lane.name.text}{family(lane.family)} to {place_text(lane.node)}" for lane in lanes)
+            return f"qp {', '.join(map(_lane, lanes))}"
         case ast.PostedStatement(buffers, sender, on=on):
             return f"posted {', '.join(map(word_range, buffers))} from {place_text(sender)}{flag_text(on)}"
         case ast.RecvStatement(buffer, sender, on=on):
@@ -256,3 +256,8 @@ def expectation(part: ast.ExpectationClause) -> str:
     if part.kind == "safe":
         return f"{'un' if part.negated else ''}safe under {part.model}"
     return f"{'no ' if part.negated else ''}{part.kind} under {part.model}"
+
+
+def _lane(lane: ast.LaneDeclaration) -> str:
+    depth = "" if lane.depth is None else f" depth {expression(lane.depth)}"
+    return f"{lane.name.text}{family(lane.family)} to {place_text(lane.node)}{depth}"

@@ -156,8 +156,8 @@ class TreeBuilder(CommonBuilder):
         return ast.Flag("on", span_from(parts[0], parts[1]), parts[1])
 
     def lane(self, parts: list[Part]) -> ast.LaneDeclaration:
-        name, family, _, node = parts
-        return ast.LaneDeclaration(ident_of(name), node, span_from(name, node), family)
+        name, family, _, node, _, depth = parts
+        return ast.LaneDeclaration(ident_of(name), node, span_from(name, depth or node), family, depth)
 
     def lanes(self, parts: list[Part]) -> ast.Lanes:
         return ast.Lanes(parts_of_kind(parts, ast.LaneDeclaration), span_from(parts[0], parts[-1]))

@@ -309,8 +309,7 @@ class CandidateExecution:
             return sum(e.type is types and (e.peer, named_lane(e.step.op)) == (peer, lane) for e in threads[thread])
 
         for t, block in enumerate(self.blocks):
-            if block.path.unheard is not None:
-                receiver, lane, filling = block.path.unheard
+            for receiver, lane, filling in block.path.unheard:
                 left = found.left.get((t, names.index(receiver), lane), ())
                 if left and not (filling and left[0].void):
                     return True
