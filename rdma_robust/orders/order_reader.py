@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.orders.order_record import FIXED, PUSHABLE, TYPES, WRITES, OrderTable, closed, ordered_by_word
+from rdma_robust.orders.order_record import PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, with_written
 from rdma_robust.toml_places import TomlText
 
 KEYS: Final = ("name", "title", "based-on", "source", "cells", "rules", "why")
@@ -23,7 +23,7 @@ EVERY: Final = "all"
 """In `why`, the reason for every order of two requests that the table does not keep."""
 
 _CPU: Final = frozenset({"CPU", "lR", "lW", "CAS", "P", "F", "V", "RP", "FL", "nO"})
-_KEPT: Final = ("qp", "i", "-")
+_KEPT: Final = ("qp", "i", "-", UNKNOWN)
 
 Based = Callable[[str], OrderTable]
 
@@ -60,11 +60,11 @@ class _OrderReader:
         self._report.raise_errors()
         ordered = rules.get("completions-order")
         by_word = rules.get("atomics-of-a-word", "program order" if base.by_word else "table") == "program order"
-        cells = closed(written)
-        return OrderTable(
+        pushes = rules.get("reads-push-writes", base.pushes)
+        found = OrderTable(
             texts["name"],
-            {**FIXED, **(ordered_by_word(cells) if by_word else cells)},
-            rules.get("reads-push-writes", base.pushes),
+            {},
+            frozenset(),
             rules.get("receive-covers", base.receives),
             base.behind_polls if ordered is None else texts["based-on"] if ordered else "",
             by_word,
@@ -73,8 +73,8 @@ class _OrderReader:
             texts["source"],
             texts["based-on"],
             why,
-            written,
         )
+        return with_written(found, written, pushes)
 
     def _text(self, document: Mapping[str, Any], key: str) -> str:
         value = document.get(key, "")

@@ -6,7 +6,7 @@ Source: docs/deployed.md, "Tables as files"; docs/model.md, "Preserved order".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 Cells = Mapping[tuple[str, str], str]
@@ -57,7 +57,8 @@ class OrderTable:
         says: why two requests of one queue pair are not kept in order, if that is the same for all.
         title, source, based_on: what it is, who says so, and the table that it changes.
         why: a sentence or an address for a cell or a rule.
-        written: the cells as they are written, without what follows from them.
+        written: the cells as they are written, without what follows from them. A cell may be `?`, not known: then `cells`
+            has the weaker reading.
     """
 
     name: str
@@ -72,6 +73,21 @@ class OrderTable:
     based_on: str = ""
     why: Mapping[str, str] = field(default_factory=dict)
     written: Cells = field(default_factory=dict)
+
+    @property
+    def unknown(self) -> tuple[tuple[str, str], ...]:
+        """The cells of which nobody says whether they are kept."""
+        return tuple(cell for cell, kept in self.written.items() if kept == UNKNOWN)
+
+
+UNKNOWN: Final = "?"
+
+
+def with_written(table: OrderTable, written: Cells, pushes: frozenset[tuple[str, str]]) -> OrderTable:
+    """Return a table with other cells and other reads that push writes, and what follows from these cells."""
+    cells = closed({cell: "-" if kept == UNKNOWN else kept for cell, kept in written.items()})
+    kept = {**FIXED, **(ordered_by_word(cells) if table.by_word else cells)}
+    return replace(table, cells=kept, written=written, pushes=pushes)
 
 
 def ordered_by_word(cells: Cells) -> dict[tuple[str, str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +17,7 @@ from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, UNFOLLOWED, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, Found, VassArtefact
@@ -26,7 +28,7 @@ from rdma_robust.robustness.passes import Context, DecisionPass, Passes, run_pas
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
-from rdma_robust.robustness.searched_orders import ARGUED, not_searched
+from rdma_robust.robustness.searched_orders import ARGUED, lacked_facts, not_searched
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 from rdma_robust.semantics.waits import messages_wait
@@ -75,6 +77,10 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
     """
     context = replace(context, options=context.options.on(program.hardware))
     model = context.options.model
+    if order_table(model.order).unknown:
+        from rdma_robust.robustness.between_tables import decided_unknown_cells  # noqa: PLC0415 - few tables have any
+
+        return decided_unknown_cells(program, model, _under(context))
     try:
         outcome: Outcome = run_passes(passes_for(program, model), program, context)
     except UnconfirmedError as reached:
@@ -118,9 +124,25 @@ def _events(program: Program, context: Context) -> InstrumentationFrame:
 def _axioms(program: Program, context: Context) -> Outcome:
     from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - for models that few ask for
 
+    model = context.options.model
     if context.only is not None:
-        raise UsageError(f"there are no pivot classes under this model: {context.options.model}")
+        raise UsageError(f"there are no pivot classes under this model: {model}")
+    if lacked_facts(program, model) and _has_normal_form(program) and not program.crowds:
+        from rdma_robust.robustness.between_tables import decided_between  # noqa: PLC0415 - few tables lack a fact
+
+        found = decided_between(program, model, _under(context))
+        if found is not None:
+            return found
     return decide_by_axioms(program, context)
+
+
+def _under(context: Context) -> Callable[[Program, Model], Outcome]:
+    """Return the decision under another model, with the same limits."""
+
+    def decided(program: Program, model: Model) -> Outcome:
+        return decided_by_passes(program, replace(context, options=replace(context.options, hardware=model)))
+
+    return decided
 
 
 def _filter(frame: InstrumentationFrame, context: Context) -> FilterArtefact:

@@ -19,6 +19,18 @@ ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
 
 
+def has_atomics(program: Program) -> bool:
+    """Return whether a program has remote atomics."""
+    return any(
+        act.type in _ATOMICS for thread in program.threads for _, _, step in steps(thread) for act in acts_of(step.op)
+    )
+
+
+def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
+    """Return the facts about the table of its order that are asked of the model for the program, and that it lacks."""
+    return () if model.order in ARGUED else lacking(model.order, atomics=has_atomics(program))
+
+
 def not_searched(program: Program, model: Model) -> str:
     """Return why no search decides robustness under `model` with what `program` has; nothing if one does.
 
@@ -28,10 +40,7 @@ def not_searched(program: Program, model: Model) -> str:
         return f"no search is proven to decide robustness under this model ({model})"
     if model.order in ARGUED:
         return ""
-    atomics = any(
-        act.type in _ATOMICS for thread in program.threads for _, _, step in steps(thread) for act in acts_of(step.op)
-    )
-    lacks = lacking(model.order, atomics=atomics)
+    lacks = lacked_facts(program, model)
     if lacks:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
