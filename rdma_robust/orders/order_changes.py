@@ -5,14 +5,15 @@ Source: docs/deployed.md, "Tables as files"; docs/theory.md, "Tables that lack a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_facts import lacked_by
-from rdma_robust.orders.order_record import PUSHABLE, WRITES, OrderTable, with_written
+from rdma_robust.orders.order_record import PUSHABLE, UNKNOWN, WRITES, OrderTable, as_put, with_written
 from rdma_robust.orders.order_strength import keeps_all_of
 
 Cell = tuple[str, str]
@@ -20,23 +21,36 @@ Cell = tuple[str, str]
 MOST_CHANGES: Final = 2
 """Cells that are changed at most to get a table with the facts; beyond that one of the package may do."""
 
-_STEPS: Final = ("-", "i", "qp")
+_STEPS: Final = ("-", "(-)", "i", "qp")
 """What a cell can be, from that which keeps least."""
 
 
-def with_kept(order: str, kept: Mapping[Cell, str], pushes: frozenset[Cell] | None = None) -> str:
-    """Return an order with these cells, and these reads that push writes, and all else as it is.
-
-    Raises UsageError for an order that has no table.
-    """
+def open_cells(order: str, *, messages: bool) -> tuple[Cell, ...]:
+    """Return the cells of an order that can be read in two ways: those that nobody knows and, where a program has
+    `messages`, those that are not for messages what they are for puts."""
     table = order_table(order)
-    return told_order(with_written(table, {**table.written, **kept}, table.pushes if pushes is None else pushes))
+    return (*table.unknown, *(table.messages if messages else ()))
 
 
-def resolved(order: str, kept: frozenset[Cell]) -> str:
-    """Return an order in which the cells that nobody knows are kept if they are in `kept`, and else are not."""
-    unknown = order_table(order).unknown
-    return with_kept(order, {cell: "qp" if cell in kept else "-" for cell in unknown}) if unknown else order
+def reading(order: str, kept: frozenset[Cell]) -> str:
+    """Return an order that says of messages what it says of puts, in which the open cells are kept as far as they may be if
+    they are in `kept`, and else as little."""
+    table = order_table(order)
+    written = {cell: _read(word, cell in kept) for cell, word in table.written.items()}
+    for cell, word in table.messages.items():
+        put = as_put(cell)
+        written[put] = (max if cell in kept else min)(written[put], _read(word, cell in kept), key=_STEPS.index)
+    plain = replace(table, messages={}, matching="in order")
+    return told_order(with_written(plain, written, table.pushes))
+
+
+def _read(word: str, kept: bool) -> str:
+    return word if word != UNKNOWN else "qp" if kept else "-"
+
+
+def told_of_source(order: str) -> str:
+    """Return an order in which a polled completion of a put tells only that its source was read."""
+    return told_order(replace(order_table(order), tells="source"))
 
 
 @cache
@@ -76,8 +90,8 @@ def _stronger(table: OrderTable) -> Iterator[OrderTable]:
 
 def _moved(table: OrderTable, by: int) -> Iterator[OrderTable]:
     for cell, kept in table.written.items():
-        if kept in _STEPS:
-            steps = _STEPS if cell[0] in WRITES else ("-", "qp")
+        if kept in ("-", "i", "qp"):
+            steps = ("-", "i", "qp") if cell[0] in WRITES else ("-", "qp")
             at = steps.index(kept) + by
             if 0 <= at < len(steps):
                 yield with_written(table, {**table.written, cell: steps[at]}, table.pushes)

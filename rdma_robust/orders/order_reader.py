@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.orders.order_record import PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, with_written
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, as_put, with_written
 from rdma_robust.toml_places import TomlText
 
 KEYS: Final = ("name", "title", "based-on", "source", "cells", "rules", "why")
@@ -16,6 +16,8 @@ RULES: Final[Mapping[str, tuple[str | bool, ...]]] = {
     "receive-covers": ("earlier", "own"),
     "completions-order": (True, False),
     "atomics-of-a-word": ("table", "program order"),
+    "completion-tells": ("source", "placed"),
+    "receives-match": ("in order", "any"),
 }
 """The rules that a file can name, and the words that they can be; the first one may also be a list of pairs."""
 
@@ -52,7 +54,9 @@ class _OrderReader:
                 self._refuse("RR822", (key,), f"there is no {quote(key)} in an order table", listing(map(quote, KEYS)))
         texts = {key: self._text(document, key) for key in ("name", "title", "based-on", "source")}
         base = self._base(texts["based-on"])
-        written = {**base.written, **dict(self._cells(document))}
+        cells = dict(self._cells(document))
+        messages = {**base.messages, **{cell: kept for cell, kept in cells.items() if MESSAGE in cell}}
+        written = {**base.written, **{cell: kept for cell, kept in cells.items() if MESSAGE not in cell}}
         rules = self._rules(document)
         why = dict(self._why(document))
         if "name" not in document:
@@ -73,6 +77,9 @@ class _OrderReader:
             texts["source"],
             texts["based-on"],
             why,
+            messages={cell: kept for cell, kept in messages.items() if kept != written[as_put(cell)]},
+            tells=rules.get("completion-tells", base.tells),
+            matching=rules.get("receives-match", base.matching),
         )
         return with_written(found, written, pushes)
 
@@ -104,7 +111,7 @@ class _OrderReader:
             cell = self._cell("cells", name)
             if cell is None:
                 continue
-            allowed = [word for word in _KEPT if word != "i" or cell[0] in WRITES]
+            allowed = [word for word in _KEPT if word != "i" or cell[0] in (*WRITES, MESSAGE)]
             if cell == ("nrR", "nrR"):
                 allowed.append("(-)")
             if kept in allowed:
@@ -121,7 +128,7 @@ class _OrderReader:
         if len(words) != 2:
             self._refuse("RR826", (part, name), f"{quote(name)} is no cell", "the types of two events, the earlier first")
             return None
-        wrong = [word for word in words if word not in TYPES]
+        wrong = [word for word in words if word not in (*TYPES, MESSAGE)]
         if not wrong:
             return words[0], words[1]
         fixed = next((word for word in wrong if word in _CPU), "")
@@ -131,7 +138,7 @@ class _OrderReader:
         if "nA" in wrong:
             said = "nA, the event of an atomic that excludes every access, has the cells of naR"
         hint = "" if fixed or "nA" in wrong else did_you_mean(wrong[0], TYPES)
-        self._refuse("RR826", (part, name), said, listing(TYPES), hint)
+        self._refuse("RR826", (part, name), said, listing((*TYPES, MESSAGE)), hint)
         return None
 
     def _rules(self, document: Mapping[str, Any]) -> dict[str, Any]:

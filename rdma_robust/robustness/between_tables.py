@@ -6,17 +6,23 @@ of any table is one if the axioms of this table confirm it. Source: docs/theory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from rdma_robust.orders import order_name
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_changes import resolved, stronger_with_facts, weaker_with_facts
+from rdma_robust.orders.order_changes import (
+    Cell,
+    open_cells,
+    reading,
+    stronger_with_facts,
+    told_of_source,
+    weaker_with_facts,
+)
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
-from rdma_robust.robustness.searched_orders import has_atomics
+from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 
@@ -26,11 +32,8 @@ Decide = Callable[[Program, Model], Outcome]
 
 def decided_between(program: Program, model: Model, decide: Decide) -> Outcome | None:
     """Return what the nearest tables with the facts say of the program under `model`, None if they do not decide it."""
-    lacks = f"order {model.order_name}, which lacks a fact about its table"
-    for found, which in ((weaker_with_facts, "weaker"), (stronger_with_facts, "stronger")):
-        order = found(model.order, atomics=has_atomics(program))
-        if order is None:
-            continue
+    lacks = f"order {model.order_name}, under which no search is argued"
+    for order, which in _neighbours(program, model):
         outcome = decide(program, replace(model, order=order))
         if which == "weaker" and outcome.verdict is Verdict.ROBUST:
             return replace(outcome, model=model, reason=f"{outcome.reason}: so it is under a weaker table than {lacks}")
@@ -39,6 +42,18 @@ def decided_between(program: Program, model: Model, decide: Decide) -> Outcome |
             reason = f"a violating trace was found under a {which} table, and confirmed by the axioms of {lacks}"
             return replace(outcome, model=model, reason=reason, witness=witness)
     return None
+
+
+def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
+    """Yield orders that keep less or more, and that the search decides."""
+    plain, atomics = told_of_source(model.order), has_atomics(program)
+    if plain != model.order and not lacked_facts(program, replace(model, order=plain)):
+        yield plain, "weaker"
+        return
+    for which, found in (("weaker", weaker_with_facts), ("stronger", stronger_with_facts)):
+        order = found(plain, atomics=atomics)
+        if order is not None and (which == "weaker" or plain == model.order):
+            yield order, which
 
 
 def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness | None:
@@ -50,28 +65,42 @@ def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness
     return confirm(program, LiftedTrace(trace, witness.before, witness.pivot, witness.run), model)
 
 
-def decided_unknown_cells(program: Program, model: Model, decide: Decide) -> Outcome:
-    """Return the outcome under a table with cells that nobody knows: the verdict that the program has whichever they are, or
-    UNKNOWN with the cells on which it depends and the run that the weaker reading allows."""
-    unknown = frozenset(order_table(model.order).unknown)
+def is_open(program: Program, model: Model) -> bool:
+    """Return whether the table can be read in more than one way for what the program has."""
+    messages = has_messages(program)
+    return bool(open_cells(model.order, messages=messages)) or _any_receive(program, model)
 
-    def under(kept: frozenset[tuple[str, str]]) -> Outcome:
-        return decide(program, replace(model, order=resolved(model.order, kept)))
 
+def _any_receive(program: Program, model: Model) -> bool:
+    return order_table(model.order).matching == "any" and has_messages(program)
+
+
+def decided_both_ways(program: Program, model: Model, decide: Decide) -> Outcome:
+    """Return the outcome under a table with cells that can be read in two ways: the verdict that the program has whichever
+    they are, or UNKNOWN with the cells on which it depends and the run that the weaker reading allows. A table that lets
+    messages take any receive has more executions than one that does not: only NOT ROBUST follows from that one."""
+    cells = frozenset(open_cells(model.order, messages=has_messages(program)))
+
+    def under(kept: frozenset[Cell]) -> Outcome:
+        return decide(program, replace(model, order=reading(model.order, kept)))
+
+    strong = under(cells)
+    if strong.verdict is not Verdict.ROBUST:
+        return strong
+    if _any_receive(program, model):
+        said = f"order {model.order_name} lets a message take any posted receive"
+        return _undecided(strong, model, f"{said}: it is robust if messages take them in order, and no more is known")
     weak = under(frozenset())
     if weak.verdict is not Verdict.NOT_ROBUST:
         return replace(weak, model=model)
-    strong = under(unknown)
-    if strong.verdict is not Verdict.ROBUST:
-        return strong
-    needed = [" ".join(cell) for cell in sorted(unknown) if under(unknown - {cell}).verdict is not Verdict.ROBUST]
-    cells = ", ".join(needed or (" ".join(cell) for cell in sorted(unknown)))
-    reason = (
-        f"it depends on {cells}, of which order {order_name(model.order)} does not say whether it is kept: {broken_by(weak)}"
-    )
-    return replace(
-        weak, verdict=Verdict.UNKNOWN, model=model, reason=reason, witness=None, checked_by=(), faults_exact=False
-    )
+    needed = [" ".join(cell) for cell in sorted(cells) if under(cells - {cell}).verdict is not Verdict.ROBUST]
+    named = ", ".join(needed or (" ".join(cell) for cell in sorted(cells)))
+    return _undecided(weak, model, f"it depends on {named}, which order {model.order_name} leaves open: {broken_by(weak)}")
+
+
+def _undecided(outcome: Outcome, model: Model, reason: str) -> Outcome:
+    left = replace(outcome, verdict=Verdict.UNKNOWN, model=model, reason=reason, witness=None)
+    return replace(left, checked_by=(), faults_exact=False)
 
 
 def broken_by(outcome: Outcome) -> str:

@@ -17,7 +17,6 @@ from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.orders.known_orders import order_table
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, UNFOLLOWED, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
 from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, Found, VassArtefact
@@ -28,7 +27,7 @@ from rdma_robust.robustness.passes import Context, DecisionPass, Passes, run_pas
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
-from rdma_robust.robustness.searched_orders import ARGUED, lacked_facts, not_searched
+from rdma_robust.robustness.searched_orders import ARGUED, not_searched
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 from rdma_robust.semantics.waits import messages_wait
@@ -77,10 +76,11 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
     """
     context = replace(context, options=context.options.on(program.hardware))
     model = context.options.model
-    if order_table(model.order).unknown:
-        from rdma_robust.robustness.between_tables import decided_unknown_cells  # noqa: PLC0415 - few tables have any
+    if model.order not in ARGUED:
+        from rdma_robust.robustness.between_tables import decided_both_ways, is_open  # noqa: PLC0415 - few tables need it
 
-        return decided_unknown_cells(program, model, _under(context))
+        if is_open(program, model):
+            return decided_both_ways(program, model, _under(context))
     try:
         outcome: Outcome = run_passes(passes_for(program, model), program, context)
     except UnconfirmedError as reached:
@@ -127,7 +127,7 @@ def _axioms(program: Program, context: Context) -> Outcome:
     model = context.options.model
     if context.only is not None:
         raise UsageError(f"there are no pivot classes under this model: {model}")
-    if lacked_facts(program, model) and _has_normal_form(program) and not program.crowds:
+    if not_searched(program, model) and _has_normal_form(program) and not program.crowds:
         from rdma_robust.robustness.between_tables import decided_between  # noqa: PLC0415 - few tables lack a fact
 
         found = decided_between(program, model, _under(context))

@@ -148,6 +148,25 @@ Examples
   rdma-robust explain --model tso,pso lock.rdma
 """
 
+HARDWARE_HELP = """Look at order tables: what networks keep of the order of a queue pair, with their sources.
+
+\b
+  hardware list              the tables of the tool
+  hardware show TABLE...     cells, rules, sources and reasons, and what decides programs under it
+  hardware check TABLE...    what is wrong with a file, and which facts of the proofs the table has
+  hardware compare A B       which keeps more, and the cells and rules in which they differ
+
+TABLE is a name or FILE.toml. `synthesise` finds the smallest programs that two tables tell apart.
+
+\b
+Exit codes
+  0  done      2  usage, or a file with mistakes
+\b
+Examples
+  rdma-robust hardware show ooo-dp
+  rdma-robust hardware compare multipath mine.toml
+"""
+
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
 
 Settings are words of a `hardware` line. Listed are all programs of at most N statements, of all threads together, that show
@@ -391,6 +410,14 @@ TOOL: Final = Tool(
         ),
         CommandEntry(
             "explain", EXPLAIN_HELP, function_of("explain"), rank=80, group=("Understand", 10), settings=(*LIMITS, *MACHINE)
+        ),
+        CommandEntry(
+            "hardware",
+            HARDWARE_HELP,
+            function_of("hardware"),
+            rank=135,
+            group=("Understand", 35),
+            reads=(".toml",),
         ),
         CommandEntry(
             "synthesise",

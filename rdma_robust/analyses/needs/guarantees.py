@@ -37,7 +37,9 @@ class Guarantee:
         """Return whether it can keep an event of the one type before one of the other."""
         if self.push is not None:
             return {earlier, later} == {*self.push}
-        return (earlier, later) in self.cells or not self.cells
+        if not self.cells:
+            return strongest_cells().get((earlier, later), "-") != "-"
+        return (earlier, later) in self.cells
 
 
 def _guarantees() -> Iterator[Guarantee]:
@@ -58,6 +60,7 @@ def _cells(earlier: str, later: str) -> tuple[tuple[str, str], ...]:
     return tuple((row, column) for row in rows for column in columns)
 
 
+@cache
 def strongest_cells() -> Mapping[tuple[str, str], str]:
     """Return the cells of the order that keeps most."""
     return {**order_table(BASE).written, **MORE_KEPT}

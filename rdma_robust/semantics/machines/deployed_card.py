@@ -89,8 +89,8 @@ class CardMachine:
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"), program.memories)
         self.only_own = receives_of_own(model)
-        self._check_order()
         self.connections = connections(program)
+        self._check_order()
         self.placed = {i: kind_of_words(EventType.NRW, cell) for i, cell in enumerate(program.cells) if not cell.plain}
         self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
         self._ready: list[dict[tuple[Queue, Kind, int], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
@@ -98,7 +98,10 @@ class CardMachine:
     def _check_order(self) -> None:
         """Raise UsageError for a table under which something need not wait for what a compare-and-swap reads, but for what
         it writes if it succeeds: then whether it has to wait is known only later than it happens."""
-        unknown = order_table(self.model.order).unknown
+        table = order_table(self.model.order)
+        unknown = [*table.unknown, *(table.messages if self.connections else ())]
+        if table.matching == "any" and self.connections:
+            raise UsageError(f"no machine lets a message take any posted receive, as order {self.model.order_name} does")
         if unknown:
             cells = ", ".join(map(" ".join, unknown))
             raise UsageError(
