@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_changes import (
     Cell,
@@ -20,9 +20,10 @@ from rdma_robust.orders.order_changes import (
     told_of_source,
     weaker_with_facts,
 )
+from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
-from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts
+from rdma_robust.robustness.searched_orders import ARGUED, has_atomics, has_messages, not_searched
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 
@@ -45,15 +46,20 @@ def decided_between(program: Program, model: Model, decide: Decide) -> Outcome |
 
 
 def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
-    """Yield orders that keep less or more, and that the search decides."""
-    plain, atomics = told_of_source(model.order), has_atomics(program)
-    if plain != model.order and not lacked_facts(program, replace(model, order=plain)):
-        yield plain, "weaker"
+    """Yield an order that keeps less and one that keeps more, which the search decides: with the facts, and as near as was
+    found, or else one for which docs/theory.md argues all programs."""
+    if not_searched(program, replace(model, order=RDMA.order)):
         return
-    for which, found in (("weaker", weaker_with_facts), ("stronger", stronger_with_facts)):
-        order = found(plain, atomics=atomics)
-        if order is not None and (which == "weaker" or plain == model.order):
-            yield order, which
+    plain, atomics = told_of_source(model.order), has_atomics(program)
+    weaker = (plain, weaker_with_facts(plain, atomics=atomics), *ARGUED)
+    stronger = (stronger_with_facts(plain, atomics=atomics) if plain == model.order else None, *ARGUED)
+    for which, orders in (("weaker", weaker), ("stronger", stronger)):
+        for order in orders:
+            if order is None or order == model.order or not_searched(program, replace(model, order=order)):
+                continue
+            if keeps_all_of(model.order, order) if which == "weaker" else keeps_all_of(order, model.order):
+                yield order, which
+                break
 
 
 def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness | None:

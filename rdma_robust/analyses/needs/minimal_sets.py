@@ -39,7 +39,7 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class MinimalSets:
-    """What was found: the minimal sets, the counterexamples that say why nothing less is enough, and what is left open.
+    """The minimal sets of a program, the counterexamples that say why nothing less is enough, and what is left open.
 
     `strongest` is the outcome with every guarantee: if that is not robust, no set is enough. Without `open` there are no
     other minimal sets.

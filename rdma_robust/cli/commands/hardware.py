@@ -40,7 +40,7 @@ def run_hardware(action: str, orders: tuple[str, ...]) -> Exit:
     lines: list[str] = []
     match action:
         case "list":
-            lines = report.listed()
+            lines = report.tables_listed()
         case "compare":
             lines = [*report.compared(*orders)]
         case "check":

@@ -22,7 +22,7 @@ RULES = {
 """The rules of tables, and what they are about."""
 
 
-def listed() -> list[str]:
+def tables_listed() -> list[str]:
     """Return a line for each table of the package."""
     width = max(map(len, SHIPPED))
     return [f"{name:{width}}  {order_table(name).title}" for name in SHIPPED]
@@ -35,7 +35,7 @@ def shown(order: str) -> list[str]:
     lines += [f"source: {table.source}"] if table.source else []
     lines += [f"based on: {table.based_on}"] if table.based_on else []
     lines += ["", *matrix(table), ""]
-    lines += [f"{name} = {said}" for name, said in rules_of(table).items()]
+    lines += [f"{name} = {said}" for name, said in rules_said(table).items()]
     lines += ["", *(f"{name}: {said}" for name, said in table.why.items())] if table.why else []
     return [*lines, "", *decided_by(order)]
 
@@ -58,7 +58,7 @@ def matrix(table: OrderTable) -> list[str]:
     return [head, *rows]
 
 
-def rules_of(table: OrderTable) -> dict[str, str]:
+def rules_said(table: OrderTable) -> dict[str, str]:
     """Return what a table says of each rule, in words."""
     pushes = ", ".join(f"{read} {write}" for read, write in sorted(table.pushes)) or "none"
     return {
@@ -84,16 +84,16 @@ def decided_by(order: str) -> list[str]:
         near = {"weaker": weaker_with_facts(order, atomics=atomics), "stronger": stronger_with_facts(order, atomics=atomics)}
         for which, other in near.items():
             if other is not None:
-                found.append(f"  next {which} table with the facts: {'; '.join(differences(order, other)) or other}")
+                found.append(f"  next {which} table with the facts: {'; '.join(cells_that_differ(order, other)) or other}")
     return found
 
 
-def differences(one: str, two: str) -> list[str]:
+def cells_that_differ(one: str, two: str) -> list[str]:
     """Return the cells and rules in which two orders differ, with what each says."""
     first, second = order_table(one), order_table(two)
     cells = (cell for cell in first.cells if first.cells[cell] != second.cells[cell])
     found = [f"{' '.join(cell)}: {first.cells[cell]}, {second.cells[cell]}" for cell in cells]
-    rules, others = rules_of(first), rules_of(second)
+    rules, others = rules_said(first), rules_said(second)
     return [*found, *(f"{name}: {rules[name]}; {others[name]}" for name in rules if rules[name] != others[name])]
 
 
@@ -108,7 +108,7 @@ def compared(one: str, two: str) -> Iterator[str]:
         yield f"{strong} keeps all that {weak} keeps"
     else:
         yield f"{names[0]} and {names[1]} each keep what the other does not"
-    yield from (f"  {each}" for each in differences(one, two))
+    yield from (f"  {each}" for each in cells_that_differ(one, two))
 
 
 def table_page(orders: Sequence[str] = SHIPPED) -> Iterator[str]:
@@ -121,6 +121,6 @@ def table_page(orders: Sequence[str] = SHIPPED) -> Iterator[str]:
         yield f"|{'---|' * len(rows[0])}"
         yield from (f"| {' | '.join(row)} |" for row in rows[1:])
         yield ""
-        yield from (f"- `{name}`: {said}" for name, said in rules_of(table).items())
+        yield from (f"- `{name}`: {said}" for name, said in rules_said(table).items())
         yield from (f"- {name}: {said}" for name, said in table.why.items())
         yield ""

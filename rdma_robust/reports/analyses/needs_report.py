@@ -52,7 +52,7 @@ class NeededSet:
 
 @dataclass(frozen=True, slots=True)
 class TableAnswer:
-    """Whether an order table gives one of the sets, and what it lacks of the one to which it comes closest."""
+    """An order table: whether it gives one of the sets, and what it lacks of the one to which it comes closest."""
 
     order: str
     gives: bool
