@@ -13,6 +13,7 @@ Value = int | str
 """A number, or an expression of the language."""
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_PLACE: Final = re.compile(r"[A-Za-z_]\w*(\[\d+\])?", re.ASCII)
 _PIECE: Final = re.compile(r"[\w\s.,\[\]()+\-*/%=!<>&|]*", re.ASCII)
 
 
@@ -45,8 +46,19 @@ def word(text: str, what: str) -> str:
     return text
 
 
-def _flags(unsignaled: bool, inline: bool, fenced: bool) -> str:
-    return " inline" * inline + " unsignaled" * unsignaled + " fenced" * fenced
+def place(text: str, what: str) -> str:
+    """Return the name of a node, a thread or a lane, of one of several with its number: `q[2]`."""
+    if not isinstance(text, str) or not _PLACE.fullmatch(text):
+        raise UsageError(f"{quote(str(text))} is no name of a {what}: a word, or one with a number, `q[2]`")
+    return text
+
+
+def _flags(unsignaled: bool, inline: bool, fenced: bool, on: str = "") -> str:
+    return " inline" * inline + " unsignaled" * unsignaled + " fenced" * fenced + _on(on)
+
+
+def _on(lane: str) -> str:
+    return f" on {place(lane, 'lane')}" if lane else ""
 
 
 def _into(register: str) -> str:
@@ -106,10 +118,11 @@ class StatementLines:
         into: str = "",
         unsignaled: bool = False,
         fenced: bool = False,
+        on: str = "",
         at: Span | None = None,
     ) -> Self:
         """`into = cas(variable, expected, new)`: write `new` if the variable is as expected; else as :meth:`faa`."""
-        return self._atomic("cas", (variable, expected, new), into, _flags(unsignaled, False, fenced), at)
+        return self._atomic("cas", (variable, expected, new), into, _flags(unsignaled, False, fenced, on), at)
 
     def faa(
         self,
@@ -119,11 +132,12 @@ class StatementLines:
         into: str = "",
         unsignaled: bool = False,
         fenced: bool = False,
+        on: str = "",
         at: Span | None = None,
     ) -> Self:
         """`into = faa(variable, value)`: add `value`; without `into` the old value goes nowhere, and the variable may be
         `NODE.variable`: then it is a request, made as the flags say."""
-        return self._atomic("faa", (variable, value), into, _flags(unsignaled, False, fenced), at)
+        return self._atomic("faa", (variable, value), into, _flags(unsignaled, False, fenced, on), at)
 
     def swap(
         self,
@@ -133,10 +147,11 @@ class StatementLines:
         into: str = "",
         unsignaled: bool = False,
         fenced: bool = False,
+        on: str = "",
         at: Span | None = None,
     ) -> Self:
         """`into = swap(variable, value)`: write `value`; else as :meth:`faa`."""
-        return self._atomic("swap", (variable, value), into, _flags(unsignaled, False, fenced), at)
+        return self._atomic("swap", (variable, value), into, _flags(unsignaled, False, fenced, on), at)
 
     def _atomic(self, name: str, operands: tuple[Value, ...], into: str, flags: str, at: Span | None) -> Self:
         """The line of an atomic operation on the first of the operands."""
@@ -159,6 +174,7 @@ class StatementLines:
         fenced: bool = False,
         imm: Value = "",
         to: str = "",
+        on: str = "",
         at: Span | None = None,
     ) -> Self:
         """`put target = source`: the target is `NODE.variable`, the source a variable of this node or a constant.
@@ -168,16 +184,25 @@ class StatementLines:
         """
         if (imm == "") != (to == ""):
             raise UsageError(f"thread {self.name}: an immediate, `imm`, goes `to` a thread: name both")
-        message = "" if imm == "" else f" imm {piece(imm, 'an immediate')} to {word(to, 'thread')}"
-        made = f"put {piece(target, 'a target')} = {piece(source, 'a source')}{_flags(unsignaled, inline, fenced)}{message}"
+        message = "" if imm == "" else f" imm {piece(imm, 'an immediate')} to {place(to, 'thread')}"
+        made = (
+            f"put {piece(target, 'a target')} = {piece(source, 'a source')}{_flags(unsignaled, inline, fenced, on)}{message}"
+        )
         return self._line(made, at)
 
     def get(
-        self, target: str, source: str, *, unsignaled: bool = False, fenced: bool = False, at: Span | None = None
+        self,
+        target: str,
+        source: str,
+        *,
+        unsignaled: bool = False,
+        fenced: bool = False,
+        on: str = "",
+        at: Span | None = None,
     ) -> Self:
         """`get target = source`: the target is a variable of this node, the source `NODE.variable`, or an atomic operation
         on one, such as `cas(NODE.variable, 0, 1)`."""
-        made = f"get {piece(target, 'a target')} = {piece(source, 'a source')}{_flags(unsignaled, False, fenced)}"
+        made = f"get {piece(target, 'a target')} = {piece(source, 'a source')}{_flags(unsignaled, False, fenced, on)}"
         return self._line(made, at)
 
     def send(
@@ -188,58 +213,64 @@ class StatementLines:
         unsignaled: bool = False,
         inline: bool = False,
         fenced: bool = False,
+        on: str = "",
         at: Span | None = None,
     ) -> Self:
         """`send source to thread`, a message to a thread of another node; the source is as in :meth:`put`."""
-        made = f"send {piece(source, 'a source')} to {word(to, 'thread')}{_flags(unsignaled, inline, fenced)}"
+        made = f"send {piece(source, 'a source')} to {place(to, 'thread')}{_flags(unsignaled, inline, fenced, on)}"
         return self._line(made, at)
 
-    def posted(self, *buffers: str, sender: str, at: Span | None = None) -> Self:
-        """`posted buffer, ... from sender`: receives that are posted before anything runs."""
-        named = ", ".join(piece(buffer, "a buffer") for buffer in buffers)
-        return self._line(f"posted {named} from {word(sender, 'thread')}", at)
+    def qp(self, lane: str, node: str, *, depth: Value = "", at: Span | None = None) -> Self:
+        """`qp lane to node`: a queue pair beside the nameless one, with room for `depth` requests; requests are `on` it."""
+        room = "" if depth == "" else f" depth {piece(depth, 'a depth')}"
+        return self._line(f"qp {word(lane, 'lane')} to {place(node, 'node')}{room}", at)
 
-    def recv(self, buffer: str, sender: str, *, at: Span | None = None) -> Self:
+    def posted(self, *buffers: str, sender: str, on: str = "", at: Span | None = None) -> Self:
+        """`posted buffer, ... from sender`: receives that are posted before anything runs, for messages `on` its lane."""
+        named = ", ".join(piece(buffer, "a buffer") for buffer in buffers)
+        return self._line(f"posted {named} from {place(sender, 'thread')}{_on(on)}", at)
+
+    def recv(self, buffer: str, sender: str, *, on: str = "", at: Span | None = None) -> Self:
         """`recv buffer from sender`: post a receive buffer, a variable of this node."""
-        return self._line(f"recv {piece(buffer, 'a buffer')} from {word(sender, 'thread')}", at)
+        return self._line(f"recv {piece(buffer, 'a buffer')} from {place(sender, 'thread')}{_on(on)}", at)
 
     def barrier(self, *threads: str, at: Span | None = None) -> Self:
         """`barrier threads`: wait until all of these threads, or all of the program, stand at one too."""
-        return self._line(f"barrier {', '.join(word(name, 'thread') for name in threads)}".rstrip(), at)
+        return self._line(f"barrier {', '.join(place(name, 'thread') for name in threads)}".rstrip(), at)
 
-    def rpoll(self, sender: str, *, into: str = "", at: Span | None = None) -> Self:
+    def rpoll(self, sender: str, *, into: str = "", on: str = "", at: Span | None = None) -> Self:
         """`into = rpoll sender`: wait for the earliest message not polled yet; its immediate, or 0, goes to a register."""
-        return self._line(f"{_into(into)}rpoll {word(sender, 'thread')}", at)
+        return self._line(f"{_into(into)}rpoll {place(sender, 'thread')}{_on(on)}", at)
 
     def poll(self, *nodes: str, times: Value = "", into: str = "", at: Span | None = None) -> Self:
         """`poll node`; with `times` for so many completions; of several nodes for one of any of them, and which that is,
         counted from 0, goes `into` a register."""
-        named = " or ".join(word(node, "node") for node in nodes)
+        named = " or ".join(place(node, "node") for node in nodes)
         number = "" if times == "" else f" {piece(times, 'a number')}"
         return self._line(f"{_into(into)}poll {named}{number}", at)
 
     def trypoll(self, into: str, node: str, *, at: Span | None = None) -> Self:
         """`into = trypoll node`: 1 and a completion, or 0."""
-        return self._line(f"{_into(into)}trypoll {word(node, 'node')}", at)
+        return self._line(f"{_into(into)}trypoll {place(node, 'node')}", at)
 
     def rfence(self, node: str, *, at: Span | None = None) -> Self:
-        return self._line(f"rfence {word(node, 'node')}", at)
+        return self._line(f"rfence {place(node, 'node')}", at)
 
     def flush(self, node: str, *, at: Span | None = None) -> Self:
         """`flush node`: wait until every operation towards the node has taken effect."""
-        return self._line(f"flush {word(node, 'node')}", at)
+        return self._line(f"flush {place(node, 'node')}", at)
 
     def order(self, node: str, *, at: Span | None = None) -> Self:
         """`order node`: remote writes and atomics towards the node before it take effect before those behind it."""
-        return self._line(f"order {word(node, 'node')}", at)
+        return self._line(f"order {place(node, 'node')}", at)
 
     def start(self, thread: str, *, at: Span | None = None) -> Self:
         """`start thread`: let a thread begin, which waits for that."""
-        return self._line(f"start {word(thread, 'thread')}", at)
+        return self._line(f"start {place(thread, 'thread')}", at)
 
     def join(self, thread: str, *, at: Span | None = None) -> Self:
         """`join thread`: wait until a thread has ended."""
-        return self._line(f"join {word(thread, 'thread')}", at)
+        return self._line(f"join {place(thread, 'thread')}", at)
 
     def mfence(self, *, at: Span | None = None) -> Self:
         """`mfence`: wait until the own store buffers are empty."""

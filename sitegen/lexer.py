@@ -42,7 +42,7 @@ class RdmaLexer(RegexLexer):
             (r"(order)([ \t]+)(\w+)(?=[ \t]*(?:[;}/\n]|$))", _parts(Name.Builtin, Whitespace, Name)),
             (r"(qp)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(posted)([ \t]+)(?=\w)|(send)([ \t]+)(?=[\w(!-])", _parts(Keyword, Whitespace, Name.Builtin, Whitespace)),
-            (r"(?<=[\w)\]])([ \t]+)(to|from|imm)([ \t]+)(?=[\w(!-])", _parts(Whitespace, Name.Builtin, Whitespace)),
+            (r"(?<=[\w)\]])([ \t]+)(to|from|imm|depth)([ \t]+)(?=[\w(!-])", _parts(Whitespace, Name.Builtin, Whitespace)),
             (r"(?<=[\w)\]])([ \t]+)(unsignaled|inline|fenced)\b", _parts(Whitespace, Name.Builtin)),
             (r"(relaxed|sync)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(hardware)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),

@@ -174,6 +174,19 @@ RNR: Final = Folder(
     ("hardware", hardware),
 )
 
+WORDS: Final = Folder(
+    LITMUS / "words",
+    "Messages of several words",
+    "Programs that send several words in one message. The first comment of each says what it is and where it comes from. "
+    "`rdma-robust litmus/words/*.rdma` decides them.",
+    (
+        ("Landing", "in which order the words of a message are there", r"words-(last|multipath)"),
+        ("Sources", "when the words of a message may be written again", r"words-(inline|reused)|words$"),
+        ("Buffers", "messages and buffers of several lengths", r"words-"),
+    ),
+    ("hardware", hardware),
+)
+
 STANDARDS: Final = Folder(
     LITMUS / "standards",
     "What standards promise",
@@ -229,4 +242,4 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR, WORDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import signal
 import subprocess
@@ -27,6 +28,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("no deadline: the machine may be busy", deadline=None)
 settings.load_profile("no deadline: the machine may be busy")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was loaded and collected out of garbage collections: thousands of tests, and it stays to the end anyhow.
+
+    That is a sixth of the processor time of the suite.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = str(Path(sys.executable).parent / "rdma-robust")

@@ -145,6 +145,11 @@ def receives_of_own(model: Model) -> bool:
     return order_table(model.order).receives == "own"
 
 
+def promises_nothing(model: Model) -> bool:
+    """Whether no two requests are kept in order just because they follow each other: what standards of libraries say."""
+    return bool(order_table(model.order).says)
+
+
 def table_cell(earlier: EventType, later: EventType, order: str = "default") -> str:
     """Return the table's cell as printed, for the types of two events of one thread; INIT raises KeyError.
 

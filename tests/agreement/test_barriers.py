@@ -18,7 +18,7 @@ from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.agreement.test_deployed import agreeing, decided
 from tests.support.random_barriers import KINDS, coordinated, random_barriers
 from tests.support.random_deployed import loaded
-from tests.support.shares import chunks
+from tests.support.shares import chunks, share
 
 Case = tuple[Program, Model]
 
@@ -57,17 +57,17 @@ def as_coordinated(cases: Iterable[Case]) -> int:
     return compared
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS, 4))
 def test_the_search_is_brute_force(kind: str) -> None:
     assert agreeing(random_barriers(kind, range(6)), 1) >= 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS, 4))
 def test_machines_end_as_the_axioms_say(kind: str) -> None:
     assert same_outcomes(random_barriers(kind, range(3))) >= 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS, 4))
 def test_a_coordinator_gives_the_same_verdicts(kind: str) -> None:
     assert as_coordinated(random_barriers(kind, range(4))) >= 1
 

@@ -124,7 +124,9 @@ thread W on S { x = 1 }
 """No number of completions is enough, nothing depends on values, and without the poll it is not robust."""
 
 
-@pytest.mark.parametrize("model", [RDMA, Model(cpu="tso"), Model(order="multipath"), Model(order="relaxed", cpu="tso")])
+@pytest.mark.parametrize(
+    "model", share([RDMA, Model(cpu="tso"), Model(order="multipath"), Model(order="relaxed", cpu="tso")], 4)
+)
 def test_the_cut_off_says_what_own_counters_say(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     program = loaded(BACKLOG)
     options = CheckOptions(hardware=model, timeout=60)

@@ -29,6 +29,7 @@ from rdma_robust.semantics.machines.final import state_names
 from tests.agreement.test_repair_deployed import does
 from tests.support.naive_repair import Inserts, Prices, all_inserts, patched, sets
 from tests.support.random_repairs import KINDS, repair_text
+from tests.support.shares import share
 
 LIMITS: Final = CheckOptions(max_states=4000)
 COSTS: Final = Costs(poll=2, rfence=2, flush=3, loop_weight=2, mfence=2)
@@ -156,7 +157,7 @@ def agrees(text: str) -> Repair:
     "seeds",
     [range(2), pytest.param(range(2, 40), marks=pytest.mark.ci), pytest.param(range(40, 600), marks=pytest.mark.long)],
 )
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS))
 def test_no_cheaper_set_keeps_the_claims(kind: str, seeds: range) -> None:
     for seed in seeds:
         text = claiming(kind, seed)

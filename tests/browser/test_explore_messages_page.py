@@ -47,6 +47,7 @@ class Walk(ExplorerPage):
         return [each.get_attribute("textContent") for each in self.all("#drawing .rr-message > title")]
 
 
+@pytest.mark.ci
 def test_by_hand_to_the_run_of_the_paper(browser: Any, address: str) -> None:
     page = Walk(browser, address)
     assert page.text("#verdict") == "goes wrong" and page.text("#verdict-text") == "violated under infinite, any"

@@ -161,7 +161,7 @@ def test_no_report_is_written_over_an_input(cli: Cli, files: Path, command: tupl
     assert (files / name).read_text() == before
 
 
-@pytest.mark.parametrize("command", REPORTS, ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
+@pytest.mark.parametrize("command", share(REPORTS, whole=True), ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
 def test_standard_output_and_special_files(cli: Cli, command: tuple[str, ...]) -> None:
     printed = cli(*command)
     assert printed.stdout

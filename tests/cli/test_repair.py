@@ -54,7 +54,9 @@ def test_the_diff_is_one_that_patch_applies(cli: Cli, tmp_path: Path) -> None:
     assert cli("--quiet", "sb.rdma").returncode == 0
 
 
-@pytest.mark.parametrize("options", [[], ["--all-minimal"], ["--remove-needless"], ["--timeout", "0", "--memory", "0"]])
+@pytest.mark.parametrize(
+    "options", share([[], ["--all-minimal"], ["--remove-needless"], ["--timeout", "0", "--memory", "0"]], 2)
+)
 def test_json(cli: Cli, programs: Path, options: list[str]) -> None:
     (programs / "mail.rdma").write_text(MAILBOX)
     (programs / "polled.rdma").write_text(POLLED)
@@ -66,7 +68,7 @@ def test_json(cli: Cli, programs: Path, options: list[str]) -> None:
         assert answer.returncode == {"robust": 0, "repaired": 0, "impossible": 1, "unknown": 3}[report["status"]]
 
 
-@pytest.mark.parametrize("options", share([["--all-minimal"], [], ["--remove-needless"], ["--max-states", "1"]], 2))
+@pytest.mark.parametrize("options", share([["--all-minimal"], [], ["--remove-needless"], ["--max-states", "1"]], 4))
 def test_sarif(cli: Cli, programs: Path, options: list[str]) -> None:
     """The log is valid, and its fixes make the repaired program out of the text."""
     (programs / "mail.rdma").write_text(MAILBOX)

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.cli.test_repair import SCHEMA
 from tests.conftest import Cli
 
@@ -143,6 +145,7 @@ def test_a_program_that_is_not_robust_and_keeps_its_claims_has_nothing_to_repair
     assert report["options"]["safe_under"] == "rdma"
 
 
+@pytest.mark.ci
 def test_the_cheapest_for_one_failing_assertion(cli: Cli) -> None:
     text = safe(cli, LOG, "--write")
     assert "safe under rdma at cost 70, no cheaper repair exists" in text

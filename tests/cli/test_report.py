@@ -221,6 +221,7 @@ def test_hostile_names(cli: Cli, tmp_path: Path) -> None:
     assert "<img" not in page
 
 
+@pytest.mark.ci
 def test_an_interrupted_run_reports_what_is_done_and_goes_on(cli: Cli, programs: Path, own_cache: Path) -> None:
     (programs / "endless.rdma").write_text(endless())
     command = [COMMAND, "report", "calm.rdma", "endless.rdma", "sb.rdma", "-o", "r.json", "--jobs", "2"]

@@ -11,6 +11,7 @@ import typer.main
 from rdma_robust.cli.app import command_line
 from rdma_robust.frame import registry
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
+from tests.support.shares import share
 
 
 @pytest.fixture
@@ -261,7 +262,16 @@ def test_what_is_wrong_has_its_place(cli: Cli, programs: Path, name: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["\n" * 500_000 + "[tool.x]", "[" + " " * 500_000, "x" * 1_000_000, "[tool" * 100_000, '"\\"' * 300_000, "'" * 500_000],
+    share(
+        [
+            "\n" * 500_000 + "[tool.x]",
+            "[" + " " * 500_000,
+            "x" * 1_000_000,
+            "[tool" * 100_000,
+            '"\\"' * 300_000,
+            "'" * 500_000,
+        ]
+    ),
     ids=["lines", "spaces", "a word", "heads", "escapes", "quotes"],
 )
 def test_long_files_take_time_by_their_length(installed: Cli, programs: Path, text: str) -> None:

@@ -71,7 +71,7 @@ def test_what_a_certificate_names_must_be_a_file(cli: Cli, special: Path, named:
     assert cli("verify-certificate", "proofs", "--input", named).returncode == 2
 
 
-@pytest.mark.parametrize("stream", ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
+@pytest.mark.parametrize("stream", share(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"], 2))
 def test_streams_are_read(installed: Cli, stream: str) -> None:
     assert installed(stream, stdin=NOT_ROBUST).returncode == 1
 
@@ -88,7 +88,7 @@ def test_process_substitution_is_read(programs: Path) -> None:
 READING = [("check",), ("check", "calm.rdma"), ("report", "--no-cache"), ("outcomes",), ("cover",)]
 
 
-@pytest.mark.parametrize("command", share(READING, 2, whole=True), ids=" ".join)
+@pytest.mark.parametrize("command", share(READING, 4, whole=True), ids=" ".join)
 def test_a_stream_without_an_end_is_read_within_the_limit(programs: Path, command: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     try:

@@ -64,6 +64,7 @@ def test_a_changed_file_is_decided_again_and_ctrl_c_ends_it(tmp_path: Path) -> N
         assert running.process.wait(60) == 0
 
 
+@pytest.mark.ci
 def test_nothing_of_the_folder_is_run(tmp_path: Path) -> None:
     shadow_modules(tmp_path)
     (tmp_path / "one.rdma").write_text(ROBUST)
@@ -82,6 +83,7 @@ def test_claims_are_verified_again(tmp_path: Path) -> None:
         assert "VIOLATED" in running.until("Ctrl-C ends it")
 
 
+@pytest.mark.ci
 def test_sigterm_says_that_it_was_one(tmp_path: Path) -> None:
     (tmp_path / "one.rdma").write_text(ROBUST)
     with watching(tmp_path, "--watch", "one.rdma") as running:

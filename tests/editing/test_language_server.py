@@ -21,6 +21,7 @@ from tests.support.hostile import ran, shadow_modules
 T = TypeVar("T")
 
 
+@pytest.mark.ci
 def test_nothing_of_the_folder_of_a_text_is_run(tmp_path: Path) -> None:
     shadow_modules(tmp_path)
 
@@ -270,7 +271,7 @@ def test_a_repair_that_is_not_found_is_said(cli: Cli) -> None:
     [
         pytest.param("check", "no verdict", marks=pytest.mark.ci),
         pytest.param("verify", "no claims", marks=pytest.mark.ci),
-        ("repair", "no repair"),
+        pytest.param("repair", "no repair", marks=pytest.mark.ci),
     ],
 )
 def test_a_command_that_says_nothing_is_said_in_its_line(command: str, line: str, tmp_path: Path) -> None:

@@ -24,7 +24,18 @@ from rdma_robust.semantics.values import is_loop_free
 from tests.conftest import ROOT
 from tests.support.shares import share
 
-FOLDERS: Final = ("deployed", "lifetimes", "flushes", "regions", "memories", "standards", "barriers", "lanes", "rnr")
+FOLDERS: Final = [
+    "deployed",
+    "lifetimes",
+    "flushes",
+    "regions",
+    "memories",
+    "standards",
+    "barriers",
+    "lanes",
+    "rnr",
+    "words",
+]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [
     Model(cpu=cpu, atomics=atomics, order=order)

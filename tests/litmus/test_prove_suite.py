@@ -16,7 +16,7 @@ SLOW = {"swap-by-sums"}
 
 def parameters() -> list[object]:
     small = [path for path in PROGRAMS if not is_large(GOLDENS[path.stem]) and path.stem not in SLOW]
-    return share(small) + [pytest.param(path, marks=pytest.mark.long) for path in PROGRAMS if path not in small]
+    return share(small, 5) + [pytest.param(path, marks=pytest.mark.long) for path in PROGRAMS if path not in small]
 
 
 def test_there_is_a_golden_for_every_program() -> None:

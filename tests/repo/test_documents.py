@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.documents import DOCUMENTS, LANGUAGES, ROOT, blocks
 from tests.support.reader import Reader
+from tests.support.shares import share
 from tests.support.terminal import Terminal
 
 REASONS = (
@@ -22,6 +23,7 @@ REASONS = (
     "it serves a page until it is interrupted",
     "it shows all of a long report",
 )
+
 """Why a command of a document may stay unrun: nothing else counts."""
 
 
@@ -37,7 +39,11 @@ def name(path: Path) -> str:
 
 def parameters() -> list[object]:
     found = [path for path in DOCUMENTS if blocks(path)]
-    return [pytest.param(path, marks=pytest.mark.ci) if path.stem in SLOW.split() else path for path in found]
+    slow = [path for path in found if path.stem in SLOW.split()]
+    return [
+        *share([path for path in found if path not in slow], 3),
+        *(pytest.param(path, marks=pytest.mark.ci) for path in slow),
+    ]
 
 
 @pytest.mark.parametrize("document", parameters(), ids=name)

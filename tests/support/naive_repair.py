@@ -1,6 +1,7 @@
 """Repair by trying everything: independently and slowly what `rdma_robust.analyses.repair` answers for small programs.
 
-Statements are inserted in the syntax tree: any number of gets, polls and fences of every queue pair before every statement.
+Statements are inserted in the syntax tree: any number of gets, polls and fences of every queue pair before every statement,
+and flushes and `order`s where they have a price.
 Whether a set may stand is found by following the tree, and every set that may, up to a cost, is decided. Nothing
 of the repair room is used.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any, Final, cast
 
 from rdma_robust.language.load import parse_program
 from rdma_robust.language.syntax import ast
@@ -19,13 +21,17 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 
 PROBE, SCRAP = "probe_word", "scrap_word"
+KINDS: Final = ("mfence", "get", "poll", "flush", "order", "rfence")
+"""What is inserted, in the order in which it stands at one place."""
+
 MOST = 9
 """What is outstanding at most on the paths that are followed."""
 
 
 @dataclass(frozen=True)
 class Insert:
-    """`kind` towards `node` before statement `index` of the block that begins at offset `block` in thread `thread`."""
+    """`kind` on the queue pair `node`, a node or a lane, before statement `index` of the block that begins at offset `block`
+    in thread `thread`."""
 
     thread: str
     block: int
@@ -37,13 +43,16 @@ class Insert:
 
 @dataclass(frozen=True)
 class Prices:
-    """Of a poll, a fence, a get, an `mfence` (None: there are none to insert), and how often a loop counts."""
+    """Of a poll, a fence, a get, an `mfence`, a flush, an `order` (None: there are none to insert), and how often a loop
+    counts."""
 
     poll: int = 2
     rfence: int = 1
     get: int = 5
     loop: int = 10
     mfence: int | None = None
+    flush: int | None = None
+    order: int | None = None
 
 
 Inserts = tuple[Insert, ...]
@@ -61,20 +70,29 @@ Done = tuple[Insert, ...] | ast.Statement
 
 
 def all_inserts(text: str, prices: Prices) -> list[Insert]:
-    """Every insertion of one statement towards every node that the thread posts requests to."""
+    """Every insertion of one statement on every queue pair that the thread posts requests to."""
     tree = parse_program(text, "naive.rdma")
     found = []
     for thread in threads(tree):
-        nodes = sorted({n for b, _ in blocks(thread.body, 0) for s in b.statements if (n := posted_to(tree, s)) is not None})
+        here = [s for b, _ in blocks(thread.body, 0) for s in b.statements]
+        nodes = sorted({n for s in here if (n := queue_pair(tree, s)) is not None})
         for block, depth in blocks(thread.body, 0):
             for index in range(len(block.statements) + 1):
-                for kind, price in (("get", prices.get), ("poll", prices.poll), ("rfence", prices.rfence)):
-                    cost = price * prices.loop**depth
-                    found += [Insert(thread.name.text, block.span.start, index, kind, n, cost) for n in nodes]
-                if prices.mfence is not None:
-                    cost = prices.mfence * prices.loop**depth
-                    found.append(Insert(thread.name.text, block.span.start, index, "mfence", "", cost))
+                for kind in KINDS:
+                    if (price := getattr(prices, kind)) is not None:
+                        cost, ends = price * prices.loop**depth, nodes if kind != "mfence" else [""]
+                        found += [Insert(thread.name.text, block.span.start, index, kind, n, cost) for n in ends]
     return found
+
+
+def queue_pair(tree: ast.ProgramTree, statement: ast.Statement) -> str | None:
+    """The queue pair of a request, by the name of its lane or of the node whose card is at the other end."""
+    node = posted_to(tree, statement)
+    if node is None:
+        return None
+    lane = next((flag.lane for flag in getattr(statement, "flags", ()) if flag.lane is not None), None)
+    cards = {item.name.text: item.via.text for item in tree.items if isinstance(item, ast.NodeDeclaration) and item.via}
+    return cards.get(node, node) if lane is None else lane.text
 
 
 def posted_to(tree: ast.ProgramTree, statement: ast.Statement) -> str | None:
@@ -85,6 +103,10 @@ def posted_to(tree: ast.ProgramTree, statement: ast.Statement) -> str | None:
         case ast.GetStatement(_, ast.CasCall(ast.Ref(ast.Ident(owner)))) | ast.GetStatement(
             _, ast.RmwCall(_, ast.Ref(ast.Ident(owner)))
         ):
+            return owner
+        case ast.Call(ast.CasCall(ast.Ref(ast.Ident(owner))) | ast.RmwCall(_, ast.Ref(ast.Ident(owner)))):
+            return owner
+        case ast.GetStatement(_, ast.FetchCall(ast.Ref(ast.Ident(owner)))):
             return owner
         case _:
             return target(statement)
@@ -117,7 +139,7 @@ def sets(inserts: list[Insert], below: int) -> Iterator[Inserts]:
         for k in range(first, len(inserts)):
             insert = inserts[k]
             if insert.cost < left:
-                yield from go(k + (insert.kind in ("rfence", "mfence")), left - insert.cost, (*chosen, insert))
+                yield from go(k + (insert.kind not in ("get", "poll")), left - insert.cost, (*chosen, insert))
 
     return go(0, below, ())
 
@@ -139,7 +161,7 @@ class Threads:
 
     def _stands(self, thread: ast.ThreadDeclaration, inserts: Inserts, node: str) -> bool:
         at: At = {}
-        for insert in sorted(inserts, key=lambda i: ["get", "poll", "rfence"].index(i.kind)):
+        for insert in sorted(inserts, key=lambda i: KINDS.index(i.kind)):
             at[insert.block, insert.index] = (*at.get((insert.block, insert.index), ()), insert)
         start: Rest = ((thread.body, 0, False),)
         first = (start, start, 0, 0)
@@ -148,7 +170,7 @@ class Threads:
             rest, own, plain, have = todo.pop()
             for step, after in ways(rest, at):
                 if isinstance(step, tuple):
-                    now = have + sum({"get": 1, "poll": -1, "rfence": 0}[i.kind] for i in step if i.node == node)
+                    now = have + sum({"get": 1, "poll": -1}.get(i.kind, 0) for i in step if i.node == node)
                     if now < 0:
                         return False
                     following = (after, own, plain, now)
@@ -235,13 +257,12 @@ def _settled(rest: Rest, at: At) -> Iterator[Rest]:
 def patched(text: str, inserts: Inserts) -> str:
     """Return the program with these insertions, with words of their own for the gets."""
     tree = parse_program(text, "naive.rdma")
-    kinds = ["mfence", "get", "poll", "rfence"]
 
     def rebuilt(block: ast.Block, thread: str) -> ast.Block:
         statements: list[ast.Statement] = []
         for index in range(len(block.statements) + 1):
             here = [i for i in inserts if (i.thread, i.block, i.index) == (thread, block.span.start, index)]
-            statements += [made(i) for i in sorted(here, key=lambda i: (kinds.index(i.kind), i.node))]
+            statements += [made(tree, i) for i in sorted(here, key=lambda i: (KINDS.index(i.kind), i.node))]
             if index < len(block.statements):
                 statements.append(inside(block.statements[index], lambda b: rebuilt(b, thread)))
         return replace(block, statements=tuple(statements))
@@ -260,15 +281,27 @@ def patched(text: str, inserts: Inserts) -> str:
     return format_tree(replace(tree, items=tuple(items)))
 
 
-def made(insert: Insert) -> ast.Statement:
-    if insert.kind == "poll":
-        return ast.PollStatement(ast.Ident(insert.node))
-    if insert.kind == "rfence":
-        return ast.RFenceStatement(ast.Ident(insert.node))
+WITHOUT_WORDS: Final[dict[str, type[Any]]] = {
+    **{"poll": ast.PollStatement, "rfence": ast.RFenceStatement, "flush": ast.FlushStatement, "order": ast.OrderStatement}
+}
+
+
+def made(tree: ast.ProgramTree, insert: Insert) -> ast.Statement:
     if insert.kind == "mfence":
         return ast.MFenceStatement()
+    if (statement := WITHOUT_WORDS.get(insert.kind)) is not None:
+        return cast(ast.Statement, statement(ast.Ident(insert.node)))
     here = ast.Ref(None, ast.Ident(f"{SCRAP}_{insert.thread}_{insert.node}"), None)
-    return ast.GetStatement(here, ast.Ref(ast.Ident(insert.node), ast.Ident(PROBE), None))
+    lanes = lanes_of(next(t for t in threads(tree) if t.name.text == insert.thread))
+    flags = (ast.Flag("on", lane=ast.Ident(insert.node)),) if insert.node in lanes else ()
+    there = ast.Ref(ast.Ident(lanes.get(insert.node, insert.node)), ast.Ident(PROBE), None)
+    return ast.GetStatement(here, there, flags=flags)
+
+
+def lanes_of(thread: ast.ThreadDeclaration) -> dict[str, str]:
+    """The lanes of a thread, that have no indices, with their nodes."""
+    lanes = (lane for s in thread.body.statements if isinstance(s, ast.Lanes) for lane in s.lanes)
+    return {lane.name.text: lane.node.text for lane in lanes}
 
 
 def home(tree: ast.ProgramTree, thread: str) -> str:

@@ -1,25 +1,42 @@
-"""Random programs for repairs: those of RDMA as deployed and mutations of named ones, with branches, loops and polls of all
-kinds put around their statements."""
+"""Random programs for repairs: those of RDMA as deployed and mutations of named ones, on lanes, with barriers, with relaxed
+words and memory behind cards, with branches, loops and polls of all kinds put around their statements."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from random import Random
 from typing import Final
 
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.load import load_decidable
+from tests.support.memory_programs import memory_text
+from tests.support.random_barriers import with_barriers
 from tests.support.random_deployed import FAMILIES, mutant_text, named_texts, random_text
+from tests.support.random_lanes import with_lanes
 from tests.support.random_programs import Size, random_program
+from tests.support.region_programs import relaxed_text
 
-KINDS: Final = (*(f for f in FAMILIES if f != "weaker"), "mutant", "paper")
+KINDS: Final = (*(f for f in FAMILIES if f != "weaker"), "mutant", "paper", "lanes", "barriers")
+
+WEAKER: Final = ("weaker", "flushes", "unordered", "accumulated", "acknowledged", "lanes", "barriers", "regions", "memories")
+"""Kinds of which many programs are under orders but the default, or have words that are not plain."""
+
+_NOT_PROVEN: Final = re.compile(r"order (multipath|relaxed)")
+
+_OTHERS: Final[dict[str, Callable[[str, Random], str | None]]] = {
+    "lanes": with_lanes,
+    "barriers": with_barriers,
+    "regions": relaxed_text,
+    "memories": memory_text,
+}
 
 SOME: Final = Size(threads=(1, 2), nodes=(2, 2), instructions=(2, 5), total=7)
 
 
-def repair_text(kind: str, seed: int) -> str | None:
+def repair_text(kind: str, seed: int, *, weaker: bool = False) -> str | None:
     """Return a program of a kind, the same for the same seed; None where a few attempts give none that the
-    searches decide."""
+    searches decide. Multipath and relaxed order only if `weaker`."""
     rng = Random(f"repair {kind} {seed}")
     for _ in range(20):
         match kind:
@@ -27,9 +44,11 @@ def repair_text(kind: str, seed: int) -> str | None:
                 text = mutant_text(rng.choice(list(named_texts().values())), rng)
             case "paper":
                 text = random_program(rng, SOME, loops=rng.random() < 0.6)
+            case "lanes" | "barriers" | "regions" | "memories":
+                text = _OTHERS[kind](random_text(rng.choice(FAMILIES), rng), rng)
             case _:
                 text = random_text(kind, rng)
-        if text is None or re.search(r"order (multipath|relaxed)", text):
+        if text is None or (not weaker and _NOT_PROVEN.search(text)):
             continue
         lines = text.splitlines()
         for _ in range(rng.choice([0, 1, 1, 2, 2, 3])):

@@ -46,7 +46,7 @@ def _flushes(search: RepairSearch) -> Choices:
     flows = [search.sites.flows[place.thread] for place in search.sites.places]
     waits = (c for c in universe(search.sites, search.stop) if c.kind in (Barrier.MFENCE, Barrier.FLUSH))
     chosen: Choices = frozenset(c for c in waits if c.kind is Barrier.MFENCE or not flows[c.place].commits(c.place))
-    if search.sites.weaker:
+    if Barrier.FLUSH in search.sites.more:
         return chosen
     polled = {(p.thread, node) for p, node in _spots(search) if search.sites.flows[p.thread].polls_of_program(node)}
     numbers = {place: k for k, place in enumerate(search.sites.places) if isinstance(place, Gap)}

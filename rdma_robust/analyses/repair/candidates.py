@@ -2,8 +2,9 @@
 
 Left out is what no cheapest set needs (docs/repair.md has the arguments):
 
-- places that no event can follow: a trace may end before them; remote fences that no operation of their queue pair can
-  come before, or that none can follow; `mfence`s that no store can come before, or no read, poll or receive can follow;
+- places that no event can follow: a trace may end before them; remote fences and `order`s that no operation of their queue
+  pair can come before, or that none can follow; `mfence`s that no store can come before, or no read, poll or receive can
+  follow;
 - for a cheapest set, places behind a statement of the same block that is no poll, no operation of the queue pair, and has no
   blocks: what stands behind it can stand before it, where it costs the same, finds the same outstanding and orders more. Not
   so where it would make a choice before the statement does, and not for gets if a store may be before it that waits in a
@@ -55,17 +56,21 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
             continue
         for copy in range(min(MOST_COPIES, most[number] + 2)):
             yield InsertionChoice(number, Barrier.POLL, node, copy)
-        if sites.weaker and number in behind:
-            yield InsertionChoice(number, Barrier.FLUSH, node)
-        if number in behind and number in ahead_here:
-            yield InsertionChoice(number, Barrier.RFENCE, node)
+        once = (
+            (Barrier.FLUSH, Barrier.FLUSH in sites.more),
+            (Barrier.ORDER, Barrier.ORDER in sites.more and number in ahead_here),
+            (Barrier.RFENCE, number in ahead_here),
+        )
+        yield from (InsertionChoice(number, kind, node) for kind, there in once if there and number in behind)
 
 
 def _can_stand_before(place: Gap, node: str, cards: Mapping[str, str]) -> bool:
     """Whether the statement before a place is one that an insertion towards `node` can as well stand before; `cards` are
     those of nodes that have none of their own."""
     match place.before:
-        case ast.Assign() | ast.Call() | ast.RFenceStatement() | ast.Assume() | ast.Assert():
+        case ast.Assign() | ast.RFenceStatement() | ast.Assume() | ast.Assert():
+            return True
+        case ast.Call(call) if call.target.owner is None:
             return True
         case ast.PutStatement(ast.Ref(ast.Ident(owner)), flags=flags) | ast.GetStatement(
             _, ast.Ref(ast.Ident(owner)), flags=flags

@@ -173,7 +173,7 @@ def as_written(copies: EachCopy, sites: Sites) -> Sites:
         lanes = tuple((lane, written.get(lane.partition("[")[0], node)) for lane, node in first.lanes)
         threads.append(replace(first, name=as_declared(item), lanes=lanes))
     program = replace(copies.program, threads=tuple(threads))
-    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.tso, sites.weaker)
+    return Sites(copies.source, program, copies.places, sites.marked, sites.mark, sites.more)
 
 
 def as_declared(thread: ast.ThreadDeclaration) -> str:

@@ -27,9 +27,10 @@ More than 400 lines: the lemma is about one trace and what each statement does t
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.replay import Skeleton
@@ -45,17 +46,28 @@ from rdma_robust.semantics.vertices import at_once
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """One thing on a queue pair: where a thread comes past a place with candidates, the indices of the write of its get, of
-    its poll, of its flush and of its fence (-1 for what is no candidate); else a poll or completion `event` of the program.
-    An `mfence` is the fence of a slot of no queue pair.
+    """One thing on a queue pair: where a thread comes past a place with candidates, the indices of what is `made` there for
+    each kind (of a get its write); else a poll or completion `event` of the program. An `mfence` has a slot of no queue
+    pair.
     """
 
     place: int = -1
-    get: int = -1
-    poll: int = -1
-    fence: int = -1
-    flush: int = -1
+    made: Mapping[Barrier, int] = field(default_factory=dict)
     event: Event | None = None
+
+    @property
+    def get(self) -> int:
+        return self.made.get(Barrier.GET, -1)
+
+    @property
+    def poll(self) -> int:
+        return self.made.get(Barrier.POLL, -1)
+
+
+_WITHOUT_WORDS: Final = {
+    **{Barrier.MFENCE: EventType.F, Barrier.POLL: EventType.P, Barrier.FLUSH: EventType.FL},
+    **{Barrier.ORDER: EventType.NO, Barrier.RFENCE: EventType.NF},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,27 +113,18 @@ class Extension:
 
     def _pass(self, thread: int, place: int, at: dict[str, set[Barrier]]) -> None:
         """Put in what can stand at a place, in the order of the text."""
-        found = {}
-        for node, kinds in at.items():
-            get = poll = flush = -1
-            if Barrier.MFENCE in kinds:
-                fence = self._add(thread, Event(-1, EventType.F)).index
-                self._slots.setdefault((thread, ""), []).append(_Slot(place, fence=fence))
-            if not node:
-                continue
-            if Barrier.GET in kinds:
+        made: dict[str, dict[Barrier, int]] = {node: {} for node in at}
+        choices = (InsertionChoice(place, kind, node) for node, kinds in at.items() for kind in kinds)
+        for node, kind in ((c.node, c.kind) for c in sorted(choices, key=lambda c: c.order)):
+            if kind is Barrier.GET:
                 self._add(thread, Event(-1, EventType.NRR, remote=node, cell=Cell(node, "$probe"), read=0))
                 scrap = Cell(f"${thread}", f"$scrap {node}")
-                get = self._add(thread, Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)).index
-            if Barrier.POLL in kinds:
-                poll = self._add(thread, Event(-1, EventType.P, remote=node)).index
-            if Barrier.FLUSH in kinds:
-                flush = self._add(thread, Event(-1, EventType.FL, remote=node)).index
-            found[node] = get, poll, flush
-        for node, (get, poll, flush) in found.items():
-            fenced = Barrier.RFENCE in at[node]
-            fence = self._add(thread, Event(-1, EventType.NF, remote=node)).index if fenced else -1
-            self._slots.setdefault((thread, node), []).append(_Slot(place, get, poll, fence, flush))
+                event = Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)
+            else:
+                event = Event(-1, _WITHOUT_WORDS[kind], remote=node or None)
+            made[node][kind] = self._add(thread, event).index
+        for node, each in made.items():
+            self._slots.setdefault((thread, node), []).append(_Slot(place, each))
 
     def survives(self, most: Choices, least: Choices, limit: Limit | None = None) -> bool:
         """Whether every set that stands, has `least`, lies within `most`, and keeps `limit` leaves the violation (the
@@ -154,11 +157,8 @@ class Extension:
         here = self._own
         for (_, node), slots in self._slots.items():
             for slot in slots:
-                if slot.event is None:
-                    here |= 3 << slot.get - 1 if counts[slot.place, node, Barrier.GET] else 0
-                    here |= 1 << slot.poll if counts[slot.place, node, Barrier.POLL] else 0
-                    here |= 1 << slot.flush if counts[slot.place, node, Barrier.FLUSH] else 0
-                    here |= 1 << slot.fence if counts[slot.place, node, Barrier.RFENCE if node else Barrier.MFENCE] else 0
+                made = ((kind, index) for kind, index in slot.made.items() if counts[slot.place, node, kind])
+                here |= sum(3 << index - 1 if kind is Barrier.GET else 1 << index for kind, index in made)
         return here | self._inits
 
     def operations(self, thread: int, node: str) -> int:

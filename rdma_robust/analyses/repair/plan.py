@@ -16,7 +16,15 @@ from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.keeping import Deviation, where_of
 from rdma_robust.analyses.repair.needless import own_polls
 from rdma_robust.analyses.repair.patch import Patcher
-from rdma_robust.analyses.repair.repairs import MOST_COPIES, MOST_UNBOUNDED, Repair, RepairOptions, RepairSolution, Status
+from rdma_robust.analyses.repair.repairs import (
+    MOST_COPIES,
+    MOST_UNBOUNDED,
+    Barrier,
+    Repair,
+    RepairOptions,
+    RepairSolution,
+    Status,
+)
 from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.errors import LimitReached, UsageError
@@ -29,7 +37,6 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
 from rdma_robust.robustness.searched_orders import not_searched
-from rdma_robust.semantics.order_table import nfo_pairs_of
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
@@ -105,12 +112,11 @@ def repair_program(program: Program, options: RepairOptions | None = None, limit
 
 def _searched(text: str, file: str, options: RepairOptions, checker: Checker, below: int | None = None) -> Repair:
     """Return the cheapest insertions for a text; none, if `below` is given, that do not cost less."""
-    tso, weaker = checker.options.model.cpu == "tso", not nfo_pairs_of(checker.options.model)
-    if is_trencher(text, file) and not tso:
+    if is_trencher(text, file) and checker.options.model.cpu != "tso":
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
     loops = checker.options.await_loops
     copies = EachCopy.of(text, file, await_loops=loops)
-    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, tso=tso, weaker=weaker)
+    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, model=checker.options.model)
     first = checker.judge(sites.source.text)
     if first.good is not False:
         return Repair(checker.fine if first.good else "unknown", first.reason, optimal=bool(first.good), checked=1)
@@ -213,8 +219,8 @@ def _scope(search: RepairSearch) -> str:
     """Which sets of insertions a repair is a cheapest of, in words."""
     if isinstance(search.sites.source, AutomataSource):
         return "all sets of `mfence`s at states of threads that have nothing locked"
-    more = (("mfence", search.sites.tso), ("flush", search.sites.weaker))
-    fences = "".join(f"; with `{word}`s between any two statements as well" for word, there in more if there)
+    more = (kind.value for kind in (Barrier.MFENCE, Barrier.FLUSH, Barrier.ORDER) if kind in search.sites.more)
+    fences = "".join(f"; with `{word}`s between any two statements as well" for word in more)
     return SCOPE + fences + (f"; {IN_FAMILIES}" if search.copies is not None else "")
 
 

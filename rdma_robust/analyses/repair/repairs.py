@@ -28,8 +28,8 @@ MOST_UNBOUNDED: Final = 8
 
 class Barrier(Enum):
     """The statement that is inserted, or can go. For robustness a flush is a get with the polls that take it where that does
-    it, and a `flush` statement on other networks; for safety there are `flush` and `mfence` statements. ORDER is never
-    inserted."""
+    it, and a `flush` statement on other networks, and there are `order` statements where nothing else is promised of two
+    requests; for safety there are `flush` and `mfence` statements."""
 
     GET = "get"
     POLL = "poll"
@@ -44,7 +44,7 @@ class InsertionChoice:
     """One statement: `kind` towards `node` at place number `place`; `copy` numbers equal ones of a place from 0.
 
     At a place stand an `mfence` (which has no node), for one node after the other its gets, its polls and its flush, and
-    behind all of them the remote fences.
+    behind all of them the `order`s and remote fences.
     """
 
     place: int
@@ -55,8 +55,8 @@ class InsertionChoice:
     @property
     def order(self) -> tuple[int, bool, str, int, int]:
         """The key by which statements are sorted as they stand in the text."""
-        late = {Barrier.POLL: 1, Barrier.FLUSH: 2}.get(self.kind, 0)
-        return self.place, self.kind is Barrier.RFENCE, self.node, late, self.copy
+        late = {Barrier.POLL: 1, Barrier.FLUSH: 2, Barrier.RFENCE: 1}.get(self.kind, 0)
+        return self.place, self.kind in (Barrier.ORDER, Barrier.RFENCE), self.node, late, self.copy
 
 
 Choices = frozenset[InsertionChoice]
@@ -68,7 +68,8 @@ class Costs:
 
     `flush` is a round trip through the network, the price of a get; polls come on top of it. With the defaults the unit is
     a fifth of a round trip: a poll keeps the processor waiting for the card, a remote fence the card. A `flush` statement
-    costs what a get with its poll does. Raises UsageError for anything else.
+    costs what a get with its poll does. An `order` keeps the writes behind it waiting for a round trip, and nobody else: it
+    costs more than a poll, and less than a flush. Raises UsageError for anything else.
     """
 
     poll: int = 2
@@ -76,10 +77,10 @@ class Costs:
     flush: int = 5
     loop_weight: int = LOOP_WEIGHT
     mfence: int = 1
+    order: int = 3
 
     def __post_init__(self) -> None:
-        named = (("poll", self.poll), ("rfence", self.rfence), ("flush", self.flush), ("mfence", self.mfence))
-        for name, value in named:
+        for name, value in self._of_statements.items():
             if not 1 <= value <= MOST_COST:
                 raise UsageError(f"the cost of a {name} is {value}; it must be from 1 to {MOST_COST}")
         if not 1 <= self.loop_weight <= MOST_LOOP_WEIGHT:
@@ -87,10 +88,15 @@ class Costs:
 
     def of(self, kind: Barrier, depth: int) -> int:
         """Return the cost of one statement inside `depth` loops."""
-        plain = {Barrier.POLL: self.poll, Barrier.RFENCE: self.rfence, Barrier.GET: self.flush}
-        plain |= {Barrier.FLUSH: self.flush + self.poll, Barrier.MFENCE: self.mfence, Barrier.ORDER: self.rfence}
+        plain = {**self._of_statements, "get": self.flush, "flush": self.flush + self.poll}
         factor: int = self.loop_weight ** min(depth, DEEPEST)
-        return plain[kind] * factor
+        return plain[kind.value] * factor
+
+    @property
+    def _of_statements(self) -> dict[str, int]:
+        """What options say."""
+        names = ("poll", "rfence", "order", "flush", "mfence")
+        return {name: getattr(self, name) for name in names}
 
     def of_wait(self, kind: Barrier, depth: int) -> int:
         """Return the cost of one statement where only waits are inserted, for the goal `safe`: a flush is a round trip."""

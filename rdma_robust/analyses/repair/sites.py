@@ -7,7 +7,7 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,14 +15,17 @@ import networkx as nx
 
 from rdma_robust.analyses.repair.automata_sites import AutomataSource, StatePlace
 from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
+from rdma_robust.analyses.repair.repairs import Barrier
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program, Read, Step, Thread, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import NodeDeclaration
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import goes_on
+from rdma_robust.semantics.order_table import nfo_pairs_of, promises_nothing
 from rdma_robust.semantics.trace import EventType
 
 _MARK = "mark"
@@ -35,29 +38,39 @@ def fresh_word(name: str, taken: frozenset[str]) -> str:
     return next(f"{name}{k}" for k in range(2, len(taken) + 3) if f"{name}{k}" not in taken)
 
 
+def inserted_on(model: Model, program: Program) -> frozenset[Barrier]:
+    """Return which statements are inserted beside gets, polls and remote fences: an `mfence` where CPUs have store buffers,
+    a `flush` on a network, or with words, where no get need do that, and `order` where nothing else is promised of two
+    requests: then programs are written for a library, and that has it."""
+    kinds = (
+        (Barrier.MFENCE, model.cpu == "tso"),
+        (Barrier.FLUSH, not nfo_pairs_of(model) or not program.plain),
+        (Barrier.ORDER, promises_nothing(model)),
+    )
+    return frozenset(kind for kind, there in kinds if there)
+
+
 @dataclass(frozen=True)
 class Sites:
-    """The places of a program and the marked program. With `tso` CPUs have store buffers, and there are `mfence`s to insert;
-    on a `weaker` network, or with words that are not plain, no get need flush, and there are `flush`es."""
+    """The places of a program and the marked program. Beside gets, polls and remote fences there are statements of `more`
+    kinds to insert: see :func:`inserted_on`."""
 
     source: SourceText | AutomataSource
     program: Program
     places: tuple[Gap | StatePlace, ...]
     marked: Program
     mark: str
-    tso: bool = False
-    weaker: bool = False
+    more: Set[Barrier] = frozenset()
     edits: tuple[SourceEdit, ...] = ()
 
     @staticmethod
-    def of(text: str, file: str, *, await_loops: bool, tso: bool = False, weaker: bool = False) -> Sites:
-        """Raises ProgramError for a bad program and
-        SizeLimitError for one that is too large to be marked."""
+    def of(text: str, file: str, *, await_loops: bool, model: Model = RDMA) -> Sites:
+        """Raises ProgramError for a bad program and SizeLimitError for one that is too large to be marked."""
         program = spin_assumed(load_decidable(text, file), await_loops)
-        weaker = weaker or not program.plain
+        more = inserted_on(model, program)
         if is_trencher(text, file):
             automata = AutomataSource.of(text, file)
-            return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, tso, weaker)
+            return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, more)
         source = SourceText.of(text, file)
         found = tuple(gaps(source, await_loops=await_loops))
         mark = fresh_word(_MARK, source.identifiers())
@@ -73,7 +86,12 @@ class Sites:
             marked = blocking(load_decidable(apply_edits(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
-        return Sites(source, program, found, marked, mark, tso, weaker, tuple(edits))
+        return Sites(source, program, found, marked, mark, more, tuple(edits))
+
+    @property
+    def tso(self) -> bool:
+        """Whether CPUs have store buffers."""
+        return Barrier.MFENCE in self.more
 
     def place_of(self, step: Step) -> int | None:
         """Return the number of the place whose mark this step is, None for steps of the program itself."""

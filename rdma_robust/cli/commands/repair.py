@@ -42,6 +42,9 @@ CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fen
 CostFlush = Annotated[
     int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. Of a `flush` statement 1.")
 ]
+CostOrder = Annotated[
+    int, typer.Option(metavar="N", help="Cost of an `order`, under order none and accumulate: the writes behind it wait.")
+]
 CostMfence = Annotated[int, typer.Option(metavar="N", help="Cost of an `mfence`, with --goal safe.")]
 LoopWeight = Annotated[
     int,
@@ -123,6 +126,7 @@ def repair_command(
     cost_poll: CostPoll = 2,
     cost_rfence: CostRfence = 1,
     cost_flush: CostFlush = 5,
+    cost_order: CostOrder = 3,
     cost_mfence: CostMfence = 1,
     loop_weight: LoopWeight = 10,
     all_minimal: AllMinimal = False,
@@ -141,7 +145,7 @@ def repair_command(
     """Note in the context what is to be done."""
     from rdma_robust.analyses.repair.repairs import Costs, RepairOptions  # noqa: PLC0415
 
-    costs = Costs(cost_poll, cost_rfence, cost_flush, loop_weight, cost_mfence)
+    costs = Costs(cost_poll, cost_rfence, cost_flush, loop_weight, cost_mfence, cost_order)
     of_waits = replace(
         costs,
         flush=cost_flush if _given(context, "cost_flush") else 1,
@@ -171,7 +175,7 @@ def _given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
 
 
-OF_RDMA: Final = ("cost_poll", "cost_rfence", "ordered_reads", "cpu", "atomics", "order", "recv_depth")
+OF_RDMA: Final = ("cost_poll", "cost_rfence", "cost_order", "ordered_reads", "cpu", "atomics", "order", "recv_depth")
 """What is asked about RDMA, whichever the goal: of `--goal safe` the models without queue pairs do not have it."""
 
 OF_WAITS: Final = ("sites", "from_full")
@@ -360,6 +364,7 @@ def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict
         "cost_poll": costs.poll,
         "cost_rfence": costs.rfence,
         "cost_flush": costs.flush,
+        "cost_order": costs.order,
         "cost_mfence": costs.mfence,
         "loop_weight": costs.loop_weight,
         "goal": "robust" if request.safety is None else "safe",

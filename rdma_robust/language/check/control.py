@@ -318,7 +318,7 @@ def thread_of(
         built.entry,
         built.exit,
         tuple(built.labels.items()),
-        tuple(names.posted),
+        tuple((sender, cells[0], lane) for sender, cells, lane in names.posted),
         one.many,
         one.family,
         tuple((lane, node) for lane, node in lanes.items() if node is not None),

@@ -25,6 +25,7 @@ from rdma_robust.language.check.families import (
 )
 from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.lifetimes import with_lifetimes
+from rdma_robust.language.check.long_messages import with_long_messages
 from rdma_robust.language.check.look_ahead import look_ahead
 from rdma_robust.language.check.macros import macros_of
 from rdma_robust.language.check.memories import checked_via
@@ -99,7 +100,8 @@ class ProgramChecker:
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
         invariants = tuple(line for line in lines if line is not None)
         check_crowds(self.tree, self.world, self.report)
-        self._threads = [self._hardware.bounded(t, self.world.threads[t.name].span) for t in self._threads]
+        self._threads = [self._hardware.bounded(t, self.world.threads[t.name]) for t in self._threads]
+        self._threads, words = with_long_messages(self._threads, self.world, self._hardware.found, self.report)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         threads = with_lifetimes(self._threads, self.world, self.report)
@@ -116,6 +118,7 @@ class ProgramChecker:
             nodes=tuple(self.world.nodes),
             cells=(*cells, *self.world.hidden.values()),
             threads=threads,
+            words=words,
             domain=self.world.domain,
             outcomes=tuple(self._outcomes),
             expectations=self._expectations.found,

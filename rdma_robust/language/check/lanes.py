@@ -9,9 +9,11 @@ from rdma_robust.language.check.families import OneOfThem, check_lane_family, la
 from rdma_robust.language.check.memories import has_card
 from rdma_robust.language.check.names import NodeNames, QueuePairName
 from rdma_robust.language.check.other_threads import OtherThreads
+from rdma_robust.language.check.program_lines import depth_of
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import first_line
 
 
 class QueuePairChecker(OtherThreads):
@@ -85,7 +87,12 @@ class QueuePairChecker(OtherThreads):
             if ("node", each.name.text) in self.world.groups or each.name.text in self.world.nodes:
                 self.report.error("RR205", each.name.span, f"lane {quote(each.name.text)} has the name of a node")
             check_lane_family(each, constants, self.report)
+            depth = None if each.depth is None else constants.value(each.depth)
+            if each.depth is not None and depth is not None:
+                depth = depth_of(depth, first_line(each.depth.span), self.report)
             for name in lane_names(each, constants):
+                if depth is not None:
+                    self.thread.depths[name] = depth
                 before = self.thread.lanes.setdefault(name, each.name.span)
                 if before is not each.name.span:
                     message = f"lane {quote(name)} was declared before, on line {before.line}"

@@ -128,8 +128,9 @@ class ThreadNames:
     are its statements, None if it comes from no text. It has operations on the queue pairs that it `sends_to`, and those
     that a poll can take on what it `completes_to`; `unsignaled` is where the first other one on a queue pair stands. `polls`
     are the queue pairs that it polls, and where; all of these by the name of a lane or else the node. `lanes` are where the
-    lanes are declared that were come to; `starts` the threads that it starts, and where. It is one of a `crowd` if there is
-    any number of it.
+    lanes are declared that were come to, `depths` how many requests those have room for that say so; `messages` and
+    `receives` are the connections, lengths and places of what it sends and what it posts; `starts` the threads that it
+    starts, and where. It is one of a `crowd` if there is any number of it.
     """
 
     name: str
@@ -142,8 +143,11 @@ class ThreadNames:
     completes_to: set[str] = field(default_factory=set)
     unsignaled: dict[str, Span] = field(default_factory=dict)
     polls: list[tuple[str, Span]] = field(default_factory=list)
-    posted: list[tuple[str, cfg.Cell, str]] = field(default_factory=list)
+    posted: list[tuple[str, tuple[cfg.Cell, ...], str]] = field(default_factory=list)
+    messages: list[tuple[cfg.LaneEnds, int, Span]] = field(default_factory=list)
+    receives: list[tuple[cfg.LaneEnds, int, Span]] = field(default_factory=list)
     lanes: dict[str, Span] = field(default_factory=dict)
+    depths: dict[str, int] = field(default_factory=dict)
     body: ast.Block | None = None
     crowd: bool = False
     starts: dict[str, list[Span]] = field(default_factory=dict)
@@ -194,6 +198,10 @@ class ProgramNames:
     def moment_cell(self, what: Moment, thread: str) -> cfg.Cell:
         """Return the hidden cell that tells whether the start, or the end, of a thread has happened."""
         return self._hidden_cell(cfg.Cell(self.placed[thread].text, f"{what} of {thread}", hidden=True, moment=True))
+
+    def void_cell(self, node: str) -> cfg.Cell:
+        """Return the hidden cell that stands for words which receive buffers of a node have not."""
+        return self._hidden_cell(cfg.Cell(self.card(node), "no room", hidden=True, void=True))
 
     def _hidden_cell(self, cell: cfg.Cell) -> cfg.Cell:
         return self.hidden.setdefault((cell.node, cell.name), cell)

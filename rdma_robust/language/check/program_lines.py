@@ -8,10 +8,10 @@ from typing import Any, Final, get_args
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
-from rdma_robust.language.check.names import ProgramNames
+from rdma_robust.language.check.names import ProgramNames, ThreadNames
 from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.send_queues import MAX_DEPTH, RNR, SEND_DEPTH, StepLimitError, with_send_depth
+from rdma_robust.language.flow.send_queues import MAX_DEPTH, RNR, SEND_DEPTH, StepLimitError, posted_to, with_send_depth
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.model import Hardware, Rnr
 from rdma_robust.orders import SHIPPED
@@ -26,14 +26,14 @@ WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
 """The words of a `hardware` line: the fields of :class:`HardwareDeclaration` that they are, and what they can be."""
 
 
-def depth_of(value: ast.Ident, report: Reporter) -> int | None:
-    """Return how many requests a send queue has room for; None after an error."""
-    depth = int(value.text) if value.text.isdecimal() and len(value.text) < len(str(MAX_DEPTH)) + 1 else 0
+def depth_of(value: int | str, span: Span, report: Reporter) -> int | None:
+    """Return how many requests a send queue has room for, which is written at `span`; None after an error."""
+    digits = str(value)
+    depth = int(digits) if digits.isdecimal() and len(digits) <= len(str(MAX_DEPTH)) else 0
     if 1 <= depth <= MAX_DEPTH:
         return depth
-    report.error(
-        "RR226", value.span, f"{quote(value.text)} is no depth of a send queue", expected=f"a number from 1 to {MAX_DEPTH}"
-    )
+    message = f"{quote(digits)} is no depth of a send queue"
+    report.error("RR226", span, message, expected=f"a number from 1 to {MAX_DEPTH}")
     return None
 
 
@@ -53,7 +53,7 @@ class HardwareLines:
         word, value = setting.word, setting.value
         found: Any
         if word.text == SEND_DEPTH:
-            field, found = "send_depth", depth_of(value, self._report)
+            field, found = "send_depth", depth_of(value.text, value.span, self._report)
         elif word.text not in WORDS:
             self._unknown(word, "word of a `hardware` line", [*WORDS, SEND_DEPTH])
             return
@@ -70,16 +70,15 @@ class HardwareLines:
             return
         self.found = replace(self.found, **{field: found})
 
-    def bounded(self, thread: cfg.Thread, span: Span) -> cfg.Thread:
-        """Return a thread, declared at `span`, with send queues as deep as the hardware has them."""
-        depth = self.found.send_depth
-        if depth is None:
-            return thread
+    def bounded(self, thread: cfg.Thread, names: ThreadNames) -> cfg.Thread:
+        """Return a thread with send queues as deep as its lanes say, or else the hardware."""
+        depths = {name: names.depths.get(name, self.found.send_depth) for name in posted_to(thread)}
         try:
-            return with_send_depth(thread, depth)
+            return with_send_depth(thread, {name: depth for name, depth in depths.items() if depth is not None})
         except StepLimitError:
-            message = f"thread {thread.name} has more than {cfg.MAX_STEPS:,} steps with send queues of depth {depth}"
-            self._report.error("RR215", span, message, hint="a smaller depth, or fewer queue pairs at a time")
+            said = listing([str(depth) for depth in sorted({depth for depth in depths.values() if depth is not None})])
+            message = f"thread {thread.name} has more than {cfg.MAX_STEPS:,} steps with send queues of depth {said}"
+            self._report.error("RR215", names.span, message, hint="a smaller depth, or fewer queue pairs at a time")
             return thread
 
     def _unknown(self, name: ast.Ident, what: str, known: list[str]) -> None:

@@ -25,7 +25,7 @@ from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import first_line
 
-Words = frozenset[ast.FlagWord]
+FlagWords = frozenset[ast.FlagWord]
 
 _Make = Callable[[cfg.Cell | None, cfg.Payload], cfg.Op]
 
@@ -89,6 +89,26 @@ class RequestChecker(QueuePairChecker):
         if found is not None:
             kind = "register" if isinstance(found, Register) else "constant"
             self.report.error("RR309", ref.span, f"{quote(ref.name.text)} is a {kind}: {role}")
+        return None
+
+    def several(self, first: ast.Expr, last: ast.Expr | None, role: str) -> tuple[cfg.Cell, ...] | None:
+        """Return the words of an array of this node from `first` to that with the index `last`; None after an error."""
+        assert isinstance(first, ast.Ref)
+        assert first.index is not None
+        assert last is not None
+        ends = [self.names.private(end, "which words it has is said by constants") for end in (first.index, last)]
+        found = self.names.find(first, role=role)
+        low, high = (end.expr.value if isinstance(end.expr, Const) else None for end in ends)
+        if found is None:
+            return None
+        if not isinstance(found, SharedVariable) or found.size is None:
+            self.report.error("RR443", first.span, f"{quote(first.name.text)} is no array", expected="an array of this node")
+        elif low is None or high is None:
+            self.report.error("RR443", first.span, "which words it has is known only while it runs", expected="constants")
+        elif not 0 <= low <= high < found.size:
+            self.report.error("RR443", first.span, f"no words {low} to {high}", expected=f"words from 0 to {found.size - 1}")
+        else:
+            return found.cells[low : high + 1]
         return None
 
     def remote_cell(self, ref: ast.Ref, statement: ast.Request | ast.Call) -> VariableAccess | None:
@@ -203,6 +223,7 @@ class RequestChecker(QueuePairChecker):
         self.thread.posts(pair, signaled, statement.span)
         if imm is not None:
             _, to, place = imm
+            self.thread.messages.append(((self.thread.name, to, pair.lane), 1, self.report.at(statement.span)))
             if place is not None and self.world.card(place) != self.world.card(node):
                 self.report.error(
                     "RR411",
@@ -218,20 +239,28 @@ class RequestChecker(QueuePairChecker):
         """Return the steps of a message."""
         words = self._flags(statement)
         found = self.receiver(statement.to)
-        data = self._data(statement, "inline" in words)
-        if found is None or data is None:
+        several = statement.last is not None
+        cells = self.several(statement.source, statement.last, "`send` sends words of this node") if several else ()
+        data = None if several else self._data(statement, "inline" in words)
+        if found is None or cells is None or (data is None and not several):
             return StatementSteps()
         to, node = found
         pair, signaled = self.pair_of(node, statement), "unsignaled" not in words
         if pair is None:
             return StatementSteps()
         self.thread.posts(pair, signaled, statement.span)
-        lowered = self.lowering(statement).request(
-            None, data, lambda _, payload: cfg.Send(to, pair.node, payload, signaled, pair.lane)
-        )
+        ends = self.thread.name, to, pair.lane
+        self.thread.messages.append((ends, max(1, len(cells)), self.report.at(statement.span)))
+        if data is None:
+            payload = cfg.Payload(cells[0], VALUE, "inline" in words)
+            lowered = self.lowering(statement).plain(cfg.Send(to, pair.node, payload, signaled, pair.lane, rest=cells[1:]))
+        else:
+            lowered = self.lowering(statement).request(
+                None, data, lambda _, payload: cfg.Send(to, pair.node, payload, signaled, pair.lane)
+            )
         return self._fenced(statement, pair, words, lowered)
 
-    def _get_flags(self, statement: ast.GetStatement | ast.Call, verb: str) -> Words:
+    def _get_flags(self, statement: ast.GetStatement | ast.Call, verb: str) -> FlagWords:
         """Return the flags of a request that carries no data."""
         words = self._flags(statement)
         for flag in statement.flags:
@@ -242,7 +271,7 @@ class RequestChecker(QueuePairChecker):
         return words
 
     def _fenced(
-        self, statement: ast.Statement, pair: QueuePairName, words: Words, lowered: StatementSteps
+        self, statement: ast.Statement, pair: QueuePairName, words: FlagWords, lowered: StatementSteps
     ) -> StatementSteps:
         """Return the steps of a request, behind a fence if it asks for one."""
         if "fenced" in words:
@@ -251,23 +280,34 @@ class RequestChecker(QueuePairChecker):
 
     def _recv(self, statement: ast.RecvStatement) -> StatementSteps:
         """Return the steps of `recv`."""
-        buffer = self.own_cell(statement.buffer, "`recv` posts a variable of this node")
+        role, first, last = "`recv` posts a variable of this node", statement.buffer.first, statement.buffer.last
         found = self.sender_on(statement.sender, statement.on)
-        if buffer is None or found is None:
+        several = None if last is None else self.several(first, last, role)
+        buffer = self.own_cell(first, role) if last is None else None
+        if found is None or (several is None and buffer is None):
             return StatementSteps()
-        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], *found))
+        ends, (sender, lane) = (found[0], self.thread.name, found[1]), found
+        self.thread.receives.append((ends, 1 if several is None else len(several), self.report.at(statement.span)))
+        if several is not None:
+            return self.lowering(statement).plain(cfg.Recv(several[0], sender, lane, several[1:]))
+        assert buffer is not None
+        return self.lowering(statement).touch([buffer], lambda cells: cfg.Recv(cells[0], sender, lane))
 
     def _posted(self, statement: ast.PostedStatement) -> StatementSteps:
         """Declare receives that are posted before anything runs: no step does that."""
         found = self.sender_on(statement.sender, statement.on)
-        for ref in statement.buffers:
-            buffer = self.own_cell(ref, "`posted` names variables of this node")
+        role = "`posted` names variables of this node"
+        for words in statement.buffers:
+            ref = words.first
+            if words.last is not None:
+                self._post(statement, found, self.several(ref, words.last, role))
+                continue
+            buffer = self.own_cell(ref, role)
             if buffer is None or found is None:
                 continue
-            if buffer.index is None:
-                self.thread.posted.append((found[0], buffer.variable.cells[0], found[1]))
-            elif isinstance(buffer.index, Const):
-                self.thread.posted.append((found[0], buffer.variable.cells[buffer.index.value], found[1]))
+            if buffer.index is None or isinstance(buffer.index, Const):
+                number = 0 if buffer.index is None else buffer.index.value
+                self._post(statement, found, buffer.variable.cells[number : number + 1])
             else:
                 self.report.error(
                     "RR415",
@@ -277,7 +317,17 @@ class RequestChecker(QueuePairChecker):
                 )
         return StatementSteps()
 
-    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> Words:
+    def _post(
+        self, statement: ast.PostedStatement, found: tuple[str, str] | None, cells: tuple[cfg.Cell, ...] | None
+    ) -> None:
+        """Note a receive that is posted before anything runs; nothing after an error."""
+        if found is not None and cells is not None:
+            sender, lane = found
+            ends = sender, self.thread.name, lane
+            self.thread.receives.append((ends, len(cells), self.report.at(statement.span)))
+            self.thread.posted.append((sender, cells, lane))
+
+    def _flags(self, statement: ast.PutStatement | ast.GetStatement | ast.SendStatement | ast.Call) -> FlagWords:
         seen: set[ast.FlagWord] = set()
         for flag in statement.flags:
             if flag.word in seen:

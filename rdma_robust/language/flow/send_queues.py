@@ -8,7 +8,7 @@ of the program point, and a post to a full queue is a step with a fault that end
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -72,12 +72,12 @@ Queues = tuple[SendQueue, ...]
 _Place = tuple[int, Queues]
 
 
-def with_send_depth(thread: Thread, depth: int) -> Thread:
-    """Return the thread with send queues of this depth.
+def with_send_depth(thread: Thread, depths: Mapping[str, int]) -> Thread:
+    """Return the thread with send queues of these depths, by the names of its queue pairs; the others have room for all.
 
     It is the thread itself if no path of its graph fills one. Raises StepLimitError if its graph would be too large.
     """
-    walked = _walk(thread, _posted_to(thread), depth)
+    walked = _walk(thread, depths) if depths else []
     return _unfolded(thread, walked) if any(edge.full is not None for edge in walked) else thread
 
 
@@ -96,9 +96,9 @@ def needed_slots(threads: Iterable[Thread]) -> tuple[NeededSlots, ...]:
     found: list[NeededSlots] = []
     for thread in threads:
         cut = any(step.fault is not None and step.fault.kind == "send queue full" for _, _, step in thread.edges)
-        for name in () if cut else _posted_to(thread):
+        for name in () if cut else posted_to(thread):
             try:
-                walked = _walk(thread, (name,), MAX_SLOTS, _NOTE_STEPS)
+                walked = _walk(thread, {name: MAX_SLOTS}, _NOTE_STEPS)
             except StepLimitError:
                 continue
             if not any(edge.full is not None for edge in walked):
@@ -127,25 +127,25 @@ class _WalkedEdge:
     full: tuple[str, SendQueue] | None = None
 
 
-def _posted_to(thread: Thread) -> tuple[str, ...]:
+def posted_to(thread: Thread) -> tuple[str, ...]:
     """Return the queue pairs that a thread posts to."""
     named = (peer_of(step.op) for _, _, step in thread.edges if isinstance(step.op, _REQUESTS))
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
-def _walk(thread: Thread, names: tuple[str, ...], depth: int, most: int = MAX_STEPS) -> list[_WalkedEdge]:
-    """Return every edge that paths of the graph take, whatever its guard, with what the queues of `names` hold.
+def _walk(thread: Thread, depths: Mapping[str, int], most: int = MAX_STEPS) -> list[_WalkedEdge]:
+    """Return every edge that paths of the graph take, whatever its guard, with what the queues that have a depth hold.
 
     Raises StepLimitError for more than `most`.
     """
     following: dict[int, list[Edge]] = {}
     for edge in thread.edges:
         following.setdefault(edge[0], []).append(edge)
-    first = thread.entry, tuple(SendQueue() for _ in names)
+    first = thread.entry, tuple(SendQueue() for _ in depths)
     seen, agenda, walked = {first}, [first], list[_WalkedEdge]()
     for place in agenda:
         for _, target, step in following.get(place[0], ()):
-            made = _edge(place, target, step, names, depth)
+            made = _edge(place, target, step, depths)
             walked.append(made)
             if len(walked) > most:
                 raise StepLimitError
@@ -155,18 +155,23 @@ def _walk(thread: Thread, names: tuple[str, ...], depth: int, most: int = MAX_ST
     return walked
 
 
-def _edge(place: _Place, target: int, step: Step, names: tuple[str, ...], depth: int) -> _WalkedEdge:
+def _edge(place: _Place, target: int, step: Step, depths: Mapping[str, int]) -> _WalkedEdge:
     queues, name = place[1], peer_of(step.op)
-    if name not in names or not isinstance(step.op, _REQUESTS | Poll):
+    if name is None or name not in depths or not isinstance(step.op, _REQUESTS | Poll):
         return _WalkedEdge(place, (target, queues), step)
-    k = names.index(name)
+    k = list(depths).index(name)
     if isinstance(step.op, Poll):
         after = queues[k].polled()
-    elif queues[k].held >= depth:
+    elif queues[k].held >= depths[name]:
         return _WalkedEdge(place, place, step, (name, queues[k]))
     else:
-        after = queues[k].posted(step.op.signaled)
+        after = queues[k] if _goes_on(step.op) else queues[k].posted(step.op.signaled)
     return _WalkedEdge(place, (target, (*queues[:k], after, *queues[k + 1 :])), step)
+
+
+def _goes_on(op: object) -> bool:
+    """Whether a request is part of a message, all of which takes one slot, and not the last one."""
+    return isinstance(op, Send | ImmPut) and op.goes_on
 
 
 def _unfolded(thread: Thread, walked: list[_WalkedEdge]) -> Thread:

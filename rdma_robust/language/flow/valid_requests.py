@@ -83,6 +83,8 @@ def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterat
     other = next((each for each in program.threads if each.name == op.to), None)
     if other is not None and _card(program, other) != node:
         yield f"thread {quote(op.to)} runs on {other.node}, not on {node}"
+    if isinstance(op, Send) and op.rest:
+        yield "each word of a message is a send of its own"
     if isinstance(op, ImmPut) and not (isinstance(op.imm, Const | Name) and op.imm != VALUE):
         yield "an immediate is a register or a constant"
 
@@ -102,7 +104,7 @@ def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
     for sender, buffer, lane in thread.posted:
         for message in wrong_sender(program, thread, sender, lane):
             yield f"a receive of thread {thread.name} is posted from a wrong thread: {message}"
-        if buffer not in program.cells or buffer.hidden or buffer.card != _card(program, thread):
+        if buffer not in program.cells or (buffer.hidden and not buffer.void) or buffer.card != _card(program, thread):
             yield f"thread {thread.name} posts {quote(str(buffer))}, which is no variable of its node"
 
 

@@ -248,13 +248,23 @@ class GetStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class WordRange:
+    """Words of an array from the `first` to that with the index `last`; without that just the first one, of any kind."""
+
+    first: Ref
+    last: Expr | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SendStatement:
-    """`send source to thread`."""
+    """`send source to thread`; of several words the source is the first, and `last` the index of the last."""
 
     source: Expr
     to: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
     flags: tuple[Flag, ...] = ()
+    last: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +308,13 @@ class FlushStatement:
 
 @dataclass(frozen=True, slots=True)
 class LaneDeclaration:
-    """`name to node`, or as many as the family has."""
+    """`name to node`, or as many as the family has; each with room for `depth` requests, if that is said."""
 
     name: Ident
     node: NodeName
     span: Span = field(default=NO_SPAN, compare=False)
     family: FamilyRange | None = None
+    depth: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +335,7 @@ class OrderStatement:
 class PostedStatement:
     """`posted buffer, ... from thread`: receives that are posted before anything runs."""
 
-    buffers: tuple[Ref, ...]
+    buffers: tuple[WordRange, ...]
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
     on: Flag | None = None
@@ -334,7 +345,7 @@ class PostedStatement:
 class RecvStatement:
     """`recv buffer from thread`."""
 
-    buffer: Ref
+    buffer: WordRange
     sender: ThreadName
     span: Span = field(default=NO_SPAN, compare=False)
     on: Flag | None = None

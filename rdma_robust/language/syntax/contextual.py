@@ -18,7 +18,8 @@ _EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
 _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "QP", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
-_JOINING: Final = frozenset({"TO", "FROM", "IMM"})
+_JOINING: Final = frozenset({"TO", "FROM", "IMM", "DEPTH"})
+_BEFORE_A_NUMBER: Final = frozenset({"IMM", "DEPTH"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
 _SINGLE: Final = frozenset(
     {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "SYNC", "VIA", "WHEN"}
@@ -36,7 +37,12 @@ _NOTED: Final = frozenset(
 )
 _ATOMICS: Final = frozenset({"CAS", "FAA", "SWAP"})
 _REQUESTS: Final = frozenset({"PUT", "GET", "SEND"}) | _ATOMICS
-_LED_BY: Final = {"TO": frozenset({"SEND", "PUT", "QP"}), "FROM": frozenset({"POSTED", "RECV"}), "IMM": frozenset({"PUT"})}
+_LED_BY: Final = {
+    "TO": frozenset({"SEND", "PUT", "QP"}),
+    "FROM": frozenset({"POSTED", "RECV"}),
+    "IMM": frozenset({"PUT"}),
+    "DEPTH": frozenset({"QP"}),
+}
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
 """What an expression, or a flag, ends with."""
 
@@ -61,7 +67,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `send` begins a line, or follows a label, and an expression follows, and a word after that if it is in brackets;
     - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put`, a `get`, or a `cas`,
       `faa` or `swap` that is a statement;
-    - `to`, `from` and `imm` do so in the statements that have them, and an expression follows;
+    - `to`, `from`, `imm` and `depth` do so in the statements that have them, and an expression follows;
     - `hardware` begins a line outside of braces, and a word follows;
     - `in` is the second word after such a `for`, or what stands second in brackets behind a name that is declared;
     - `when` follows a model or `robust`, or what is whole in an `invariant` line;
@@ -187,7 +193,7 @@ class _Reader:
             return self._request in _REQUESTS and self._previous in _WHOLE
         word = after is not None and after.isidentifier()
         if kind in _JOINING:
-            expression = word or (kind == "IMM" and self._begins_operand(follows))
+            expression = word or (kind in _BEFORE_A_NUMBER and self._begins_operand(follows))
             return self._request in _LED_BY[kind] and self._previous in _WHOLE and expression
         if kind in _GIVEN:
             given = self._previous == "EQUAL" and not self._request

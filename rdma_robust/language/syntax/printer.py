@@ -67,6 +67,12 @@ def reference(ref: ast.Ref) -> str:
     return f"{owner}{ref.name.text}{index}"
 
 
+def word_range(part: ast.WordRange) -> str:
+    """Return `name`, or the words of an array, `name[first..last]`."""
+    first = reference(part.first)
+    return first if part.last is None else f"{first[:-1]}..{expression(part.last)}]"
+
+
 def place_text(name: ast.Ident) -> str:
     """Return the name of a node or a thread, with its number if it is one of a family."""
     return name.text if name.index is None else f"{name.text}[{expression(name.index)}]"
@@ -163,8 +169,9 @@ def _request(part: ast.Request) -> str:
             return f"put {reference(target)} = {expression(source)}{_flags(flags)}{message}"
         case ast.GetStatement(target, source, _, flags):
             return f"get {reference(target)} = {expression(source)}{_flags(flags)}"
-        case ast.SendStatement(source, to, _, flags):
-            return f"send {expression(source)} to {place_text(to)}{_flags(flags)}"
+        case ast.SendStatement(source, to, _, flags, last):
+            sent = word_range(ast.WordRange(source, last)) if isinstance(source, ast.Ref) else expression(source)
+            return f"send {sent} to {place_text(to)}{_flags(flags)}"
         case ast.PollStatement(node, _, count):
             return f"poll {place_text(node)}" if count is None else f"poll {place_text(node)} {expression(count)}"
         case ast.PollAny(nodes, target):
@@ -172,11 +179,11 @@ def _request(part: ast.Request) -> str:
         case ast.TryPoll(target, node):
             return f"{reference(target)} = trypoll {place_text(node)}"
         case ast.Lanes(lanes):
-            return "qp " + ", ".join(f"{lane.name.text}{family(lane.family)} to {place_text(lane.node)}" for lane in lanes)
+            return f"qp {', '.join(map(_lane, lanes))}"
         case ast.PostedStatement(buffers, sender, on=on):
-            return f"posted {', '.join(map(reference, buffers))} from {place_text(sender)}{flag_text(on)}"
+            return f"posted {', '.join(map(word_range, buffers))} from {place_text(sender)}{flag_text(on)}"
         case ast.RecvStatement(buffer, sender, on=on):
-            return f"recv {reference(buffer)} from {place_text(sender)}{flag_text(on)}"
+            return f"recv {word_range(buffer)} from {place_text(sender)}{flag_text(on)}"
         case ast.RecvPollStatement(sender, target, on=on):
             return f"{_given(target)}rpoll {place_text(sender)}{flag_text(on)}"
         case ast.StartStatement(thread):
@@ -249,3 +256,8 @@ def expectation(part: ast.ExpectationClause) -> str:
     if part.kind == "safe":
         return f"{'un' if part.negated else ''}safe under {part.model}"
     return f"{'no ' if part.negated else ''}{part.kind} under {part.model}"
+
+
+def _lane(lane: ast.LaneDeclaration) -> str:
+    depth = "" if lane.depth is None else f" depth {expression(lane.depth)}"
+    return f"{lane.name.text}{family(lane.family)} to {place_text(lane.node)}{depth}"

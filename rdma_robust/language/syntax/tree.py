@@ -156,15 +156,27 @@ class TreeBuilder(CommonBuilder):
         return ast.Flag("on", span_from(parts[0], parts[1]), parts[1])
 
     def lane(self, parts: list[Part]) -> ast.LaneDeclaration:
-        name, family, _, node = parts
-        return ast.LaneDeclaration(ident_of(name), node, span_from(name, node), family)
+        name, family, _, node, _, depth = parts
+        return ast.LaneDeclaration(ident_of(name), node, span_from(name, depth or node), family, depth)
 
     def lanes(self, parts: list[Part]) -> ast.Lanes:
         return ast.Lanes(parts_of_kind(parts, ast.LaneDeclaration), span_from(parts[0], parts[-1]))
 
     def send(self, parts: list[Part]) -> ast.SendStatement:
         keyword, source, _, to, *flags = parts
-        return ast.SendStatement(source, to, span_from(keyword, parts[-1]), tuple(flags))
+        span = span_from(keyword, parts[-1])
+        if isinstance(source, ast.WordRange):
+            return ast.SendStatement(source.first, to, span, tuple(flags), source.last)
+        return ast.SendStatement(source, to, span, tuple(flags))
+
+    def words(self, parts: list[Part]) -> ast.WordRange:
+        name, _, first, _, last, bracket = parts
+        span = span_from(name, bracket)
+        return ast.WordRange(ast.Ref(None, ident_of(name), first, span), last, span)
+
+    def buffer(self, parts: list[Part]) -> ast.WordRange:
+        (part,) = parts
+        return part if isinstance(part, ast.WordRange) else ast.WordRange(part, None, part.span)
 
     def poll(self, parts: list[Part]) -> ast.PollStatement:
         keyword, node, count = parts
@@ -180,7 +192,7 @@ class TreeBuilder(CommonBuilder):
 
     def posted(self, parts: list[Part]) -> ast.PostedStatement:
         *_, sender, on = parts
-        return ast.PostedStatement(parts_of_kind(parts, ast.Ref), sender, span_from(parts[0], on or sender), on)
+        return ast.PostedStatement(parts_of_kind(parts, ast.WordRange), sender, span_from(parts[0], on or sender), on)
 
     def recv(self, parts: list[Part]) -> ast.RecvStatement:
         keyword, buffer, _, sender, on = parts

@@ -172,6 +172,7 @@ _ROLES: Final[dict[str, Role]] = {
     "LaneDeclaration": "inner",
     "FamilyRange": "inner",
     "Immediate": "inner",
+    "WordRange": "inner",
     "Block": "block",
     "Span": "span",
     "Ident": "kept",

@@ -34,7 +34,7 @@ class CardEvent:
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
     written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
     `completing`: the operation completes with it, when it has taken effect if it is to be `placed`, else when it is issued.
-    Of a message with data the `kind` is that of a plain buffer.
+    Of a message with data the `kind` is that of a plain buffer, and it can take none of the `unfit` words.
     """
 
     act: Act
@@ -46,6 +46,7 @@ class CardEvent:
     imm: Evaluator | None = None
     message: bool = False
     completing: bool = False
+    unfit: frozenset[int] = frozenset()
     placed: bool = False
 
     @property
@@ -123,6 +124,7 @@ class _Compiler:
         self.number = self.threads[thread.name]
         self.connections = connection_numbers(program)
         self.bits = kind_bits(program.memories)
+        self.void = frozenset(i for cell, i in self.cells.items() if cell.void)
 
     def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
@@ -155,8 +157,10 @@ class _Compiler:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
+            unfit = frozenset() if data is None else self.void
+            placed = visible_when_polled(act.type, self.model)
             found = CardEvent(act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
-            return replace(found, placed=visible_when_polled(act.type, self.model))
+            return replace(found, unfit=unfit, placed=placed)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)

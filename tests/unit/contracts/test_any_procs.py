@@ -55,14 +55,14 @@ def program(stem: str) -> ContractProgram:
     return load_contracts(path.read_text(encoding="utf-8"), path.name)
 
 
-@pytest.mark.parametrize("stem", share(PROVED, 5))
+@pytest.mark.parametrize("stem", share(PROVED, 10))
 def test_patterns_are_proved_for_every_n(stem: str) -> None:
     for name in PROVED[stem]:
         found = EveryProcs(program(stem), NO_LIMITS).answer(name)
         assert (found.verdict, found.inputs, found.reason) == ("VERIFIED", "all", "")
 
 
-@pytest.mark.parametrize("stem", share(UNPROVED, 5))
+@pytest.mark.parametrize("stem", share(UNPROVED, 20))
 def test_what_is_not_proved_has_its_reason(stem: str) -> None:
     proofs = EveryProcs(program(stem), NO_LIMITS)
     found = [proofs.answer(each.name) for each in program(stem).contracts]

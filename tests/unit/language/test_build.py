@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
+from typing import get_args
 
 import pytest
 
@@ -12,14 +13,16 @@ from rdma_robust import Span, Verdict, check, reach, verify
 from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.repair.plan import repair_program
 from rdma_robust.analyses.safety.verify import Status
-from rdma_robust.build import ProgramBuilder
+from rdma_robust.build import ProgramBuilder, Relaxed, Sync, ThreadBuilder
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.exports import ExportOptions, export_program
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.valid import complaints
-from rdma_robust.language.load import has_text, load_program
+from rdma_robust.language.load import has_text, load_program, parse_program
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.tree_limits import all_statements
 from rdma_robust.options import CheckOptions
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.teaching.explorer.session import Session
@@ -170,6 +173,81 @@ def test_spans_say_where_a_step_came_from() -> None:
     )
 
 
+def blocks(thread: ThreadBuilder) -> None:
+    with thread.when("r == 0"), thread.loop_while("r > 1"):
+        thread.assign("r", "r - 1")
+    with thread.otherwise(), thread.loop():
+        thread.halt()
+    with thread.choose() as choice:
+        with choice.branch():
+            thread.skip()
+        with choice.branch():
+            thread.mfence()
+
+
+Said = Callable[[ThreadBuilder], object]
+
+STATEMENTS: list[tuple[str, Said]] = [
+    ("qp bulk to B, ctl to B depth 2", lambda t: t.qp("bulk", "B").qp("ctl", "B", depth=2)),
+    ("posted b from U on back", lambda t: t.posted("b", sender="U", on="back")),
+    ("put B.y = x unsignaled fenced on bulk", lambda t: t.put("B.y", "x", unsignaled=True, fenced=True, on="bulk")),
+    ("put B.y = r + 1 inline imm 1 to U", lambda t: t.put("B.y", "r + 1", inline=True, imm=1, to="U")),
+    ("get x = B.y on ctl", lambda t: t.get("x", "B.y", on="ctl")),
+    ("get x = fetch(B.y)", lambda t: t.get("x", "fetch(B.y)")),
+    ("get x = swap(B.y, 2) fenced", lambda t: t.get("x", "swap(B.y, 2)", fenced=True)),
+    ("faa(B.y, 1) on bulk", lambda t: t.faa("B.y", 1, on="bulk")),
+    ("cas(B.y, 0, 1) unsignaled", lambda t: t.cas("B.y", 0, 1, unsignaled=True)),
+    ("swap(B.y, r)", lambda t: t.swap("B.y", "r")),
+    ("send x to U on ctl", lambda t: t.send("x", "U", on="ctl")),
+    ("recv b from U", lambda t: t.recv("b", "U")),
+    ("recv b from U on back", lambda t: t.recv("b", "U", on="back")),
+    ("rpoll U", lambda t: t.rpoll("U")),
+    ("r = rpoll U on back", lambda t: t.rpoll("U", into="r", on="back")),
+    ("poll bulk 2", lambda t: t.poll("bulk", times=2)),
+    ("r = poll bulk or ctl or B", lambda t: t.poll("bulk", "ctl", "B", into="r")),
+    ("r = trypoll ctl", lambda t: t.trypoll("r", "ctl")),
+    ("rfence bulk", lambda t: t.rfence("bulk")),
+    ("flush bulk", lambda t: t.flush("bulk")),
+    ("order B", lambda t: t.order("B")),
+    ("barrier T, U", lambda t: t.barrier("T", "U")),
+    ("barrier", lambda t: t.barrier()),
+    ("start U", lambda t: t.start("U")),
+    ("join U", lambda t: t.join("U")),
+    ("mfence", lambda t: t.mfence()),
+    ("here: await x == 1", lambda t: t.label("here").await_("x == 1")),
+    ("assume x == 1", lambda t: t.assume("x == 1")),
+    ("assert r == 1", lambda t: t.check("r == 1")),
+    ("r = cas(x, 0, 1)", lambda t: t.cas("x", 0, 1, into="r")),
+    (
+        "if r == 0 { while r > 1 { r = r - 1 } } else { loop { halt } }; choose { skip } or { mfence }",
+        blocks,
+    ),
+]
+
+OF_TEXTS = {ast.For, ast.MacroCall, ast.BrokenStatement}
+"""What no builder says: Python makes copies itself, and what is broken is no statement."""
+
+
+def test_the_builder_says_every_statement_of_the_language() -> None:
+    declared = "domain 0..9\nnode A { sync relaxed x = 1, b }\nnode H {}\nnode B via H { y }\n"
+    seen: set[type] = set()
+    for written, said in STATEMENTS:
+        builder = ProgramBuilder("p", domain=(0, 9))
+        builder.node("A", x=Sync(Relaxed(1)), b=0)
+        builder.node("H")
+        builder.node("B", y=0, via="H")
+        said(builder.thread("T", "A", r=0))
+        text = f"program p\n{declared}thread T on A {{\n reg r = 0\n {written} }}"
+        built, parsed = (list(all_statements(parse_program(each, "p"))) for each in (builder.text, text))
+        if not isinstance(parsed[1], ast.Lanes):
+            assert built == parsed
+        assert [lane for s in built if isinstance(s, ast.Lanes) for lane in s.lanes] == [
+            lane for s in parsed if isinstance(s, ast.Lanes) for lane in s.lanes
+        ]
+        seen |= {type(each) for each in built}
+    assert seen == set(get_args(ast.Statement)) - OF_TEXTS
+
+
 Wrong = Callable[[ProgramBuilder], object]
 
 
@@ -189,6 +267,9 @@ Wrong = Callable[[ProgramBuilder], object]
         (lambda b: b.thread("T", "A").otherwise().__enter__(), UsageError, "must follow a block of `when`"),
         (lambda b: b.thread("T", "A").choose().__enter__().branch().__enter__().poll("C"), ProgramError, "unexpected end"),
         (lambda b: b.node("two words"), UsageError, "is no name for a node"),
+        (lambda b: b.thread("T", "A").qp("l", "B", depth=0), ProgramError, "`0` is no depth of a send queue"),
+        (lambda b: b.thread("T", "A").put("B.y", "x", on="q[i]"), UsageError, "is no name of a lane"),
+        (lambda b: b.thread("T", "A").put("B.y", "x", on="bulk"), ProgramError, "this thread has no lane `bulk`"),
         (lambda b: b.outcome("A.x == 1"), UsageError, "an outcome without a claim"),
         (lambda b: b.outcome("A.q == 1", sc="allowed"), ProgramError, "A has no variable `q`"),
         (lambda b: b.automaton("T", "A", "p", "q").edge("q", "p"), UsageError, "no edge leaves it"),

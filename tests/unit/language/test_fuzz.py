@@ -202,7 +202,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("name", share(HUGE))
+@pytest.mark.parametrize("name", share(HUGE, 9))
 def test_huge_programs_take_little_time(name: str) -> None:
     start = time.process_time()
     try:

@@ -11,7 +11,7 @@ import pytest
 from rdma_robust import reach, verify
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Poll, Step, Thread, peer_of
-from rdma_robust.language.flow.send_queues import SendQueue, needed_slots, with_send_depth
+from rdma_robust.language.flow.send_queues import SendQueue, needed_slots, posted_to, with_send_depth
 from rdma_robust.language.load import load_program
 from tests.conftest import ROOT, Cli
 
@@ -30,6 +30,9 @@ STATEMENTS = (
     "r = trypoll B",
     "poll B or C",
     "send v to U",
+    "put B.x = v on q",
+    "faa(B.y, 1) on q",
+    "poll q",
     "r = v",
 )
 
@@ -42,7 +45,9 @@ def random_thread(random: Random) -> Thread:
             lines[at:at] = [open_]
             lines.insert(random.randint(at + 2, len(lines)), close)
     head = "domain 0..9\nnode A { v, w }\nnode B { x, y, b }\nnode C { z }\n"
-    text = head + "thread T on A {\nreg r\n" + "\n".join(lines) + "\n}\nthread U on B { posted b from T; rpoll T }\n"
+    text = (
+        head + "thread T on A {\nreg r\nqp q to B\n" + "\n".join(lines) + "\n}\nthread U on B { posted b from T; rpoll T }\n"
+    )
     try:
         return load_program(text, "t.rdma").threads[0]
     except ProgramError:  # blocks that cross
@@ -62,9 +67,10 @@ def holding(posted: list[bool], polls: int) -> int:
 def test_walks_meet_a_full_queue_exactly_where_counting_says_so() -> None:
     """Each step of a walk through the graph is one of the graph with depths, unless a queue is full: then a fault is."""
     random, full = Random(38), 0
-    for _ in range(600):
+    for _ in range(800):
         thread, depth = random_thread(random), random.randint(1, 4)
-        bounded = with_send_depth(thread, depth)
+        depths = {"B": depth, "q": random.randint(1, 3)} | ({"C": depth} if random.random() < 0.8 else {})
+        bounded = with_send_depth(thread, depths)
         posted: dict[str | None, list[bool]] = {}
         polls: dict[str | None, int] = {}
         here, there = thread.entry, bounded.entry
@@ -76,7 +82,8 @@ def test_walks_meet_a_full_queue_exactly_where_counting_says_so() -> None:
             target, step = random.choice(ways)
             peer, signaled = peer_of(step.op), getattr(step.op, "signaled", None)
             same = [to for to, other in out(bounded, there) if other is step]
-            if signaled is not None and holding(posted.get(peer, []), polls.get(peer, 0)) >= depth:
+            held = holding(posted.get(peer, []), polls.get(peer, 0))
+            if signaled is not None and held >= depths.get(str(peer), len(posted) + 40):
                 refused = [other for _, other in out(bounded, there) if other.span == step.span and other.fault]
                 assert not same and {each.fault.kind for each in refused if each.fault} == {"send queue full"}
                 full += 1
@@ -104,7 +111,11 @@ def test_the_slots_that_are_needed_are_the_least_depth_that_no_path_fills() -> N
 
 
 def faults(thread: Thread, depth: int, queue_pair: str) -> list[Step]:
-    found = (step for _, _, step in with_send_depth(thread, depth).edges if step.fault is not None)
+    found = (
+        step
+        for _, _, step in with_send_depth(thread, dict.fromkeys(posted_to(thread), depth)).edges
+        if step.fault is not None
+    )
     return [step for step in found if step.fault and f"queue to {queue_pair}" in step.fault.message]
 
 
@@ -120,6 +131,9 @@ MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "a poll frees the slot of its own request only": lambda patch: patch.setattr(SendQueue, "polled", frees_one),
     "a poll frees nothing": lambda patch: patch.setattr(SendQueue, "polled", lambda queue: queue),
     "a poll frees everything": lambda patch: patch.setattr(SendQueue, "polled", lambda _: SendQueue()),
+    "a lane has the depth of the hardware": lambda patch: patch.setattr(
+        "rdma_robust.language.check.lanes.depth_of", lambda *_: None
+    ),
     "unsignaled requests take no slot": lambda patch: patch.setattr(
         SendQueue, "posted", lambda queue, signaled: SendQueue((*queue.leaving, 1)) if signaled else queue
     ),
@@ -131,6 +145,28 @@ def test_a_wrong_rule_is_seen_by_a_named_program(mutant: str, monkeypatch: pytes
     right = all_answers()
     MUTANTS[mutant](monkeypatch)
     assert all_answers() != right
+
+
+def test_the_depth_of_a_lane_is_its_own() -> None:
+    """It counts before that of the hardware, for each of a family, as a constant, and where it is none that is said."""
+    text = """hardware send depth 2
+const N = 1
+node A { v }
+node B { x }
+thread T on A {
+  qp q[i in 0..1] to B depth N, depth to B
+  for i in 0..1 { put B.x = v on q[i] }
+  for i in 0..1 { put B.x = v on depth }
+  put B.x = v
+  put B.x = v on q[1]
+}
+"""
+    met = [s.fault for t in load_program(text, "t.rdma").threads for _, _, s in t.edges if s.fault is not None]
+    assert [(each.span.line, each.kind) for each in met] == [(10, "send queue full")]
+    assert "queue to q[1] full, with a request" in met[0].message
+    for wrong in ("0", "4097", "N - 2"):
+        with pytest.raises(ProgramError, match="is no depth of a send queue"):
+            load_program(text.replace("depth N", f"depth {wrong}"), "t.rdma")
 
 
 def test_a_label_stands_at_several_points() -> None:

@@ -89,6 +89,7 @@ expect not robust
             assert check(layout, max_states=20_000).verdict is found, layout
 
 
+@pytest.mark.ci
 def test_each_word_as_each_kind_of_name_where_there_are_invariants_and_calls() -> None:
     """Every name is renamed, each to another word; turn by turn each gets every word."""
     text = """\

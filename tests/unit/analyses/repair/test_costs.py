@@ -6,11 +6,12 @@ import pytest
 
 from rdma_robust.analyses.repair.needless import remove_needless
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.repairs import RepairOptions, WaitOptions
+from rdma_robust.analyses.repair.repairs import Costs, RepairOptions, WaitOptions
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.options import CheckOptions
 from tests.conftest import ROOT
 from tests.support.naive_repair import robust
+from tests.support.shares import share
 
 COSTS = {
     "message-of-two-queue-pairs": 9,
@@ -26,19 +27,50 @@ COSTS = {
     "behind-await-in-choose": 2,
     "choice-made-early": 2,
     "two-places": 2,
+    "quiet-atomic": 2,
 }
+
+STANDARDS = {
+    "accumulate-then-get": "flush B",
+    "accumulates-two-windows": "poll one",
+    "accumulates-two-words": "order B",
+    "nbi-data-then-flag": "order B",
+    "source-read-after-next-put": "rfence B",
+}
+"""Of programs under orders that promise nothing of two requests what is inserted."""
 
 HANGING = ("unsignaled-behind-fenced", "choice-made-early")
 """Programs in which threads wait for ever in any case."""
 
 
-@pytest.mark.parametrize("name", COSTS)
+@pytest.mark.parametrize("name", share(COSTS))
 def test_the_cheapest_repair(name: str) -> None:
     text = (ROOT / "tests" / "data" / "repair" / f"{name}.rdma").read_text(encoding="utf-8")
     answer = repair(text, f"{name}.rdma")
     assert (answer.status, answer.cost, answer.optimal) == ("repaired", COSTS[name], True)
     assert answer.solutions[0].hangs == ("kept" if name in HANGING else "none")
     assert robust(answer.patched)
+
+
+@pytest.mark.parametrize("name", STANDARDS)
+def test_what_is_inserted_where_standards_promise_nothing(name: str) -> None:
+    text = (ROOT / "litmus" / "standards" / f"{name}.rdma").read_text(encoding="utf-8")
+    (insertion,) = repair(text, f"{name}.rdma").insertions
+    assert insertion.lines == (STANDARDS[name],)
+
+
+@pytest.mark.parametrize(("order", "kind", "cost"), [(6, "order", 6), (8, "flush", 7)])
+def test_an_order_has_a_cost_of_its_own(order: int, kind: str, cost: int) -> None:
+    text = (ROOT / "litmus" / "standards" / "nbi-data-then-flag.rdma").read_text(encoding="utf-8")
+    answer = repair(text, "t.rdma", RepairOptions(Costs(order=order)))
+    assert (answer.insertions[0].kind, answer.cost) == (kind, cost)
+
+
+def test_an_order_that_is_not_needed_can_go_at_its_own_price() -> None:
+    text = (ROOT / "litmus" / "standards" / "nbi-fence-then-flag.rdma").read_text(encoding="utf-8")
+    twice = text.replace("order B\n", "order B\n  order B\n", 1)
+    (removed,) = remove_needless(twice, "t.rdma").removed
+    assert (removed.kind, removed.cost) == ("order", 3)
 
 
 def text_of(name: str) -> str:
