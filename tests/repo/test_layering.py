@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
     "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
-    "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
+    "analyses.prove analyses.hardware analyses.synthesis messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers",
     "tools": f"{WORDS} frame editing language contracts.language messages.language",
