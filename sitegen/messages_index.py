@@ -39,7 +39,10 @@ FAMILIES: Final = {
         "Modes of sends and eager limits",
         "Sends that only a match completes, sends that are buffered, and runtimes that buffer what is small.",
     ),
-    "probes": ("Looking for messages", "`probe` and `iprobe`: what they see, what they do not, and what they promise."),
+    "probes": (
+        "Looking for messages",
+        "`probe`, `iprobe`, `mprobe`, `improbe`: what they see, what they do not, and what they promise.",
+    ),
     "deadlocks": ("Deadlocks", "Every kind of waiting for ever, and what looks like it."),
     "races": ("Races", "Receives that may take one of several messages: harmless ones and others."),
     "collectives": (

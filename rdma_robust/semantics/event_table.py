@@ -217,8 +217,9 @@ def _inline_put(op: InlinePut) -> tuple[Case, ...]:
 
 
 def _send(op: Send) -> tuple[Case, ...]:
-    message = Act(T.NRW, (), (), op.signaled, True, op.to, MessageContent(op.data.value, Const(0)))
-    return (Case((*_payload(op.data), message)),)
+    content = MessageContent(None if op.data is None else op.data.value, Const(0))
+    message = Act(T.NRW, (), (), op.signaled, True, op.to, content)
+    return (Case((*(() if op.data is None else _payload(op.data)), message)),)
 
 
 def _imm_put(op: ImmPut) -> tuple[Case, ...]:

@@ -40,7 +40,7 @@ UNDECIDED: Final = {
 }
 """What `sat` does not decide, and what it says."""
 
-SEES: Final = ("what `probe` and `iprobe` see", "whether a receive is posted for what is sent `ready`")
+SEES: Final = ("what probes see", "whether a receive is posted for what is sent `ready`")
 
 Engine = Callable[[MessageProgram, Buffer], BufferAnswer | None]
 

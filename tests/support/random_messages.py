@@ -64,6 +64,7 @@ class Taste:
     arrays: int = 0
     modes: int = 0
     looks: int = 0
+    held: int = 0
 
 
 MIXED = Taste()
@@ -173,7 +174,7 @@ class _Writer:
 
     def communication(self) -> Block:
         if self.taste.looks and self.odds(self.taste.looks):
-            return (self.look(),)
+            return self.look()
         planned = self.plan.pop(0) if self.plan and self.odds(100 - self.taste.stray) else self.unplanned()
         nonblocking = self.odds(self.taste.nonblocking)
         request = self.request() if nonblocking else Place("$send" if planned.sends else "$recv")
@@ -182,8 +183,8 @@ class _Writer:
             return (issue, Wait((request,), self.span()))
         return (issue, Wait((request,), self.span())) if self.odds(self.taste.waits // 2) else (issue,)
 
-    def look(self) -> Statement:
-        """Return a look, often for what the next receive takes."""
+    def look(self) -> Block:
+        """Return a look, often for what the next receive takes; often it takes that, which often is received then."""
         near = next((each for each in self.plan if not each.sends), None)
         some = near if near is not None and self.odds(70) else self.unplanned()
         source = None if some.peer is None or self.odds(40) else self.peer(some.peer)
@@ -191,7 +192,23 @@ class _Writer:
         sender = Place("s") if source is None and self.odds(50) else None
         which = Place("b") if tag is None and self.odds(30) else None
         flag = self.place() if self.odds(55) else None
-        return Probe(source, some.port, tag, sender, which, flag, self.span())
+        look = Probe(source, some.port, tag, sender, which, flag, self.span())
+        if not self.odds(self.taste.held):
+            return (look,)
+        if some is near and self.odds(80):
+            self.plan.remove(near)
+        look = replace(look, taken=self.request())
+        received = self.held(look.taken if self.odds(92) else self.request())
+        if flag is not None and self.odds(92):
+            received = (If(Name(flag.name), received, (), self.span()),) if not flag.indices else ()
+        between = self.communication() if self.odds(25) and (self.plan or self.odds(30)) else ()
+        return (look, *between, *(received if self.odds(85) else ()))
+
+    def held(self, held: Place | None) -> Block:
+        """Return a receive of a message that is held, mostly with its wait."""
+        request = self.request() if self.odds(40) else Place("$recv")
+        issue = IssueReceive(request, self.place(), None, 0, None, span=self.span(), of=held)
+        return (issue, Wait((request,), self.span())) if self.odds(85) or request.name == "$recv" else (issue,)
 
     def unplanned(self) -> _Planned:
         sends = self.odds(50)
@@ -292,7 +309,9 @@ class _Writer:
 def random_looks(seed: int) -> MessageProgram:
     """Return a program in which processes look for messages, with modes of sends and limits."""
     mixed = replace(MIXED, operations=6, loops=3, structure=12, tags=40, daemons=8)
-    taste = replace((mixed, TAGGED, mixed, RACY)[seed % 4], operations=6, looks=22, modes=30 * (seed % 2))
+    taste = replace(
+        (mixed, TAGGED, mixed, RACY)[seed % 4], operations=6, looks=22, modes=30 * (seed % 2), held=60 * (seed // 2 % 2)
+    )
     return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
 
 

@@ -19,6 +19,7 @@ from rdma_robust.language.flow.cfg import (
     ImmPut,
     InlinePut,
     Op,
+    Payload,
     Put,
     RemoteRmw,
     RFence,
@@ -111,7 +112,7 @@ def source_word(op: Op | None) -> Cell | None:
     match op:
         case Put(source=cell):
             return None if cell.hidden else cell
-        case Send(data=data) | ImmPut(data=data) | InlinePut(data=data):
+        case Send(data=Payload() as data) | ImmPut(data=data) | InlinePut(data=data):
             return None if data.inline or data.source is None or data.source.hidden else data.source
         case _:
             return None

@@ -7,13 +7,21 @@ for gets a buffer at once or never, since a buffer that comes later may as well 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 
 from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
 from rdma_robust.messages.replay.interpreter import Interpreter
-from rdma_robust.messages.replay.world import Active, ActiveReceive, ActiveSend, ReplayProcess, ReplayState, RequestArray
+from rdma_robust.messages.replay.world import (
+    Active,
+    ActiveReceive,
+    ActiveSend,
+    HeldMessage,
+    ReplayProcess,
+    ReplayState,
+    RequestArray,
+)
 
 
 class EndlessProcessError(Exception):
@@ -112,7 +120,7 @@ def canonical_world(world: ReplayState) -> ReplayState:
     return ReplayState(
         tuple(renamed(process, me) for me, process in enumerate(processes)),
         tuple(each._replace(name=new_sends[each.name]) for each in world.sends),
-        tuple(each._replace(name=new_receives[each.name]) for each in world.receives),
+        tuple(each._replace(name=new_receives[each.name], of=each.of and new_sends[each.of]) for each in world.receives),
         tuple(sorted(each._replace(receive=new_receives[each.receive]) for each in delivered)),
         frozenset(new_sends[each] for each in world.sent_off if each in sends),
         frozenset(new_sends[each] for each in world.buffered if each in sends),
@@ -152,5 +160,7 @@ def _one_renamed(active: Active | None, sends: Renamed, receives: Renamed) -> Ac
             return ActiveSend(sends[send])
         case ActiveReceive(receive, stores):
             return ActiveReceive(receives[receive], stores)
+        case HeldMessage(send):
+            return replace(active, send=sends[send])
         case None:
             return None

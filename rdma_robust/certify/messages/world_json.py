@@ -50,13 +50,23 @@ def world_as_json(value: object) -> object:
         case frozenset():
             return ["set", *(world_as_json(each) for each in sorted(value))]
         case tuple() if type(value) in _WORDS:
-            parts = value[:-1] if isinstance(value, UnmatchedSend) and value.mode == "standard" else value
-            return [_WORDS[type(value)], *(world_as_json(each) for each in parts)]
+            return [_WORDS[type(value)], *(world_as_json(each) for each in _said(value))]
         case tuple():
             return ["list", *(world_as_json(each) for each in value)]
         case _:
             assert is_dataclass(value)
             return [_WORDS[type(value)], *(world_as_json(getattr(value, each.name)) for each in fields(value))]
+
+
+def _said(record: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the parts of a record, of an operation without the last ones that are as they are left out."""
+    known = record._field_defaults if isinstance(record, UnmatchedSend | UnmatchedReceive) else {}
+    parts = list(record)
+    for default in reversed(known.values()):
+        if parts[-1] != default:
+            break
+        parts.pop()
+    return tuple(parts)
 
 
 def read(value: object, where: str, depth: int = 0) -> Any:

@@ -64,7 +64,8 @@ def check_modes(function: tree.FunctionItem, world: GlobalScope, report: Reporte
     bodies = [function.body, *(callee.body for _, callee in reached(function.body, world) if callee.contract is None)]
     for line in (each for body in bodies for each in all_lines(body)):
         mode = f"send {line.mode}" if isinstance(line, tree.SendLine) and line.mode != "standard" else ""
-        if mode or isinstance(line, tree.ProbeLine):
+        looks = isinstance(line, tree.ProbeLine) or (isinstance(line, tree.ReceiveLine) and line.of is not None)
+        if mode or looks:
             said = f"contracts know nothing of `{mode or 'probe'}`, and {quote(function.name.text)} has one"
             report.error("RR962", line.span, said, hint="`rdma-robust messages check` decides programs that call it")
 

@@ -274,7 +274,7 @@ class _Thread:
             case cfg.InlinePut() | cfg.Send() | cfg.ImmPut():
                 yield from self._request(step.op, cells)
             case cfg.Recv(cell, sender, lane):
-                yield from self._own(cell, cells)
+                yield from self._own(cell, cells, hidden=cell.void)
                 yield from wrong_sender(self.program, self.thread, sender, lane)
             case cfg.RecvPoll(sender, lane):
                 yield from wrong_sender(self.program, self.thread, sender, lane)
@@ -290,8 +290,9 @@ class _Thread:
                 yield f"{other!r} is no operation"
 
     def _request(self, op: cfg.InlinePut | cfg.Send | cfg.ImmPut, cells: frozenset[cfg.Cell]) -> Iterator[str]:
-        yield from wrong_payload(op.data)
-        if op.data.source is not None:
+        if op.data is not None:
+            yield from wrong_payload(op.data)
+        if op.data is not None and op.data.source is not None:
             yield from self._own(op.data.source, cells, hidden=True)
         if isinstance(op, cfg.Send):
             yield from self._queue_pair(op.node, op.lane)

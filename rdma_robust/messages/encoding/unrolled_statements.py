@@ -161,6 +161,8 @@ class Statements:
                 raise NotEncodedError("whether a receive is posted for what is sent `ready`")
             case mp.IssueSend():
                 self._send(statement, state)
+            case mp.Probe() | mp.IssueReceive(of=mp.Place()):
+                raise NotEncodedError("what probes see")
             case mp.IssueReceive():
                 self._receive(statement, state)
             case mp.Wait(places, span):
@@ -178,8 +180,6 @@ class Statements:
             case mp.Assert(condition, span):
                 truth = self.truth(condition, state, span)
                 self.add(events.AssertEvent(self.number, len(self.events), state.guard, truth, span))
-            case mp.Probe():
-                raise NotEncodedError("what `probe` and `iprobe` see")
             case _:
                 raise NotEncodedError(f"a statement of kind {type(statement).__name__}")
 

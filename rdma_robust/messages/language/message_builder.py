@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from lark import Token
@@ -246,6 +247,20 @@ class MessageBuilder(ContractBuilder):
         return tree.ProbeLine(source, named, tag, flag[-1] if flag else None, span_from(keyword, last_of(parts)))
 
     iprobe = probe
+
+    def mprobe(self, parts: list[Part]) -> tree.ProbeLine:
+        keyword, taken, *looked = parts
+        return replace(self.probe([keyword, *looked]), taken=taken)
+
+    improbe = mprobe
+
+    def mrecv(self, parts: list[Part]) -> tree.ReceiveLine:
+        keyword, target, _, of = parts
+        return tree.ReceiveLine(None, target, None, None, None, span_from(keyword, of), of)
+
+    def imrecv(self, parts: list[Part]) -> tree.ReceiveLine:
+        request, _, *rest = parts
+        return replace(self.mrecv(rest), request=request, span=span_from(request, parts[-1]))
 
     def source(self, parts: list[Part]) -> Part:
         """Return `any` with where it is stored, or what is not `any`."""

@@ -82,12 +82,12 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
             return (call,)
         case tree.SendLine(request, value, to, _, tag):
             return (request, value, to, tag)
-        case tree.ReceiveLine(request, target, source, _, tag):
+        case tree.ReceiveLine(request, target, source, _, tag, of=of):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
-            return (request, target, *parts)
-        case tree.ProbeLine(source, _, tag, flag):
+            return (request, target, *parts, of)
+        case tree.ProbeLine(source, _, tag, flag, taken=taken):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
-            return (*parts, flag)
+            return (taken, *parts, flag)
         case tree.WaitLine(requests):
             return requests
         case tree.ReturnLine(value):

@@ -237,6 +237,8 @@ def _message(line: tree.SendLine | tree.ReceiveLine) -> str:
     if isinstance(line, tree.SendLine):
         mode = "" if line.mode == "standard" else f"{line.mode} "
         return f"{given}send {mode}{expression_text(line.value)} to {expression_text(line.to)}{port}{tag}"
+    if line.of is not None:
+        return f"{given}mrecv {expression_text(line.target)} of {expression_text(line.of)}"
     source = "" if line.source is None else f" from {_pattern(line.source)}"
     return f"{given}recv {expression_text(line.target)}{source}{port}{tag}"
 
@@ -245,8 +247,9 @@ def _probe(line: tree.ProbeLine) -> str:
     source = "" if line.source is None else f" from {_pattern(line.source)}"
     port = "" if line.port is None else f" on {line.port.text}"
     tag = "" if line.tag is None else f" tag {_pattern(line.tag)}"
-    word, flag = ("probe", "") if line.flag is None else ("iprobe", f" into {expression_text(line.flag)}")
-    return f"{word}{source}{port}{tag}{flag}"
+    waits, flag = ("", "") if line.flag is None else ("i", f" into {expression_text(line.flag)}")
+    word = "probe" if line.taken is None else f"mprobe {expression_text(line.taken)}"
+    return f"{waits}{word}{source}{port}{tag}{flag}"
 
 
 def _pattern(part: tree.AnyOf | tree.Operand) -> str:

@@ -90,6 +90,9 @@ class IssueReceive:
     `source` and `tag` are None for `any`. The pattern and the indices of all places are evaluated when issued: source, tag,
     target, sender, which, then the request's; value, sender and tag are stored at the wait, into `target`, `sender` and
     `which`. Faults: `source` is no process (source), `tag` is negative (tag), and at the wait index and kind.
+
+    With `of` it is `imrecv target of of`, and takes the message that this request holds, which holds none from then on;
+    the pattern is empty. A fault if it holds none (message).
     """
 
     request: Place
@@ -100,6 +103,7 @@ class IssueReceive:
     sender: Place | None = None
     which: Place | None = None
     span: Span = field(default=NO_SPAN, compare=False)
+    of: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,10 @@ class Probe:
     stored there if it saw a message; 0, and nothing else, if not, which it need not have, even if there is one. All is
     evaluated when the process gets there. Choice s + 1 sees the message of process s, choice 0 none. Faults: `source` is no
     process (source), `tag` is negative (tag), index and kind.
+
+    With `taken` it takes the message off that it sees: this request holds it, and only a receive `of` it matches, until when
+    its send is unmatched. A request that holds a message is for that receive alone: a fault where it is waited for, declared
+    or given to something else (held).
     """
 
     source: Term | None
@@ -119,6 +127,7 @@ class Probe:
     which: Place | None = None
     flag: Place | None = None
     span: Span = field(default=NO_SPAN, compare=False)
+    taken: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +250,11 @@ Statement = (
 Block = tuple[Statement, ...]
 
 
+def is_look(statement: object) -> bool:
+    """Whether a statement looks for messages, or receives one that a look has taken off."""
+    return isinstance(statement, Probe) or (isinstance(statement, IssueReceive) and statement.of is not None)
+
+
 def inner_blocks(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks directly inside of a statement."""
     match statement:
@@ -322,7 +336,7 @@ class MessageProgram:
     @property
     def looks(self) -> bool:
         """Return whether a process sees what others have issued: it looks for messages, or sends what is to be expected."""
-        return any(isinstance(each, Probe) for each in self._statements()) or bool(self.expecting)
+        return any(is_look(each) for each in self._statements()) or bool(self.expecting)
 
     @property
     def expecting(self) -> frozenset[int]:

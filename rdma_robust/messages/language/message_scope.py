@@ -308,7 +308,8 @@ def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, 
     port = scope.port(line.port)
     tag, which = _pattern(scope, line.tag)
     _check_tag(scope, tag, line.tag)
-    return IssueReceive(request, target, source, port, tag, sender, which, span)
+    of = None if line.of is None else scope.request(line.of)
+    return IssueReceive(request, target, source, port, tag, sender, which, span, of)
 
 
 def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
@@ -319,7 +320,8 @@ def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
     tag, which = _pattern(scope, line.tag)
     _check_tag(scope, tag, line.tag)
     flag = None if line.flag is None else scope.register(line.flag)
-    return Probe(source, port, tag, sender, which, flag, span)
+    taken = None if line.taken is None else scope.request(line.taken)
+    return Probe(source, port, tag, sender, which, flag, span, taken)
 
 
 def _pattern(scope: ProcessScope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:

@@ -103,7 +103,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class ReceiveLine:
-    """`recv`, or with a request `request = irecv`. No `source` or `tag` is the same as `any`."""
+    """`recv`, or with a request `request = irecv`; `mrecv` if it is `of` one. No `source` or `tag` is the same as `any`."""
 
     request: IndexedName | None
     target: IndexedName
@@ -111,17 +111,19 @@ class ReceiveLine:
     port: ast.Ident | None
     tag: AnyOf | Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
+    of: IndexedName | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeLine:
-    """`probe`, or with a `flag` `iprobe`. No `source` or `tag` is the same as `any`."""
+    """`probe`, with a `flag` `iprobe`, `mprobe` if a request takes the message. No `source` or `tag` is as `any`."""
 
     source: AnyOf | Operand | None
     port: ast.Ident | None
     tag: AnyOf | Operand | None
     flag: IndexedName | None
     span: Span = field(default=NO_SPAN, compare=False)
+    taken: IndexedName | None = None
 
 
 @dataclass(frozen=True, slots=True)

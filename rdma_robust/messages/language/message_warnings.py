@@ -142,10 +142,14 @@ def _warn_unwaited(body: ast.Block, report: Reporter) -> None:
     lines = list(all_lines(body))
     waited = {each.name.text for line in lines if isinstance(line, tree.WaitLine) for each in line.requests}
     issued = {_request(line) for line in lines} - {None}
+    taken = {line.taken.name.text for line in lines if isinstance(line, tree.ProbeLine) and line.taken is not None}
+    received = {line.of.name.text for line in lines if isinstance(line, tree.ReceiveLine) and line.of is not None}
     for line in lines:
         for each in line.requests if isinstance(line, tree.RequestLine) else ():
             if each.name.text in issued and each.name.text not in waited:
                 report.warn("RR743", each.name.span, f"nothing waits for {quote(each.name.text)}")
+            elif each.name.text in taken and each.name.text not in received:
+                report.warn("RR743", each.name.span, f"nothing receives the message that {quote(each.name.text)} holds")
 
 
 def _request(line: tree.Line) -> str | None:

@@ -92,17 +92,21 @@ class ContractWords:
 _CLAIMS: Final = frozenset(
     {"HOLDS", "VIOLATED", "DEADLOCK", "NO", "RACE", "MATCHINGS", "ZERO", "INFINITE", "EAGER", "UNDER"}
 )
-_PROBES: Final = frozenset({"PROBE", "IPROBE"})
+_TAKING: Final = frozenset({"MPROBE", "IMPROBE"})
+_PROBES: Final = frozenset({"PROBE", "IPROBE"}) | _TAKING
+_TAKEN: Final = frozenset({"MRECV", "IMRECV"})
 _LED_BY: Final = {
     "TO": frozenset({"SEND", "ISEND"}),
     "FROM": frozenset({"RECV", "IRECV"}) | _PROBES,
     "ON": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
     "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
+    "OF": _TAKEN,
 }
-_MESSAGES: Final = _LED_BY["ON"]
+_MESSAGES: Final = _LED_BY["ON"] | _TAKEN
 _OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
 _MODES: Final = frozenset({"SYNC", "BUFFERED", "READY"})
-WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | _PROBES | {"ANY", "DAEMON", "IN", "INTO", "PORT"}
+_LOOKS: Final = _PROBES | _TAKEN | {"INTO"}
+WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | _LOOKS | {"ANY", "DAEMON", "IN", "PORT"}
 """The terminals of words that are keywords in places only."""
 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
@@ -125,6 +129,8 @@ def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
     - the mode of a send follows `send` or `isend`, and what is sent begins behind it;
     - `probe` and `iprobe` begin a line that goes on with such words, and `into` is in that of an `iprobe`;
+    - `mprobe`, `improbe` and `mrecv` begin a line that goes on with a name, which stands behind `imrecv` too, and `of` is in
+      that of the last two;
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
@@ -222,7 +228,10 @@ class _Reader:
                 ends = after is None or after.type in {*_STARTS, "FROM", "ON", "TAG", "INTO"}
                 return bool(self._depth) and self._previous in _STARTS and ends
             case "INTO":
-                return self._line == "IPROBE" and self._previous in _WHOLE | _PROBES
+                return self._line in {"IPROBE", "IMPROBE"} and self._previous in _WHOLE | _PROBES
+            case "MPROBE" | "IMPROBE" | "MRECV" | "IMRECV":
+                begins = self._previous == "EQUAL" if kind == "IMRECV" else self._previous in _STARTS
+                return bool(self._depth) and begins and after is not None and after.isidentifier()
             case "SYNC" | "BUFFERED" | "READY":
                 return self._previous in _LED_BY["TO"] and after is not None and after.type in _SENT - {"TO"}
             case "ANY":
@@ -258,6 +267,9 @@ _SYNTAX: Final = SyntaxWords(
             "RECV",
             "PROBE",
             "IPROBE",
+            "MPROBE",
+            "IMPROBE",
+            "MRECV",
             "WAIT",
             "ASSUME",
             "AWAIT",
@@ -271,7 +283,7 @@ _SYNTAX: Final = SyntaxWords(
     | {"WHILE", "FOR", "LOOP", "CHOOSE", "NAME"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "PID", "NPROCS"}),
     besides=frozenset(),
-    inside=_CLAIMS | CONTRACT_WORDS | {"ANY", "IN", "ON", "TO", "TAG", "FROM", "PID", "NPROCS", "ISEND", "IRECV", "INTO"},
+    inside=_CLAIMS | CONTRACT_WORDS | _LED_BY.keys() | {"ANY", "IN", "PID", "NPROCS", "ISEND", "IRECV", "IMRECV", "INTO"},
     outside="statements stand inside of a process, `proc NAME { }`, or a function, `fun NAME() { }`",
     called="a call stands alone: `r = f(x)`, or `f(x)` on a line of its own",
     other_languages={
@@ -304,6 +316,10 @@ _SYNTAX: Final = SyntaxWords(
         "test": "`test` is reserved for later; `wait h` waits for a request",
         "probe": "it stands alone: `probe from P on PORT tag T`, whose parts may all be left out",
         "iprobe": "it has a flag: `iprobe from P on PORT tag T into REGISTER`",
+        "mprobe": "it has a request, which holds the message: `mprobe m from P on PORT tag T`",
+        "improbe": "it has a request and a flag: `improbe m from P on PORT tag T into REGISTER`",
+        "mrecv": "it names the request that holds the message: `mrecv REGISTER of m`",
+        "imrecv": "it has two requests, its own and the one that holds the message: `h = imrecv REGISTER of m`",
         "requires": _IN_CONTRACT,
         "ensures": _IN_CONTRACT,
         "assigns": _IN_CONTRACT,

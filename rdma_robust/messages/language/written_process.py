@@ -203,6 +203,8 @@ class ProcessTree:
             value, to = self.terms.term(statement.value), self.terms.within(statement.to, 0, last)
             return tree.SendLine(request, value, to, port, tag, mode=statement.mode)
         target = self._place(statement.target)
+        if statement.of is not None:
+            return tree.ReceiveLine(request, target, None, None, None, of=self._place(statement.of))
         source = self._pattern(statement.source, statement.sender, last)
         return tree.ReceiveLine(request, target, source, port, self._pattern(statement.tag, statement.which, None))
 
@@ -216,11 +218,12 @@ class ProcessTree:
 
     def _other(self, statement: made.Statement) -> object:
         match statement:
-            case made.Probe(source, port, tag, sender, which, flag):
+            case made.Probe(source, port, tag, sender, which, flag, taken=taken):
                 last = len(self._text.program.processes) - 1
                 named = ast.Ident(self._text.program.ports[port]) if port else None
                 asked = self._pattern(source, sender, last), named, self._pattern(tag, which, None)
-                return tree.ProbeLine(*asked, None if flag is None else self._place(flag))
+                held = None if taken is None else self._place(taken)
+                return tree.ProbeLine(*asked, None if flag is None else self._place(flag), taken=held)
             case made.Requests(name, size):
                 self._known.add(name)
                 declared = tree.Declarator(self.terms.name(name), None if size is None else self._term(size))

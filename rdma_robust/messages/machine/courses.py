@@ -62,16 +62,21 @@ class Course:
         rules, frame = self.rules[process], self.frames[process]
         message = rules.expects(frame)
         expected = message is not None and is_expected(message, frame.sends, process, self.frames[message.to])
-        return rules.step(frame, choice or 0, self.seen(process, choice or 0), expected=expected)
+        at = self._seen(process, choice or 0)
+        if choice and at is not None:
+            return rules.see(frame, self.frames[choice - 1], choice - 1, at)
+        return rules.step(frame, choice or 0, expected=expected)
 
     def seen(self, process: int, choice: int) -> SendOp | None:
         """Return the message that a choice of a look sees."""
-        look = self.rules[process].look(self.frames[process])
-        if look is None or not choice:
+        at = self._seen(process, choice)
+        return None if at is None else self.frames[choice - 1].sends[at]
+
+    def _seen(self, process: int, choice: int) -> int | None:
+        look = self.rules[process].look(self.frames[process]) if choice else None
+        if look is None:
             return None
-        sends = self.frames[choice - 1]
-        at = next(seen_by(look, process, self.frames[process], choice - 1, sends), None)
-        return None if at is None else sends.sends[at]
+        return next(seen_by(look, process, self.frames[process], choice - 1, self.frames[choice - 1]), None)
 
     def looks(self, process: int) -> list[int]:
         """Return the choices of the look that the process stands before; none if it stands before none."""

@@ -33,6 +33,7 @@ from rdma_robust.messages.language.message_program import (
     Statement,
     Wait,
     While,
+    is_look,
 )
 from rdma_robust.messages.language.message_terms import Term
 
@@ -133,7 +134,7 @@ class FlatProcess:
     def looks(self) -> bool:
         """Whether it may look for messages, or send what is to be expected."""
         ready = (isinstance(each, IssueSend) and each.mode == "ready" for each in self.code)
-        return any(isinstance(each, Probe) for each in self.code) or any(ready)
+        return any(map(is_look, self.code)) or any(ready)
 
     def is_head(self, at: int) -> bool:
         """Whether an instruction is one at which a process that runs for ever comes by again and again."""

@@ -13,7 +13,7 @@ from typing import Final
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.process_state import Handle, LocalState, ReceiveHandle, Slot
+from rdma_robust.messages.machine.process_state import Handle, LocalState, MessageHandle, ReceiveHandle, Slot
 from rdma_robust.messages.machine.value_kinds import Kind, Kinds, KindsError
 from rdma_robust.messages.message_answers import MatchedPair, OperationId
 
@@ -224,4 +224,6 @@ class _Abstract:
                 value, sender, tag = handle.got
                 got = self.value(value, self.alike.names[self.me][handle.target[0]]), self.process(sender), tag
             return (handle.nth, handle.target, handle.sender, handle.which, got)
+        if isinstance(handle, MessageHandle):
+            return ("held", self.process(handle.sender), handle.port, handle.tag, handle.key)
         return None if handle is None else ("send", handle.nth)

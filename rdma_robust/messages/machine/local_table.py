@@ -49,8 +49,8 @@ class Advance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A match of two processes, or a look that sees a message, by which the sender does nothing, and what each then does;
-    one that sends to itself is both, with nothing in `sender_then`.
+    """A match of two processes, or a look that sees a message, and what each then does; nothing is in `sender_then` if that
+    is the receiver, or a look leaves the message where it is.
 
     `pair` has the names of this search: those of the run only if it keeps names. `kind` says whether the receive names its
     source, whether no earlier receive of its endpoint is unmatched, and of which endpoint it is, by its bit. `buffered` is
@@ -260,19 +260,23 @@ class LocalTable:
                 if (at, of) != (ours[0], theirs[0]) and is_first:
                     hop = self._look(receiver, at.local, sender, of.local, number)
                     there = (After(self.number(sender, of.local), LocalTrail((), 0)),)
-                    then = hop.sender_then if receiver == sender else Onward(there, ())
+                    then = hop.sender_then or (None if receiver == sender else Onward(there, ()))
                     yield replace(hop, sender_then=then, buffered=(at.trail, of.trail))
 
     def _look(self, receiver: int, at: LocalState, sender: int, of: LocalState, number: int) -> Hop:
-        frame, message = ProcessFrame(self.processes[receiver], at), of.sends[number]
+        frame = ProcessFrame(self.processes[receiver], at)
+        other = frame if receiver == sender else ProcessFrame(self.processes[sender], of)
         frame.status = "runs"
-        then = self._after(receiver, at.pc, frame, self.rules[receiver].step(frame, sender + 1, message))
-        pair = MatchedPair(OperationId(receiver, at.received), OperationId(sender, message.nth))
-        return Hop(receiver, sender, Meeting(ANYTHING, number), pair, then, None, (False, False, 0), looks=True)
+        then = self._after(receiver, at.pc, frame, self.rules[receiver].see(frame, other, sender, number))
+        is_changed = other is not frame and other.sends[number] != of.sends[number]
+        pair = MatchedPair(OperationId(receiver, at.received), OperationId(sender, of.sends[number].nth))
+        theirs = self.onward(sender, other.frozen()) if is_changed else None
+        return Hop(receiver, sender, Meeting(ANYTHING, number), pair, then, theirs, (False, False, 0), looks=True)
 
     def _hop(self, receiver: int, at: LocalState, sender: int, of: LocalState, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]
-        name, _, source, _ = receive = at.receives[meeting.receive]
+        receive = at.receives[meeting.receive]
+        name, source = receive.nth, receive.source
         frame = ProcessFrame(self.processes[receiver], at)
         take(frame, meeting.receive, message, sender)
         if self.history:

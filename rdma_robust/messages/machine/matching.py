@@ -17,8 +17,9 @@ class Meeting(NamedTuple):
 
 
 def receive_accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
-    """Whether a receive takes a send of process `sender` to its process: port, source and tag fit."""
-    return receive.port == send.port and receive.source in (ANYTHING, sender) and receive.tag in (ANYTHING, send.tag)
+    """Whether a receive takes a send of process `sender` to its process: port, source and tag fit, and who holds it."""
+    fits = receive.port == send.port and receive.source in (ANYTHING, sender) and receive.tag in (ANYTHING, send.tag)
+    return fits and receive.key == send.key
 
 
 def acceptable_sends(receive: ReceiveOp, receiver: int, sender: int, sends: Sequence[SendOp]) -> Iterator[int]:

@@ -7,6 +7,7 @@ In a frame of a process that `runs`, :meth:`ProcessRules.step` executes the next
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
@@ -37,6 +38,7 @@ from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Ju
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
     Handle,
+    MessageHandle,
     ProcessFrame,
     ReceiveHandle,
     ReceiveOp,
@@ -104,7 +106,7 @@ class ProcessRules:
     def is_seen(self, frame: ProcessFrame) -> bool:
         """Whether others see when the next step is made: a receive where it may be expected, or a send that expects one."""
         match self.process.code[frame.pc]:
-            case IssueReceive(port=port):
+            case IssueReceive(port=port, of=None):
                 return port in self.expecting
             case IssueSend(mode=mode):
                 return mode == "ready"
@@ -129,21 +131,53 @@ class ProcessRules:
 
     def _takes(self, frame: ProcessFrame, wanted: Probe | IssueReceive) -> ReceiveOp:
         """Return the receive that is posted next, or that stands for a look; raises FaultError."""
+        if isinstance(wanted, IssueReceive) and wanted.of is not None:
+            held = self._single(frame, wanted.of)[1]
+            if not isinstance(held, MessageHandle):
+                raise FaultError("message")
+            return ReceiveOp(frame.received, held.port, held.sender, held.tag, held.key)
         source = ANYTHING
         if wanted.source is not None:
             source = self._process_number(value_of(wanted.source, frame.registers), "source")
         tag = ANYTHING if wanted.tag is None else _tag(value_of(wanted.tag, frame.registers))
+        if isinstance(wanted, Probe):
+            self._spare(frame, wanted.taken)
         return ReceiveOp(frame.received, wanted.port, source, tag)
 
     def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
-        """Store what was seen, if something was; else that nothing was."""
+        """Store what was seen, if something was, and hold it if it is taken; else store that nothing was."""
         self._takes(frame, probe)
+        at = self._spare(frame, probe.taken)
         found = (0, None, None) if seen is None else (1, sender, seen.tag)
         for place, value in zip((probe.flag, probe.sender, probe.which), found, strict=True):
             if place is not None and value is not None:
                 _store(_spot(place, frame.registers), value, frame.registers)
+        if probe.taken is not None and seen is not None:
+            _put(frame, probe.taken.name, at, MessageHandle(sender, seen.port, seen.tag, seen.key))
 
-    def blocking(self, frame: ProcessFrame) -> Handle | None:
+    def _spare(self, frame: ProcessFrame, request: Place | None) -> int:
+        """Return the index of a request that holds no message. Raises FaultError."""
+        if request is None:
+            return ANYTHING
+        at, handle = self._single(frame, request)
+        if isinstance(handle, MessageHandle):
+            raise FaultError("held")
+        return at
+
+    def see(self, frame: ProcessFrame, others: ProcessFrame, sender: int, number: int) -> str:
+        """Make a look that sees the message `number` of `others`, the process `sender`, and mark that if it is taken.
+
+        Return the kind of violation that it is, or ''.
+        """
+        message, look = others.sends[number], self.process.code[frame.pc]
+        if isinstance(look, Probe) and look.taken is not None:
+            message = message._replace(key=_unused_key(frame))
+        violation = self.step(frame, sender + 1, message)
+        if not violation:
+            others.sends[number] = message
+        return violation
+
+    def blocking(self, frame: ProcessFrame) -> SendHandle | ReceiveHandle | None:
         """Return the request that the process waits for and whose wait is not open, None if its next step is enabled."""
         instruction = self.process.code[frame.pc]
         if not isinstance(instruction, WaitFor):
@@ -180,6 +214,8 @@ class ProcessRules:
                 spot = _spot(target, registers)
                 _store(spot, value_of(value, registers), registers)
             case Requests(name, size):
+                if any(isinstance(each, MessageHandle) for _, each in singles(frame.requests[name])):
+                    raise FaultError("held")
                 frame.requests[name] = None if size is None else (None,) * len(zeros(value_of(size, registers)))
             case IssueSend():
                 self._send(frame, instruction, expected=expected)
@@ -241,6 +277,8 @@ class ProcessRules:
         target = _spot(receive.target, registers)
         sender = None if receive.sender is None else _spot(receive.sender, registers)
         which = None if receive.which is None else _spot(receive.which, registers)
+        if receive.of is not None:
+            _put(frame, receive.of.name, self._single(frame, receive.of)[0], None)
         self._activate(frame, receive.request, ReceiveHandle(frame.received, target, sender, which))
         frame.receives.append(posted)
         frame.received += 1
@@ -253,8 +291,7 @@ class ProcessRules:
 
     def _activate(self, frame: ProcessFrame, request: Place, handle: Handle) -> None:
         """Make the request active; one that is active is lost, its operation stays."""
-        at, _ = self._single(frame, request)
-        _put(frame, request.name, at, handle)
+        _put(frame, request.name, self._spare(frame, request), handle)
 
     def _single(self, frame: ProcessFrame, request: Place) -> tuple[int, Handle | None]:
         """Return the index (ANYTHING for none) of one request, and what it is. Raises FaultError."""
@@ -280,6 +317,8 @@ class ProcessRules:
     def _wait(self, frame: ProcessFrame, place: Place) -> bool:
         """Pass one request; return whether the wait goes on with the next element of an array."""
         at, handle = self._awaited(frame, place)
+        if isinstance(handle, MessageHandle):
+            raise FaultError("held")
         if handle is not None:
             _put(frame, place.name, at, None)
         if isinstance(handle, ReceiveHandle):
@@ -307,6 +346,13 @@ def holder(frame: ProcessFrame, kind: type[SendHandle] | type[ReceiveHandle], nt
             if isinstance(handle, kind) and handle.nth == nth:
                 return name, index
     return None
+
+
+def _unused_key(frame: ProcessFrame) -> int:
+    """Return the smallest key by which a process holds nothing: neither in a request nor by a posted receive."""
+    held = (each for slot in frame.requests.values() for _, each in singles(slot))
+    used = {op.key for op in frame.receives} | {each.key for each in held if isinstance(each, MessageHandle)}
+    return next(key for key in count() if key not in used)
 
 
 def handle_of(frame: ProcessFrame, single: Single) -> Handle | None:

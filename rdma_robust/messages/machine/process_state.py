@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from rdma_robust.messages.language.message_terms import Value
 from rdma_robust.messages.machine.flat_code import FlatProcess
@@ -20,23 +20,29 @@ or stands before a step that others see; `paused` it runs on, but the search doe
 ever; `stopped` by a false assume or a fault."""
 
 
+FREE: Final = -1
+"""The key of a message that nobody holds, and of a receive for those."""
+
+
 class SendOp(NamedTuple):
-    """An unmatched send, the `nth` of its process."""
+    """An unmatched send, the `nth` of its process; its receiver holds the message under a `key`, or may still see it."""
 
     nth: int
     to: int
     port: int
     tag: int
     value: Value
+    key: int = FREE
 
 
 class ReceiveOp(NamedTuple):
-    """An unmatched receive, the `nth` of its process; source and tag may be ANYTHING."""
+    """An unmatched receive, the `nth` of its process; source and tag may be ANYTHING. A `key` is of what it is for."""
 
     nth: int
     port: int
     source: int
     tag: int
+    key: int = FREE
 
 
 Spot = tuple[str, tuple[int, ...]]
@@ -62,7 +68,17 @@ class ReceiveHandle:
     got: tuple[Value, int, int] | None = None
 
 
-Handle = SendHandle | ReceiveHandle
+@dataclass(frozen=True, slots=True)
+class MessageHandle:
+    """A request that holds a message: whose, on which port, with which tag, and the key by which its receive finds it."""
+
+    sender: int
+    port: int
+    tag: int
+    key: int
+
+
+Handle = SendHandle | ReceiveHandle | MessageHandle
 Slot = Handle | tuple[Handle | None, ...] | None
 """What a request is: active or inactive, or an array of such."""
 

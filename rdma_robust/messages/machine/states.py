@@ -200,6 +200,8 @@ _FAULTS = {
     "tag": "a tag is negative",
     "kind": "a number is used as an array, or an array as a number",
     "length": "an array of negative length",
+    "message": "the request holds no message",
+    "held": "the request holds a message that was not received",
 }
 
 

@@ -139,6 +139,8 @@ class Kinds:
                 node, template = self._term(value)
                 self._same(self.message(port), node)
                 return (*head, self._place(request), template, self._process(to), port, self._num(tag))
+            case Probe() | IssueReceive(of=Place()):
+                raise KindsError
             case IssueReceive(request, target, source, port, tag, sender, which):
                 self._same(self.message(port), self.register(self._me, target.name))
                 source_ = None if source is None else self._process(source)
@@ -167,7 +169,7 @@ class Kinds:
                 return (*head, targets)
             case Jump(target):
                 return (*head, target)
-            case CollectiveCall() | Probe():
+            case CollectiveCall():
                 raise KindsError
             case _:
                 return head

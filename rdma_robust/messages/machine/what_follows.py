@@ -100,18 +100,18 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
             return [*term_names(value), *_of_place(target)], written
         case IssueSend(request, value, to, _, tag):
             return [*term_names(value), *term_names(to), *term_names(tag), *_of_indices(request)], []
-        case IssueReceive(request, target, source, _, tag, sender, which):
+        case IssueReceive(request, target, source, _, tag, sender, which, of=of):
             terms = [each for each in (source, tag) if each is not None]
             places = [each for each in (target, sender, which) if each is not None]
             used = [name for each in terms for name in term_names(each)] + [
                 name for each in places for name in _of_place(each)
             ]
-            return [*used, *_of_indices(request)], []
-        case Probe(source, _, tag, sender, which, flag):
+            return [*used, *_of_indices(request), *_of_indices(of)], []
+        case Probe(source, _, tag, sender, which, flag, taken=taken):
             terms = [each for each in (source, tag) if each is not None]
             places = [each for each in (sender, which, flag) if each is not None]
             read = [name for each in terms for name in term_names(each)]
-            return [*read, *(name for each in places for name in _of_place(each))], []
+            return [*read, *(name for each in places for name in _of_place(each)), *_of_indices(taken)], []
         case WaitFor(place):
             return list(_of_indices(place)), []
         case Requests(size=size) if size is not None:
@@ -128,8 +128,8 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
             return [], []
 
 
-def _of_indices(place: Place) -> Iterator[str]:
-    for each in place.indices:
+def _of_indices(place: Place | None) -> Iterator[str]:
+    for each in () if place is None else place.indices:
         yield from term_names(each)
 
 

@@ -77,7 +77,9 @@ class Interpreter:
         return [0, 1] if isinstance(statement, Loop) else [None]
 
     def accepts(self, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
-        """Whether destination and port are the same, and source and tag are `any` or the send's."""
+        """Whether destination and port are the same, and source and tag `any` or the send's, and nobody else holds it."""
+        if send.held or receive.of is not None:
+            return receive.of == send.name
         if send.to != receive.name.process or send.port != receive.port:
             return False
         return receive.source in (None, send.name.process) and receive.tag in (None, send.tag)
@@ -215,6 +217,7 @@ class Interpreter:
         processes = list(world.processes)
         processes[opened.me] = self.performer.closed(opened)
         sends = world.sends if opened.send is None else tuple(sorted((*world.sends, opened.send), key=_name))
+        sends = tuple(each._replace(held=True) if each.name == opened.holds else each for each in sends)
         receives = world.receives if opened.receive is None else tuple(sorted((*world.receives, opened.receive), key=_name))
         delivered = world.delivered
         if isinstance(opened.passed, ActiveReceive):

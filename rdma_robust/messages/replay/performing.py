@@ -36,6 +36,7 @@ from rdma_robust.messages.replay.world import (
     ActiveSend,
     BlockPoint,
     ForTest,
+    HeldMessage,
     ReplayProcess,
     ReplayState,
     RequestArray,
@@ -62,6 +63,7 @@ class ProcessInStep:
     receive: UnmatchedReceive | None = None
     passed: Active | None = None
     seen: UnmatchedSend | None = None
+    holds: OperationId | None = None
     expected: Callable[[UnmatchedSend], bool] = lambda _: False
     violation: str = ""
 
@@ -144,6 +146,7 @@ class Performer:
                 place = _target(target, registers)
                 _store(place, replay_value(value, registers), registers)
             case Requests(name, size):
+                self._holds_none(opened, name)
                 places = None if size is None else (None,) * _size(replay_number(size, registers))
                 opened.requests[name] = None if places is None else RequestArray(places)
             case IssueSend():
@@ -202,9 +205,23 @@ class Performer:
         places = (receive.target, receive.sender, receive.which)
         stores = tuple(None if place is None else _target(place, registers) for place in places)
         name = OperationId(opened.me, opened.received)
+        if receive.of is not None:
+            at, held = self._awaited(opened, receive.of, None)
+            if not isinstance(held, HeldMessage):
+                raise FaultError("message")
+            _put(opened, receive.of.name, at, None)
+            posted = UnmatchedReceive(name, held.port, held.send.process, held.tag, held.send)
+        else:
+            posted = UnmatchedReceive(name, receive.port, source, tag)
         self._activate(opened, receive.request, ActiveReceive(name, stores))
-        opened.receive = UnmatchedReceive(name, receive.port, source, tag)
+        opened.receive = posted
         opened.received += 1
+
+    @staticmethod
+    def _holds_none(opened: ProcessInStep, name: str) -> None:
+        slot = opened.requests[name]
+        if any(isinstance(each, HeldMessage) for each in (slot.elements if isinstance(slot, RequestArray) else (slot,))):
+            raise FaultError("held")
 
     def looked_for(self, me: int, process: ReplayProcess) -> UnmatchedReceive | None:
         """Return the receive that stands for the look that a process makes next; None if that is a fault or no look."""
@@ -220,16 +237,22 @@ class Performer:
     def _look(self, opened: ProcessInStep, probe: Probe) -> UnmatchedReceive:
         source = None if probe.source is None else self._process(replay_number(probe.source, opened.registers), "source")
         tag = None if probe.tag is None else _tag(replay_number(probe.tag, opened.registers))
+        if probe.taken is not None and isinstance(self._awaited(opened, probe.taken, None)[1], HeldMessage):
+            raise FaultError("held")
         return UnmatchedReceive(OperationId(opened.me, opened.received), probe.port, source, tag)
 
     def _probe(self, opened: ProcessInStep, probe: Probe) -> None:
         self._look(opened, probe)
+        at = None if probe.taken is None else self._awaited(opened, probe.taken, None)[0]
         stores: list[tuple[Place | None, int]] = [(probe.flag, int(opened.seen is not None))]
         if opened.seen is not None:
             stores += [(probe.sender, opened.seen.name.process), (probe.which, opened.seen.tag)]
         for place, value in stores:
             if place is not None:
                 _store(_target(place, opened.registers), value, opened.registers)
+        if probe.taken is not None and opened.seen is not None:
+            _put(opened, probe.taken.name, at, HeldMessage(opened.seen.name, opened.seen.port, opened.seen.tag))
+            opened.holds = opened.seen.name
 
     def _process(self, number: int, kind: Literal["destination", "source"]) -> int:
         if number < 0 or number >= len(self.program.processes):
@@ -237,7 +260,9 @@ class Performer:
         return number
 
     def _activate(self, opened: ProcessInStep, request: Place, active: Active) -> None:
-        at, _ = self._awaited(opened, request, None)
+        at, before = self._awaited(opened, request, None)
+        if isinstance(before, HeldMessage):
+            raise FaultError("held")
         _put(opened, request.name, at, active)
 
     def _awaited(self, opened: ProcessInStep, place: Place, element: int | None) -> tuple[int | None, Active | None]:
@@ -265,6 +290,8 @@ class Performer:
         """Pass one request; the next is the next element of the array, or the next place."""
         place = wait.requests[top.place]
         at, active = self._awaited(opened, place, top.element)
+        if isinstance(active, HeldMessage):
+            raise FaultError("held")
         if active is not None:
             opened.passed = active
             _put(opened, place.name, at, None)

@@ -58,7 +58,16 @@ class ActiveReceive:
     stores: tuple[Target | None, ...]
 
 
-Active = ActiveSend | ActiveReceive
+@dataclass(frozen=True, slots=True)
+class HeldMessage:
+    """A request that holds the message of a send, which came on a port with a tag."""
+
+    send: OperationId
+    port: int
+    tag: int
+
+
+Active = ActiveSend | ActiveReceive | HeldMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ class ReplayProcess(NamedTuple):
 
 
 class UnmatchedSend(NamedTuple):
-    """An issued send that nothing has matched."""
+    """An issued send that nothing has matched; a request may hold its message."""
 
     name: OperationId
     to: int
@@ -89,15 +98,17 @@ class UnmatchedSend(NamedTuple):
     tag: int
     value: Value
     mode: SendMode = "standard"
+    held: bool = False
 
 
 class UnmatchedReceive(NamedTuple):
-    """An issued receive that nothing has matched; source and tag are None for `any`."""
+    """An issued receive that nothing has matched; source and tag are None for `any`. What is held is taken `of` its send."""
 
     name: OperationId
     port: int
     source: int | None
     tag: int | None
+    of: OperationId | None = None
 
 
 class Delivery(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -84,6 +84,7 @@ class _Names:
 
     def check(self, process: TraceProcess) -> None:
         known: set[str] = set()
+        held: set[str] = set()
         pending: dict[str, list[str]] = {}
         later = {name for event in process.events for name in _defined(event)}
         for event in process.events:
@@ -91,17 +92,32 @@ class _Names:
             for name in _defined(event):
                 if name in known or any(name in names for names in pending.values()):
                     self.wrong(event, _member(event, name), f"{quote(name)} is defined before: a name has one value")
+            self.held(event, held, pending)
             request = event.fields.get("request")
             if isinstance(request, str) and event.op == "wait":
                 if request not in pending:
                     self.wrong(event, "request", f"no request {quote(request)} is open here")
                 known.update(pending.pop(request, ()))
             elif isinstance(request, str):
-                if request in pending:
-                    self.wrong(event, "request", f"the request {quote(request)} is still open: give this one another name")
+                self.is_new(event, "request", request, pending.keys() | held)
                 pending[request] = list(_defined(event))
             else:
                 known.update(_defined(event))
+
+    def held(self, event: TraceEvent, held: set[str], pending: Iterable[str]) -> None:
+        """Note which requests hold messages."""
+        taken, of = event.fields.get("taken"), event.fields.get("of")
+        if isinstance(of, str):
+            if of not in held:
+                self.wrong(event, "of", f"no request {quote(of)} holds a message here")
+            held.discard(of)
+        if isinstance(taken, str):
+            self.is_new(event, "taken", taken, {*held, *pending})
+            held.add(taken)
+
+    def is_new(self, event: TraceEvent, member: str, request: str, open_: Collection[str]) -> None:
+        if request in open_:
+            self.wrong(event, member, f"the request {quote(request)} is still open: give this one another name")
 
     def expressions(self, event: TraceEvent, known: set[str], later: set[str], pending: set[str]) -> None:
         to = event.fields.get("to")
@@ -196,9 +212,12 @@ class _Process:
                 return self.placed(event, word, "value", str(value), rest)
             case "recv" | "irecv":
                 return self.placed(event, "recv", "", "", self.pattern(event))
-            case "probe":
+            case "mrecv" | "imrecv":
+                return self.placed(event, "mrecv", "", "", f"{self.into(event)} of {self.request(str(fields['of']))}")
+            case "probe" | "mprobe":
                 source, tag = fields.get("from", "any"), fields.get("tag", "any")
-                return f"probe from {source}{self.port(event)} tag {tag}", "", 0
+                held = f" {self.request(str(fields['taken']))}" if event.op == "mprobe" else ""
+                return f"{event.op}{held} from {source}{self.port(event)} tag {tag}", "", 0
             case "wait":
                 return f"wait {self.request(str(fields['request']))}", "", 0
             case "assign":
@@ -224,14 +243,18 @@ class _Process:
 
     def pattern(self, event: TraceEvent) -> str:
         fields = event.fields
-        into = fields.get("into")
-        if into is None:
-            into = f"v{self.free}{self.ignored}"
-            self.ignored += 1
         sender = f" {fields['sender']}" if isinstance(fields.get("sender"), str) else ""
         which = f" {fields['which']}" if isinstance(fields.get("which"), str) else ""
         source, tag = fields.get("from", "any"), fields.get("tag", "any")
-        return f"{into} from {source}{sender}{self.port(event)} tag {tag}{which}"
+        return f"{self.into(event)} from {source}{sender}{self.port(event)} tag {tag}{which}"
+
+    def into(self, event: TraceEvent) -> str:
+        """Return where a receive stores: a name of its own if the event has none."""
+        into = event.fields.get("into")
+        if into is None:
+            into = f"v{self.free}{self.ignored}"
+            self.ignored += 1
+        return str(into)
 
     def port(self, event: TraceEvent) -> str:
         port = event.fields.get("port")

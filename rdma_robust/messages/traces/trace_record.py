@@ -35,12 +35,17 @@ _RECEIVE: Final[Mapping[str, Kind]] = {
     "which": "name",
     "matched": "pair",
 }
+_HELD: Final[Mapping[str, Kind]] = {"into": "name", "of": "name", "matched": "pair"}
+_LOOK: Final[Mapping[str, Kind]] = {"from": "process or any", "port": "port", "tag": "tag or any"}
 MEMBERS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "send": _SEND,
     "isend": {**_SEND, "request": "name"},
     "recv": _RECEIVE,
     "irecv": {**_RECEIVE, "request": "name"},
-    "probe": {"from": "process or any", "port": "port", "tag": "tag or any"},
+    "mrecv": _HELD,
+    "imrecv": {**_HELD, "request": "name"},
+    "probe": _LOOK,
+    "mprobe": {"taken": "name", **_LOOK},
     "wait": {"request": "name"},
     "assign": {"to": "name", "value": "expression"},
     "assume": {"expr": "expression"},
@@ -54,7 +59,10 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "isend": ("to", "request"),
     "recv": (),
     "irecv": ("request",),
+    "mrecv": ("of",),
+    "imrecv": ("of", "request"),
     "probe": (),
+    "mprobe": ("taken",),
     "wait": ("request",),
     "assign": ("to", "value"),
     "assume": ("expr",),

@@ -330,8 +330,12 @@ class _ProcessWriter:
                 if known == "any":
                     fields[member] = self.fresh(place.name)
         self.indices(receive.target)
+        held = None if receive.of is None else self.requests[self.single(receive.of)]
         request = self.request(receive.request)
         self.receives[self.frame.received] = len(self.events)
+        if held is not None:
+            self.add("imrecv", into=fields["into"], of=held, request=request)
+            return
         self.add("irecv", **fields, port=self.course.port(receive.port), tag=tag, request=request)
 
     def probe(self, probe: Probe, choice: int) -> None:
@@ -340,7 +344,11 @@ class _ProcessWriter:
         stored: list[tuple[Place | None, int]] = [(probe.flag, int(seen is not None))]
         if seen is not None:
             sender = choice - 1
-            self.add("probe", **{"from": sender}, port=self.course.port(probe.port), tag=seen.tag)
+            fields: dict[str, Field] = {"from": sender, "port": self.course.port(probe.port), "tag": seen.tag}
+            if probe.taken is None:
+                self.add("probe", **fields)
+            else:
+                self.add("mprobe", taken=self.request(probe.taken), **fields)
             stored += [(probe.sender, sender), (probe.which, seen.tag)]
         for place, value in stored:
             if place is not None:
@@ -348,11 +356,15 @@ class _ProcessWriter:
 
     def request(self, place: Place) -> str:
         """Return a new name for a request."""
-        indices = self.indices(place)
+        single = self.single(place)
         self.issued += 1
-        name = f"h{self.issued}"
-        self.requests[place.name, indices[0] if indices else -1] = name
+        name = self.requests[single] = f"h{self.issued}"
         return name
+
+    def single(self, place: Place) -> Single:
+        """Return which request a place is."""
+        indices = self.indices(place)
+        return place.name, indices[0] if indices else -1
 
     def wait(self, place: Place) -> None:
         """Write the wait for an active request, and keep under which names its receive stores."""
@@ -365,7 +377,7 @@ class _ProcessWriter:
         self.add("wait", request=name)
         if isinstance(handle, ReceiveHandle):
             issued = next(each for each in self.events if each.fields.get("request") == name)
-            known = (None, issued.fields["from"], issued.fields["tag"])
+            known = (None, issued.fields.get("from"), issued.fields.get("tag"))
             members = (("into", handle.target), ("sender", handle.sender), ("which", handle.which))
             for (member, spot), number in zip(members, known, strict=True):
                 stored = issued.fields.get(member)

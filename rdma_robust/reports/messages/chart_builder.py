@@ -89,8 +89,8 @@ class _Builder:
                 self.row(me, "grant", f"the runtime buffers the message of {self.name(me)}", event.span, "buffered")
             case "choice":
                 self.row(me, "choice", f"{self.name(me)} chooses {event.text}", event.span, f"choice {event.text}")
-            case "look":
-                said = f"sees a message of {self.name(int(event.text))}"
+            case "look" | "hold":
+                said = f"{'takes off' if event.kind == 'hold' else 'sees'} a message of {self.name(int(event.text))}"
                 self.row(me, "choice", f"{self.name(me)} {said}", event.span, said)
             case "false" | "stop" | "fault":
                 self.wrong(event)

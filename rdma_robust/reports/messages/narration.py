@@ -27,7 +27,9 @@ from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, s
 from rdma_robust.messages.message_answers import BufferGrant, MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.reports.messages.operation_names import Direction
 
-EventKind = Literal["send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective", "look"]
+EventKind = Literal[
+    "send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective", "look", "hold"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,8 @@ class _Teller(Course):
         match instruction:
             case IssueSend() | IssueReceive():
                 yield self._issued(process, instruction, changed)
-            case Probe() if choice:
-                yield RunEvent("look", process, span, text=f"{choice - 1}")
+            case Probe(taken=held) if choice:
+                yield RunEvent("look" if held is None else "hold", process, span, text=f"{choice - 1}")
             case WaitFor():
                 for slot in changed:
                     request = self.slots.pop((process, *slot), None)

@@ -20,6 +20,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "kind": "a number is used as an array, or an array as a number",
     "ready": "no receive that takes it is posted",
     "length": "the length of an array is negative",
+    "message": "the request holds no message",
+    "held": "the request holds a message that was not received",
 }
 """What faults are, by their kind."""
 
@@ -56,10 +58,13 @@ def _event(program: MessageProgram, text: str) -> str:
     match event.get("op", ""):
         case "send" | "isend" as op:
             return f"{op} {event.get('value', 0)} to {_peer(program, event.get('to'))}{_channel(event)}"
+        case "mrecv" | "imrecv" as op:
+            return f"{op} {event.get('into', '')} of {event.get('of', '')}"
         case "recv" | "irecv" as op:
             return f"{op} {event.get('into', '')} from {_peer(program, event.get('from', 'any'))}{_channel(event)}"
-        case "probe" as op:
-            return f"{op} from {_peer(program, event.get('from', 'any'))}{_channel(event)}"
+        case "probe" | "mprobe" as op:
+            held = f" {event['taken']}" if "taken" in event else ""
+            return f"{op}{held} from {_peer(program, event.get('from', 'any'))}{_channel(event)}"
         case "wait":
             return f"wait {event.get('request', '')}"
         case "assign":

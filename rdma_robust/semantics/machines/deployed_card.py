@@ -168,7 +168,7 @@ class CardMachine:
         if part.message:
             number = request.connection
             earlier = self.unsent(t, state.threads[t].queues[at.qp][: at.place], number)
-            if len(inboxes[number].posted) <= earlier:
+            if not inboxes[number].has(earlier, part.unfit):
                 return None
             posted = posted._replace(buffer=inboxes[number].posted[earlier])
             cell = self.program.cells[posted.buffer]
@@ -297,8 +297,8 @@ class CardMachine:
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
                 if part.message and queue[place].stages[event] == TO_COME:
-                    room = state.inboxes[request.connection].posted
-                    if len(room) <= self.unsent(t, queue[:place], request.connection):
+                    earlier = self.unsent(t, queue[:place], request.connection)
+                    if not state.inboxes[request.connection].has(earlier, part.unfit):
                         yield request.step
 
 

@@ -242,7 +242,7 @@ class DeployedScMachine:
         """A message fills the oldest posted buffer, None if there is none."""
         place = request.connection
         inbox = state.inboxes[place]
-        if not inbox.posted:
+        if not inbox.has(0, part.unfit):
             return None
         assert part.imm is not None
         value = (part.value or part.imm)(env, 0)
@@ -289,8 +289,8 @@ class DeployedScMachine:
         if thread.carried:
             carried = thread.carried[0]
             request = self.request(t, carried.command)
-            if carried.way != NOWHERE and request.ways[carried.way].parts[carried.event].message:
-                yield from self._unposted(state, t, request)
+            if carried.way != NOWHERE:
+                yield from self._unposted(state, t, request, request.ways[carried.way].parts[carried.event])
             return
         for command in self.codes[t].visible.get(thread.point, ()):
             if (command.receives == NOWHERE and not command.requests) or not command.may_run(thread.registers):
@@ -300,11 +300,11 @@ class DeployedScMachine:
                     yield no_room(command.step, self.program.threads[t].name)
                 continue
             request = self.request(t, command.number)
-            if request.inline == NOWHERE and request.ways[0].parts[0].message:
-                yield from self._unposted(state, t, request)
+            if request.inline == NOWHERE:
+                yield from self._unposted(state, t, request, request.ways[0].parts[0])
 
-    def _unposted(self, state: DeployedScState, t: int, request: CardRequest) -> Iterator[Fault]:
-        if not state.inboxes[request.connection].posted:
+    def _unposted(self, state: DeployedScState, t: int, request: CardRequest, part: CardEvent) -> Iterator[Fault]:
+        if part.message and not state.inboxes[request.connection].has(0, part.unfit):
             yield no_buffer(request.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedScState) -> bool:

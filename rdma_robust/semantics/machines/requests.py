@@ -32,7 +32,8 @@ class CardEvent:
 
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
     written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
-    `completing`: the operation completes with it. Of a message with data the `kind` is that of a plain buffer.
+    `completing`: the operation completes with it. Of a message with data the `kind` is that of a plain buffer, and it can
+    take none of the `unfit` words.
     """
 
     act: Act
@@ -44,6 +45,7 @@ class CardEvent:
     imm: Evaluator | None = None
     message: bool = False
     completing: bool = False
+    unfit: frozenset[int] = frozenset()
 
     @property
     def type(self) -> EventType:
@@ -120,6 +122,7 @@ class _Compiler:
         self.number = self.threads[thread.name]
         self.connections = connection_numbers(program)
         self.bits = kind_bits(program.memories)
+        self.void = frozenset(i for cell, i in self.cells.items() if cell.void)
 
     def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
@@ -152,7 +155,10 @@ class _Compiler:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
-            return CardEvent(act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+            unfit = frozenset() if data is None else self.void
+            return CardEvent(
+                act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing, unfit=unfit
+            )
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)

@@ -40,6 +40,7 @@ from rdma_robust.messages.replay.world import (
     ActiveReceive,
     ActiveSend,
     ForTest,
+    HeldMessage,
     ReplayProcess,
     ReplayState,
     RequestArray,
@@ -168,6 +169,9 @@ class ShownRun:
                 send = next(each for each in world.sends if each.name == name)
                 state = "buffered" if name in world.buffered else "not taken"
                 return f"send {shown_value(send.value)} to {self.phrases.name(send.to)}, {state}"
+            case HeldMessage(name):
+                send = next(each for each in world.sends if each.name == name)
+                return f"holds {self.phrases.message(send)}"
 
     def endpoints(self) -> Iterator[EndpointView]:
         """Yield the processes and ports with unmatched operations."""

@@ -89,6 +89,25 @@ def _at_once(_rules: Any, _frame: Any) -> bool:
     return False
 
 
+def _leaves_all(rules: Any, frame: Any, others: Any, sender: int, number: int) -> str:
+    before = list(others.sends)
+    violation = _SEE(rules, frame, others, sender, number)
+    others.sends[:] = before
+    return violation
+
+
+def _completes(rules: Any, frame: Any, others: Any, sender: int, number: int) -> str:
+    violation = _SEE(rules, frame, others, sender, number)
+    process_rules.open_send(others, others.sends[number].nth)
+    return violation
+
+
+def _overwrites(rules: Any, frame: Any, request: Any) -> int:
+    return -1 if request is None else rules._single(frame, request)[0]
+
+
+_SEE = ProcessRules.see
+
 LOOKS: Final = {
     "ready sends expect nothing": ("is_expected", lambda *_: True, "modes/rsend-too-early"),
     "ready sends expect too much": ("is_expected", lambda *_: False, "modes/rsend-after-go"),
@@ -96,6 +115,10 @@ LOOKS: Final = {
     "looks see what a posted receive takes": ("seen_by", _behind_receives, "probes/behind-a-posted-receive"),
     "looks see messages out of order": ("seen_by", _out_of_order, "probes/in-order"),
     "looks never miss a message": ("choices", _never_misses, "probes/seen-late"),
+    "looks take nothing off": ("see", _leaves_all, "probes/matched-then-received"),
+    "what is taken off is received": ("see", _completes, "probes/matched-send-waits"),
+    "requests hold several messages": ("_spare", _overwrites, "probes/matched-twice"),
+    "all have one key": ("_unused_key", lambda _: 0, "probes/matched-out-of-turn"),
 }
 
 
@@ -103,7 +126,8 @@ LOOKS: Final = {
 def test_every_rule_about_looks_is_needed(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     what, other, name = LOOKS[mutant]
     assert is_as_claimed(by_states, name)
-    for where in (local_table, courses) if what in ("seen_by", "is_expected") else (ProcessRules,):
+    places = {"seen_by": (local_table, courses), "is_expected": (local_table, courses), "_unused_key": (process_rules,)}
+    for where in places.get(what, (ProcessRules,)):
         monkeypatch.setattr(where, what, other)
     assert not is_as_claimed(by_states, name)
 
@@ -132,6 +156,16 @@ class _Trusting(Interpreter):
         return True
 
 
+class _Leaving(Interpreter):
+    def accepts(self, receive: Any, send: Any) -> bool:
+        return super().accepts(receive._replace(of=None), send._replace(held=False))
+
+
+class _Completing(Interpreter):
+    def is_unbuffered(self, world: Any, name: Any) -> bool:
+        return super().is_unbuffered(world, name) and not any(each.name == name and each.held for each in world.sends)
+
+
 class _Attentive(Interpreter):
     def choices(self, world: Any, me: int) -> list[int | None]:
         found = super().choices(world, me)
@@ -145,6 +179,8 @@ INTERPRETERS: Final = {
     "looks see what a posted receive takes": (_Farsighted, "probes/behind-a-posted-receive"),
     "looks see messages out of order": (_Unordered, "probes/in-order"),
     "looks never miss a message that is there": (_Attentive, "probes/seen-late"),
+    "looks take nothing off": (_Leaving, "probes/matched-out-of-turn"),
+    "what is taken off is received": (_Completing, "probes/matched-send-waits"),
 }
 
 

@@ -107,7 +107,7 @@ def judge(program: Program, model: Model, most: int = 60) -> Counter[tuple[bool,
     naive, rng = Naive(program, model), Random(program.source)
     judged: Counter[tuple[bool, bool]] = Counter()
     longest = [sorted(runs, key=lambda run: -len(run.events))[:12] for runs in naive.runs]
-    combinations = list(product(*longest))
+    combinations = list(product(*longest)) if longest else []
     rng.shuffle(combinations)
     for chosen in combinations[:most]:
         choices = list(islice(naive.choices(chosen), 200))

@@ -73,6 +73,9 @@ ERRORS = [
     ("wait any h", "RR101", "h", "unexpected `h`", "`wait any` is reserved for later; `wait h` waits for one request"),
     ("g = \\old(g)", "RR101", "\\old", "unexpected `\\old`", None),
     ("probe g", "RR102", "probe", "`probe` begins no statement", None),
+    ("mprobe from R", "RR103", "from", "`from` is a keyword, it cannot be a name", ""),
+    ("imrecv g of h", "RR102", "imrecv", "`imrecv` begins no statement", None),
+    ("mprobe g", "RR910", "g", "`g` is no request", "`req g` declares a request"),
     ("break", "RR102", "break", "`break` begins no statement", "loops end when their condition is false"),
     ("sned 1 to R", "RR102", "sned", "`sned` begins no statement", "did you mean `send`?"),
     ("recv g tag 1 on p", "RR101", "on", "unexpected `on`", "`on PORT` stands before `tag`"),
@@ -195,6 +198,9 @@ WARNINGS = [
     ("req h[3]; for i in 0..2 { h[i] = isend 1 to R }; wait h", []),
     ("req h; if g { h = isend 1 to R } else { h = irecv g }; wait h", []),
     ("req h; h = isend 1 to R", ["RR743: nothing waits for `h`"]),
+    ("req h; mprobe h", ["RR743: nothing receives the message that `h` holds"]),
+    ("req h; improbe h into g; if g { mrecv g of h }", []),
+    ("req h, k[2]; mprobe k[1]; h = imrecv g of k[1]; g = 1; wait h", [early("g")]),
 ]  # fmt: skip
 
 

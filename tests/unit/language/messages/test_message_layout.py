@@ -67,6 +67,11 @@ def test_the_layout_keeps_what_is_laid_out() -> None:
         ("proc  P [ i in 0 .. 3 ]\n{\n}", "proc P[i in 0..3] { }\n"),
         ("proc P { send(1+2)to(P)tag(3) }", "proc P { send 1 + 2 to P tag 3 }\n"),
         ("proc P { recv to from from on on tag tag }", "proc P { recv to from from on on tag tag }\n"),
+        (
+            "proc P { mprobe  h[1]  from any s;h = imrecv v  of h[1] }",
+            "proc P {\n  mprobe h[1] from any s\n  h = imrecv v of h[1]\n}\n",
+        ),
+        ("proc P { improbe h tag(1)into f[0]; mrecv v of h }", "proc P {\n  improbe h tag 1 into f[0]\n  mrecv v of h\n}\n"),
         ("proc P { h=irecv a[0][1]from any any tag any tag }", "proc P { h = irecv a[0][1] from any any tag any tag }\n"),
         ("fun f ( ) { return }", "fun f() { return }\n"),
         ("const port = 1; port port", "const port = 1\nport port\n"),

@@ -17,6 +17,7 @@ from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
 from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.messages.traces.observed import read_recorded, read_trace
+from rdma_robust.messages.traces.trace_record import MEMBERS, REQUIRED
 from rdma_robust.messages.traces.trace_writing import write_trace
 from tests.conftest import ROOT
 from tests.support.random_messages import random_messages
@@ -95,6 +96,42 @@ def test_an_error_is_told_where_it_is(old: str, new: str, said: list[str]) -> No
 @pytest.mark.parametrize("text", ["", "[]", "{}", "nul", '{"processes": []}', "[" * 100, "1" * 2000])
 def test_what_is_no_trace_is_an_error(text: str) -> None:
     assert "error: " in errors(lambda: read_trace(text, "t.json"))
+
+
+HELD = (
+    '{"format": "rdma-robust/message-trace", "version": 1, "processes": [{"name": "A", "events": [\n'
+    '{"op": "mprobe", "taken": "m", "from": 1},\n'
+    '{"op": "imrecv", "of": "m", "into": "v", "request": "h", "matched": [1, 0]},\n'
+    '{"op": "wait", "request": "h"},\n{"op": "assert", "expr": "v == 1"}]},\n'
+    '{"name": "B", "events": [{"op": "send", "to": 0, "value": "1"}]}]}'
+)
+
+
+def test_the_schema_has_the_members_that_are_read() -> None:
+    parts = SCHEMA.schema["$defs"]
+    assert {op: list(parts[op]["properties"]) for op in MEMBERS} == {op: ["op", *MEMBERS[op], "line"] for op in MEMBERS}
+    assert {op: set(parts[op]["required"]) for op in MEMBERS} == {op: {"op", *REQUIRED[op]} for op in MEMBERS}
+    assert [each["$ref"] for each in parts["event"]["anyOf"]] == [f"#/$defs/{op}" for op in parts if op in MEMBERS]
+
+
+def test_a_trace_has_messages_that_are_held() -> None:
+    SCHEMA.validate(json.loads(HELD))
+    found = answer(read_trace(HELD, "t.json"))
+    assert (found.violated, found.deadlocked, len(found.pairs or ())) == ("no", "no", 1)
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ('"of": "m"', '"of": "n"', "t.json:3:24: error: no request `n` holds a message here"),
+        ('"request": "h"', '"request": "m"', "no request `h` is open here"),
+        ('"taken": "m"', '"token": "m"', "`mprobe` has no `taken`"),
+        ("[1, 0]", "[1, 1]", "process 1 has 1 sends"),
+        ('"mprobe", "taken": "m"', '"irecv", "request": "m"', "no request `m` holds a message here"),
+    ],
+)
+def test_an_error_about_what_is_held_is_told_where_it_is(old: str, new: str, said: str) -> None:
+    assert said in errors(lambda: read_trace(HELD.replace(old, new, 1), "t.json"))
 
 
 OBSERVED = FIGURE_1.replace('"from": "any", ', '"matched": [1, 0], ').replace(
