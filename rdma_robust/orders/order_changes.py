@@ -20,7 +20,7 @@ BY_WORD: Final = "atomics-of-a-word"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A cell, `earlier later`, or a rule, with what two tables say of it; of reads that push writes `what` has the pair, too."""
+    """A cell, `earlier later`, or a rule, with what two tables say of it; `what` has pairs that push too."""
 
     what: str
     first: str

@@ -59,7 +59,8 @@ Examples
 TABLE_COMPARE_HELP: Final = """Say in what two tables differ, each time with a smallest program that notices it.
 
 NAME is a table of the tool, FILE one of yours, FILE.toml. Programs of up to --up-to statements are tried, the smallest
-first, under the first table and under the first table with this cell of the second one. Where --timeout ends that, it is said.
+first, under the first table and under the first table with this cell of the second one. Where --timeout ends that, that is
+said.
 
 \b
 Exit codes
