@@ -1,86 +1,97 @@
-"""Order tables made from others: a cell or a rule changed, and in what two tables differ.
+"""Tables that differ from another one in a few cells: those with the facts, and the readings of cells that nobody knows.
 
-Source: docs/hardware.md; docs/deployed.md, "Tables as files".
+Source: docs/deployed.md, "Tables as files"; docs/theory.md, "Tables that lack a fact".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
 from typing import Final
 
-from rdma_robust.orders.known_orders import told_order
-from rdma_robust.orders.order_record import FIXED, PUSHABLE, TYPES, OrderTable, closed, ordered_by_word
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.order_facts import lacked_by
+from rdma_robust.orders.order_record import PUSHABLE, UNKNOWN, WRITES, OrderTable, as_put, with_written
+from rdma_robust.orders.order_strength import keeps_all_of
 
-PUSHES: Final = "reads-push-writes"
-RECEIVES: Final = "receive-covers"
-POLLS: Final = "completions-order"
-BY_WORD: Final = "atomics-of-a-word"
+Cell = tuple[str, str]
 
+MOST_CHANGES: Final = 2
+"""Cells that are changed at most to get a table with the facts; beyond that one of the package may do."""
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A cell, `earlier later`, or a rule, with what two tables say of it; `what` has pairs that push too."""
-
-    what: str
-    first: str
-    second: str
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The types of events that it is about; none for a rule about all of them."""
-        return tuple(word for word in self.what.split() if word in TYPES)
+_STEPS: Final = ("-", "(-)", "i", "qp")
+"""What a cell can be, from that which keeps least."""
 
 
-def table_with_cells(table: OrderTable, cells: Mapping[tuple[str, str], str]) -> OrderTable:
-    """Return a table with other cells, and with what follows from them; `cells` are all that it writes."""
-    found = closed(cells)
-    kept = ordered_by_word(found) if table.by_word else found
-    return replace(table, cells={**FIXED, **kept}, written=dict(cells))
+def open_cells(order: str, *, messages: bool) -> tuple[Cell, ...]:
+    """Return the cells of an order that can be read in two ways: those that nobody knows and, where a program has
+    `messages`, those that are not for messages what they are for puts."""
+    table = order_table(order)
+    return (*table.unknown, *(table.messages if messages else ()))
 
 
-def table_rules(table: OrderTable) -> dict[str, str]:
-    """Return what a table says beside its cells, rule by rule."""
-    pushes = {f"{PUSHES} {' '.join(pair)}": "yes" if pair in table.pushes else "no" for pair in PUSHABLE}
-    return pushes | {
-        RECEIVES: table.receives,
-        POLLS: f"as {table.behind_polls}" if table.behind_polls else "no",
-        BY_WORD: "program order" if table.by_word else "table",
-    }
+def reading(order: str, kept: frozenset[Cell]) -> str:
+    """Return an order that says of messages what it says of puts, in which the open cells are kept as far as they may be if
+    they are in `kept`, and else as little."""
+    table = order_table(order)
+    written = {cell: _read(word, cell in kept) for cell, word in table.written.items()}
+    for cell, word in table.messages.items():
+        put = as_put(cell)
+        written[put] = (max if cell in kept else min)(written[put], _read(word, cell in kept), key=_STEPS.index)
+    plain = replace(table, messages={}, matching="in order")
+    return told_order(with_written(plain, written, table.pushes))
 
 
-def table_differences(one: OrderTable, other: OrderTable) -> Iterator[Difference]:
-    """Yield what two tables do not say alike, cells first, by rows."""
-    for earlier in TYPES:
-        for later in TYPES:
-            first, second = one.cells[earlier, later], other.cells[earlier, later]
-            if first != second:
-                yield Difference(f"{earlier} {later}", first, second)
-    yield from (
-        Difference(rule, said, table_rules(other)[rule])
-        for rule, said in table_rules(one).items()
-        if said != table_rules(other)[rule]
-    )
+def _read(word: str, kept: bool) -> str:
+    return word if word != UNKNOWN else "qp" if kept else "-"
 
 
-def changed_as(table: OrderTable, other: OrderTable, difference: Difference) -> str:
-    """Return the order of a table that is as another one in what differs, and else as it was."""
-    match difference.what.split():
-        case [earlier, later]:
-            kept = other.cells[earlier, later].replace("word", "-")
-            made = table_with_cells(table, {**table.written, (earlier, later): kept})
-        case [_, read, write]:
-            made = replace(table, pushes=table.pushes ^ {(read, write)})
-        case [rule]:
-            made = _with_rule(table, other, rule)
-        case _:
-            raise AssertionError(f"no difference: {difference}")
-    return told_order(replace(made, name=f"{table.name}, {difference.what} {difference.second}", why={}))
+def told_of_source(order: str) -> str:
+    """Return an order in which a polled completion of a put tells only that its source was read."""
+    return told_order(replace(order_table(order), tells="source"))
 
 
-def _with_rule(table: OrderTable, other: OrderTable, rule: str) -> OrderTable:
-    if rule == RECEIVES:
-        return replace(table, receives=other.receives)
-    if rule == POLLS:
-        return replace(table, behind_polls=other.behind_polls)
-    return table_with_cells(replace(table, by_word=other.by_word), table.written)
+@cache
+def weaker_with_facts(order: str, *, atomics: bool) -> str | None:
+    """Return an order that keeps less, as little less as was found, and has the facts that the proofs ask of programs with
+    remote `atomics`, or without; None if none was found."""
+    return _with_facts(order, atomics, _weaker, lambda other: keeps_all_of(order, other))
+
+
+@cache
+def stronger_with_facts(order: str, *, atomics: bool) -> str | None:
+    """Return an order that keeps more and has the facts, as :func:`weaker_with_facts`."""
+    return _with_facts(order, atomics, _stronger, lambda other: keeps_all_of(other, order))
+
+
+def _with_facts(
+    order: str, atomics: bool, changes: Callable[[OrderTable], Iterator[OrderTable]], fits: Callable[[str], bool]
+) -> str | None:
+    found = [order_table(order)]
+    for _ in range(MOST_CHANGES):
+        found = [changed for table in found for changed in changes(table)]
+        for table in found:
+            if not lacked_by(table, atomics=atomics):
+                return told_order(table)
+    return next((other for other in SHIPPED if not lacked_by(order_table(other), atomics=atomics) and fits(other)), None)
+
+
+def _weaker(table: OrderTable) -> Iterator[OrderTable]:
+    yield from _moved(table, -1)
+    yield from (with_written(table, table.written, table.pushes - {pair}) for pair in sorted(table.pushes))
+
+
+def _stronger(table: OrderTable) -> Iterator[OrderTable]:
+    yield from _moved(table, 1)
+    yield from (with_written(table, table.written, table.pushes | {pair}) for pair in PUSHABLE if pair not in table.pushes)
+
+
+def _moved(table: OrderTable, by: int) -> Iterator[OrderTable]:
+    for cell, kept in table.written.items():
+        if kept in ("-", "i", "qp"):
+            steps = ("-", "i", "qp") if cell[0] in WRITES else ("-", "qp")
+            at = steps.index(kept) + by
+            if 0 <= at < len(steps):
+                yield with_written(table, {**table.written, cell: steps[at]}, table.pushes)

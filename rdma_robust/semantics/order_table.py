@@ -57,9 +57,11 @@ VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 only that they were issued, and of no word in a memory behind the card more than that."""
 
 
-def visible_when_polled(kind: Kind) -> bool:
-    """Return whether a poll that takes the completion of an event tells that it has taken effect."""
-    return type_of(kind) in VISIBLE_WHEN_POLLED and not memory_of(kind)
+def visible_when_polled(kind: Kind, model: Model) -> bool:
+    """Return whether a poll that takes the completion of an event tells that it has taken effect: where the order says so,
+    that of a remote write too."""
+    placed = order_table(model.order).tells == "placed"
+    return type_of(kind) in (VISIBLE_WHEN_POLLED | REMOTE_WRITES if placed else VISIBLE_WHEN_POLLED) and not memory_of(kind)
 
 
 REMOTE_WRITES: Final = frozenset({EventType.NRW, EventType.NAW})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rdma_robust.cli.options import formats
-from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
@@ -16,9 +16,6 @@ from rdma_robust.limits import ENDLESS
 from rdma_robust.model import CARDS, Atomics, Processor, Rnr
 from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
 from rdma_robust.orders import SHIPPED
-
-if TYPE_CHECKING:
-    from rdma_robust.orders.order_record import OrderTable
 
 
 def seconds(value: float) -> float:
@@ -54,35 +51,20 @@ def orders_in(text: str) -> tuple[str, ...]:
 
 
 def order_in(text: str) -> str:
-    """Return the order that a name or a file of a table stands for. Raises BadParameter as :func:`table_in`."""
+    """Return the order that a name or a file of a table stands for. Raises BadParameter for what is none, and
+    ProgramError with what is wrong with a file."""
     if text in SHIPPED:
         return text
-    from rdma_robust.orders.known_orders import told_order  # noqa: PLC0415 - few tables are of files
-
-    try:
-        return told_order(table_in(text))
-    except UsageError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def table_in(text: str) -> OrderTable:
-    """Return the table of a name or of a file. Raises UsageError for what is none, with what is wrong with the file."""
-    from rdma_robust.orders.known_orders import order_table  # noqa: PLC0415 - few ask for a table
-    from rdma_robust.orders.order_reader import read_order  # noqa: PLC0415
-
-    if text in SHIPPED:
-        return order_table(text)
     if not text.endswith(".toml"):
-        raise UsageError(f"no order is called {text!r}; there is {', '.join(SHIPPED)}, or FILE.toml")
+        raise typer.BadParameter(f"no order is called {text!r}; there is {', '.join(SHIPPED)}, or FILE.toml")
+    from rdma_robust.orders.known_orders import order_of_file  # noqa: PLC0415 - few tables are of files
+
     try:
-        return read_order(read_regular(text, LARGEST).decode("utf-8-sig"), text, based=order_table)
+        return order_of_file(read_regular(text, LARGEST).decode("utf-8-sig"), text)
     except UnicodeDecodeError:
-        raise UsageError(f"{text}: it is no UTF-8") from None
+        raise typer.BadParameter(f"{text}: it is no UTF-8") from None
     except OSError as error:
-        raise UsageError(f"{text}: {error.strerror}") from None
-    except ProgramError as error:
-        said = (each.render(error.file, error.source) for each in error.diagnostics)
-        raise UsageError("\n".join(["an order table with mistakes", *said])) from None
+        raise typer.BadParameter(f"{text}: {error.strerror}") from None
 
 
 def parse_reductions(text: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from rdma_robust.semantics.kinds import Kind, memory_of
 from rdma_robust.semantics.machines.nic_rules import WaitRule
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import Registers
-from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS, visible_when_polled
+from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS
 from rdma_robust.semantics.trace import EventType
 
 TO_COME, BUFFERED, OVER = range(3)
@@ -162,7 +162,7 @@ def is_complete(requests: Sequence[CardRequest | None], posted: PostedRequest) -
     if posted.way == NOWHERE:
         return False
     for part, stage in zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=True):
-        if part.completing and stage < (OVER if visible_when_polled(part.kind) else BUFFERED):
+        if part.completing and stage < (OVER if part.placed else BUFFERED):
             return False
     return True
 

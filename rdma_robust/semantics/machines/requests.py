@@ -17,6 +17,7 @@ from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
 from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
 from rdma_robust.semantics.machines.nic_rules import kind_bits
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
+from rdma_robust.semantics.order_table import visible_when_polled
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
@@ -32,8 +33,8 @@ class CardEvent:
 
     A write is issued first, and lands later; everything else takes effect at once, nA writes as well. `value` is what is
     written; for a message it is the data for its buffer, None if it leaves that alone, and `imm` its immediate.
-    `completing`: the operation completes with it. Of a message with data the `kind` is that of a plain buffer, and it can
-    take none of the `unfit` words.
+    `completing`: the operation completes with it, when it has taken effect if it is to be `placed`, else when it is issued.
+    Of a message with data the `kind` is that of a plain buffer, and it can take none of the `unfit` words.
     """
 
     act: Act
@@ -46,6 +47,7 @@ class CardEvent:
     message: bool = False
     completing: bool = False
     unfit: frozenset[int] = frozenset()
+    placed: bool = False
 
     @property
     def type(self) -> EventType:
@@ -156,14 +158,15 @@ class _Compiler:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
             unfit = frozenset() if data is None else self.void
-            return CardEvent(
-                act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing, unfit=unfit
-            )
+            placed = visible_when_polled(act.type, self.model)
+            found = CardEvent(act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+            return replace(found, unfit=unfit, placed=placed)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
         kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None)
-        return CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
+        found = CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
+        return replace(found, placed=visible_when_polled(kind, self.model))
 
     def _of(self, expr: Expr) -> Evaluator:
         return term_of(expr, self.env).of
