@@ -12,7 +12,7 @@ from typing import Any, Final
 from rdma_robust.editing.declared_names import DeclaredNames
 from rdma_robust.errors import ProgramError, Span
 from rdma_robust.frame.editor import DeclaredSymbol, Hover
-from rdma_robust.language.flow.cfg import Program, Step, steps
+from rdma_robust.language.flow.cfg import Program, Step, is_padding, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.semantics.event_table import TABLE, acts_of, remote_of
@@ -210,7 +210,7 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
     if program is None:
         return
     every = (step for thread in program.threads for _, _, step in steps(thread))
-    mine = [s for s in every if any(at.start == span.start for at in (s.span, *s.span.chain()))]
+    mine = [s for s in every if not is_padding(s.op) and any(at.start == span.start for at in (s.span, *s.span.chain()))]
     rows = list(dict.fromkeys(row for step in mine if step.fault is None for row in _rows(step)))
     if rows:
         more = [f"- and {count(len(rows) - MOST_EVENTS, 'more event')}"] if len(rows) > MOST_EVENTS else []
@@ -219,8 +219,13 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
 
 def _rows(step: Step) -> Iterator[str]:
     for act in acts_of(step.op) if type(step.op) in TABLE else ():
-        cell = act.cell
+        bare = act.message is None or act.message.data is None
+        cell = act.cell if bare else None
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
+        if act.message is not None:
+            shown = (
+                f"no word, but takes a buffer of {act.peer}," if bare else f"a word of the buffer that {act.peer} has posted"
+            )
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
         if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:
             where = f"behind the card of {cell.card}"

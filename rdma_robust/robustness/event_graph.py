@@ -152,6 +152,7 @@ def _split(
                 members=tuple(i for i, each in enumerate(program.threads) if each.name in act.members),
                 also=wrote.type if wrote is not act else None,
                 rmw=rmw if act.reads else None,
+                fills=act.message is not None and act.message.data is not None,
             )
             for each in _placements(program, bare.thread, act, named_lane(step.op)):
                 written = _written(wrote if edge.also else each, rename)

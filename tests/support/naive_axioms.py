@@ -145,6 +145,8 @@ class Naive:
             if len(sent) > len(receives) or len(polls) > len(sent):
                 return None
             for message, (place, buffer) in zip(sent, receives, strict=False):
+                if message.data and buffer.void:
+                    return None
                 if message.data:
                     threads[t][message.position] = replace(message, cell=buffer)
                 if place is not None:
@@ -234,7 +236,7 @@ class Naive:
             return True, True
         if b.kind in CPU or a.remote != b.remote:
             return False, False
-        if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
+        if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA") and b.kind != "nlR":
             return True, True
         row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
         if self.model.order in PROMISES and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):

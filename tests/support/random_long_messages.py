@@ -24,8 +24,8 @@ def random_long_messages(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]
 
 
 def with_long_messages(text: str, rng: Random) -> str | None:
-    """Return a text of random programs where a connection has messages of two words of an array that every node has, and
-    some reads and writes are about these; None without a message."""
+    """Return a text of random programs where a connection has messages of several words of an array that every node has, in
+    some texts all of one length, and some reads and writes are about these; None without a message."""
     thread, found = "", list[tuple[str, str]]()
     for line in text.splitlines():
         thread = line.split()[1] if line.startswith("thread ") else thread
@@ -33,17 +33,19 @@ def with_long_messages(text: str, rng: Random) -> str | None:
     if not found:
         return None
     sender, receiver = rng.choice(found)
+    equal = rng.random() < 0.3
     lines, thread = [], ""
     for line in text.splitlines():
         thread = line.split()[1] if line.startswith("thread ") else thread
         line = re.sub(r"^(node \w+ \{) ", r"\1 w[3], ", line)
-        k = rng.randint(0, 1)
-        if thread == sender:
-            line = re.sub(rf"^  send \w+ to {receiver}\b", f"  send w[{k}..{k + 1}] to {receiver}", line)
-            line = re.sub(rf" imm \d to {receiver}\b", "", line)
-        elif thread == receiver:
+        if thread == sender and (equal or rng.random() < 0.6):
             first = rng.randint(0, 1)
-            several = f"w[{first}..{rng.randint(first + 1, 2)}]"
+            last = first + 1 if equal else rng.randint(first, 2)
+            line = re.sub(rf"^  send \w+ to {receiver}\b", f"  send w[{first}..{last}] to {receiver}", line)
+            line = re.sub(rf" imm \d to {receiver}\b", "", line) if equal else line
+        elif thread == receiver and (equal or rng.random() < 0.8):
+            first = rng.randint(0, 1)
+            several = f"w[{first}..{rng.randint(first + equal, 2)}]"
             line = re.sub(rf"^  (posted|recv) \w+ from {sender}\b", rf"  \1 {several} from {sender}", line)
         if thread in (sender, receiver) and rng.random() < 0.5:
             line = re.sub(r"^  ([rs]) = [abc]\d$", rf"  \1 = w[{rng.randint(0, 2)}]", line)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
@@ -19,6 +19,7 @@ from rdma_robust.language.flow.cfg import (
     Section,
     Step,
     Thread,
+    fills,
     named_lane,
     steps,
 )
@@ -68,6 +69,18 @@ class PathEvent:
     members: tuple[str, ...] = ()
 
 
+class UnheardMessage(NamedTuple):
+    """A message that is still to come: its receiver, its lane, and whether it fills the buffer that it takes."""
+
+    receiver: str
+    lane: str
+    fills: bool
+
+    @staticmethod
+    def of(event: PathEvent, step: Step) -> UnheardMessage:
+        return UnheardMessage(event.peer or "", named_lane(step.op), fills(step.op))
+
+
 _Way = tuple[tuple[PathEvent, ...], tuple[Term, ...]]
 """The events that a step may make, and further conditions on the values read."""
 
@@ -89,7 +102,7 @@ class ThreadPath:
     guards: tuple[Term, ...]
     registers: tuple[Term, ...]
     allowed: tuple[frozenset[int], ...]
-    unheard: frozenset[ConnectionEnd] = frozenset()
+    unheard: frozenset[UnheardMessage] = frozenset()
     unsent: frozenset[ConnectionEnd] = frozenset()
     torn: bool = False
     goes_on: bool = False
@@ -106,8 +119,8 @@ class _Node:
     guards: tuple[Term, ...]
     fresh: bool = True
     half: bool = False
-    unheard: frozenset[ConnectionEnd] = frozenset()
-    """The receivers of the message before which a half operation ends, or of those that wait for ever."""
+    unheard: frozenset[UnheardMessage] = frozenset()
+    """The message before which a half operation ends, or those that wait for ever."""
     torn: bool = False
     held: frozenset[str] = frozenset()
     """The queue pairs on which a message waits for ever."""
@@ -233,7 +246,7 @@ class _Walker:
             )
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = {(events[kept].peer or "", named_lane(step.op))} if takes_buffer(events[kept]) else set()
+                unheard = {UnheardMessage.of(events[kept], step)} if takes_buffer(events[kept]) else set()
                 if (kept and self.extent is Extent.ALL) or (unheard and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
@@ -289,11 +302,13 @@ class _Walker:
                     **node.registers,
                     VALUE.name: read_at(read),
                     **_of_section(step, (a.type for a in case.acts), position),
+                    **_of_operands(case.acts, position),
                 }
                 made.append(_event(act, known, place - read, env))
             condition: tuple[Term, ...] = ()
             if case.when != TRUE:
-                condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
+                known_now = {VALUE.name: read_at(read), **_of_operands(case.acts, position)}
+                condition = (term_of(case.when, {**node.registers, **known_now}),)
             yield tuple(made), condition
 
     def domains(self, node: _Node, more: tuple[PathEvent, ...] = ()) -> dict[int, tuple[int, ...]]:
@@ -360,6 +375,12 @@ def _of_section(step: Step, types: Iterable[EventType], first: int) -> dict[str,
         return {}
     reading = [place for place, kind in enumerate(types, first) if kind in READ_TYPES]
     return {value_of(k).name: read_at(place) for k, place in enumerate(reading)}
+
+
+def _of_operands(acts: Sequence[Act], first: int) -> dict[str, Term]:
+    """Return what an operation has read of its operands in memory, whose first event stands at this position."""
+    places = (place for place, act in enumerate(acts, first) if act.operand)
+    return {value_of(k).name: read_at(place) for k, place in enumerate(places)}
 
 
 def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) -> PathEvent:
