@@ -228,9 +228,12 @@ class Words:
 
     def reordering(self, earlier: Event, later: Event) -> str:
         """Return which reordering of two events of a thread happened, and why RDMA allows it."""
+        return f"{self.turned_round(earlier, later)}: {why_reordered(earlier, later, self.order)}"
+
+    def turned_round(self, earlier: Event, later: Event) -> str:
+        """Return which reordering of two events of a thread happened."""
         may = self._fill(MAY, earlier, "{statement} may happen")
-        after = self._fill(AFTER, later, "after {statement}")
-        return f"{may} {after}: {why_reordered(earlier, later, self.order)}"
+        return f"{may} {self._fill(AFTER, later, 'after {statement}')}"
 
     def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
         cell = event.cell

@@ -165,7 +165,7 @@ class PathOrder:
                 while not told:
                     write = unpolled[e.remote].pop(0)
                     told = self.path.events[write].completes
-                    if not visible or visible_when_polled(self.kinds[write]):
+                    if not visible or visible_when_polled(self.kinds[write], self.model):
                         rows[write] |= 1 << i
         return rows
 

@@ -301,11 +301,13 @@ class _Walker:
                     **node.registers,
                     VALUE.name: read_at(read),
                     **_of_section(step, (a.type for a in case.acts), position),
+                    **_of_operands(case.acts, position),
                 }
                 made.append(_event(act, known, place - read, env))
             condition: tuple[Term, ...] = ()
             if case.when != TRUE:
-                condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
+                known_now = {VALUE.name: read_at(read), **_of_operands(case.acts, position)}
+                condition = (term_of(case.when, {**node.registers, **known_now}),)
             yield tuple(made), condition
 
     def domains(self, node: _Node, more: tuple[PathEvent, ...] = ()) -> dict[int, tuple[int, ...]]:
@@ -372,6 +374,12 @@ def _of_section(step: Step, types: Iterable[EventType], first: int) -> dict[str,
         return {}
     reading = [place for place, kind in enumerate(types, first) if kind in READ_TYPES]
     return {value_of(k).name: read_at(place) for k, place in enumerate(reading)}
+
+
+def _of_operands(acts: Sequence[Act], first: int) -> dict[str, Term]:
+    """Return what an operation has read of its operands in memory, whose first event stands at this position."""
+    places = (place for place, act in enumerate(acts, first) if act.operand)
+    return {value_of(k).name: read_at(place) for k, place in enumerate(places)}
 
 
 def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) -> PathEvent:
