@@ -141,7 +141,10 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
 
 
 def _drops_exceptions(frame: FrameType | None) -> bool:
-    """Whether Python ignores what is raised here: in a destructor, or in what is called when a referent is gone."""
+    """Whether Python ignores what is raised here: in a destructor, or in what is called when a referent is gone. Or a guard
+    would not end: while a `with` is left."""
+    if frame is not None and frame.f_globals.get("__name__") in ("contextlib", __name__):
+        return True
     while frame is not None:
         if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in ("weakref", "_weakrefset"):
             return True

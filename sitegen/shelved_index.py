@@ -87,7 +87,7 @@ DEPLOYED: Final = Folder(
             "the cells of remote atomics, and those that weaker orders give up",
             r"order-|(multipath|relaxed)-n(rw|aw|ar|lw)-",
         ),
-        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-"),
+        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-|operand-"),
         (
             "Protocols with atomics",
             "locks, tickets, barriers, queues, counters",

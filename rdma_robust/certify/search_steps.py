@@ -100,8 +100,11 @@ class SearchSteps:
         return arrived[0].carries if arrived else None
 
     def finds_no_buffer(self, event: ThreadEvent, mail: Mail) -> bool:
-        """Whether the event is a message for which no buffer is posted (rnr)."""
-        return event.is_message and not mail[self._of(event)].posted
+        """Whether the event is a message for which no buffer is posted, or one without room for it (rnr)."""
+        if not event.is_message:
+            return False
+        posted = mail[self._of(event)].posted
+        return not posted or (event.fills and posted[0].cell.void)
 
     def taken(self, move: ThreadMove, around: Around) -> Iterator[SearchStep]:
         """Yield what the event can become; nothing where it waits for another thread or the order is cut."""
@@ -116,7 +119,7 @@ class SearchSteps:
         if event.is_message or event.kind is EventKind.RECEIVES:
             channel = around.mail[self._of(event)]
             waits_for: tuple[Buffer | Letter, ...] = channel.posted if event.is_message else channel.arrived
-            if not waits_for:
+            if not waits_for or self.finds_no_buffer(event, around.mail):
                 return
             tag = waits_for[0].tag
         event = self.resolved(event, around.mail)

@@ -19,7 +19,7 @@ from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
-from rdma_robust.expr import FALSE, VALUE, Binary, Expr
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr
 from rdma_robust.language.flow import cfg
 
 
@@ -46,7 +46,7 @@ def readings_of(program: cfg.Program, platform: Platform) -> tuple[ThreadReading
         posted = list(thread.posted)
         for _, _, step in cfg.steps(thread):
             posted += [(step.op.sender, step.op.cell, step.op.lane)] if isinstance(step.op, cfg.Recv) else []
-        for sender, cell, lane in posted:
+        for sender, cell, lane in (each for each in posted if not each[1].void):
             buffers.setdefault(sender, {}).setdefault((thread.name, lane), {})[cell] = None
     return tuple(
         ThreadReading(thread, number, platform, {end: tuple(cells) for end, cells in buffers.get(thread.name, {}).items()})
@@ -103,8 +103,8 @@ class ThreadReading:
             yield CellAccess(request.source, False, request.reads is EventKind.ATOMIC_READS)
             yield from [CellAccess(request.source, True)] if request.swaps else []
         if request is not None:
-            targets = self.buffers.get((request.to or "", request.lane), ()) if request.target is None else (request.target,)
-            yield from (CellAccess(cell, True) for cell in targets)
+            targets = self.buffers.get((request.to or "", request.lane), ()) if request.fills else (request.target,)
+            yield from (CellAccess(cell, True) for cell in targets if cell is not None)
 
     def cells_of(self, event: ThreadEvent) -> tuple[cfg.Cell, ...]:
         """Return the cells that an event of the thread may access: one, or each buffer that a message may find."""
@@ -308,7 +308,6 @@ class ThreadReading:
         assert request is not None, "only a request carries something"
         if isinstance(step.op, cfg.ImmPut):
             return ThreadEvent(self.number, request.writes, request.target, request.queue_pair), False
-        fills = request.target is None
         completion = _completion(step)
         return ThreadEvent(
             self.number,
@@ -317,8 +316,8 @@ class ThreadReading:
             request.queue_pair,
             completion,
             request.to,
-            fills=fills,
-            lane=request.lane if fills else "",
+            fills=request.fills,
+            lane=request.lane if request.to is not None else "",
             asked=request.source if request.writes is EventKind.GET_WRITES else None,
         ), True
 
@@ -342,7 +341,7 @@ class CardRequest:
 
     Its first event `reads` the word `source`, if there is one, and a later one `writes` the `value` to `target`, or to a
     buffer of the thread `to`. The value is over registers and VALUE, which is what was read. One that `swaps` changes its
-    source too. Without a target and such a thread what it has read goes nowhere.
+    source too. Without a target what it has read goes nowhere, or it `fills` a buffer.
     """
 
     node: str
@@ -354,6 +353,7 @@ class CardRequest:
     to: str | None = None
     swaps: bool = False
     lane: str = ""
+    fills: bool = False
 
     @property
     def queue_pair(self) -> str:
@@ -374,13 +374,17 @@ def _nameless_request_of(op: cfg.Op) -> CardRequest | None:
         case cfg.Get(target, source):
             return CardRequest(source.card, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
         case cfg.RemoteRmw(target, source):
+            if op.operands:
+                reject("there are no rules here for operands of atomics in memory")
             return CardRequest(
                 source.card, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
             )
         case cfg.InlinePut(target, data) | cfg.ImmPut(target, data):
             return CardRequest(target.card, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
         case cfg.Send(to, node, data):
-            return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to)
+            if data is None:
+                return CardRequest(node, EventKind.PUT_READS, None, EventKind.PUT_WRITES, None, Const(0), to)
+            return CardRequest(node, _read_of(data), data.source, EventKind.PUT_WRITES, None, data.value, to, fills=True)
         case (
             cfg.Silent()
             | cfg.Read()

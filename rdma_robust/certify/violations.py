@@ -297,6 +297,8 @@ class _Messages:
         event = self._event(message)
         if not buffers:
             reject(f"event {message} of the trace, {event}, finds no buffer")
+        if event.fills and buffers[0] is not None and buffers[0].void:
+            reject(f"event {message} of the trace, {event}, finds no room in its buffer")
         if event.fills and buffers != [event.cell]:
             reject(f"event {message} of the trace, {event}, fills another buffer than {buffers[0]}, which it finds")
 

@@ -209,7 +209,7 @@ class _Exploration:
             raise SizeLimitError(f"{UNREADY}: line {move.line}")
 
     def _refuse_full(self, spot: Spot, move: ThreadMove) -> None:
-        if spot[2] is None and any(len(channel.posted) + len(channel.arrived) > self.depth for channel in spot[3]):
+        if spot[2] is None and beyond(self.depth, self.program, self.steps, spot[3]):
             raise SizeLimitError(f"more than {self.depth} receives of one connection can be outstanding: line {move.line}")
 
     def _refuse_violation(self, spot: Spot, marks: Marks) -> None:
@@ -224,6 +224,14 @@ class _Exploration:
 
 
 UNREADY = "under sequential consistency a message can find no buffer (rnr), and ROBUST then has no proof"
+
+
+def beyond(depth: int, program: Program, search: SearchSteps, mail: Mail) -> bool:
+    """Return whether some connection has more than so many receives, each of as many words as its longest message."""
+    return any(
+        len(channel.posted) + len(channel.arrived) > depth * program.words_of(*connection)
+        for connection, channel in zip(search.connections, mail, strict=True)
+    )
 
 
 class ThreadFacts:

@@ -23,7 +23,7 @@ from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.errors import InternalError, SizeLimitError
-from rdma_robust.evidence.checkers_search import UNREADY, ThreadFacts
+from rdma_robust.evidence.checkers_search import UNREADY, ThreadFacts, beyond
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.limits import Limits
 
@@ -141,7 +141,7 @@ class _CrowdSearch:
         if unready is not None:
             raise SizeLimitError(f"{UNREADY}: line {unready.line}")
         mail = self.crowd.controls[control].mail
-        if any(len(channel.posted) + len(channel.arrived) > self.depth for channel in mail):
+        if beyond(self.depth, self.crowd.two, self.crowd.steps, mail):
             raise SizeLimitError(f"more than {self.depth} receives of one connection can be outstanding")
 
     def _fired(self, marking: Marking, firing: CopyFiring) -> Marking | None:

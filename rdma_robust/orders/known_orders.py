@@ -84,7 +84,7 @@ def told_order(table: OrderTable) -> str:
     below = table.behind_polls or BASE
     base = order_table(below)
     said: dict[str, object] = {"name": table.name, "based-on": below}
-    cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]}
+    cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]} | dict(table.messages)
     if cells:
         said["cells"] = {" ".join(cell): kept for cell, kept in cells.items()}
     rules: dict[str, object] = {}
@@ -98,6 +98,10 @@ def told_order(table: OrderTable) -> str:
         rules["completions-order"] = False
     if table.by_word != base.by_word:
         rules["atomics-of-a-word"] = "program order" if table.by_word else "table"
+    if table.tells != base.tells:
+        rules["completion-tells"] = table.tells
+    if table.matching != base.matching:
+        rules["receives-match"] = table.matching
     if rules:
         said["rules"] = rules
     if table.why:

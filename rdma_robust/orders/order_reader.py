@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.orders.order_record import FIXED, PUSHABLE, TYPES, WRITES, OrderTable, closed, ordered_by_word
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, as_put, with_written
 from rdma_robust.toml_places import TomlText
 
 KEYS: Final = ("name", "title", "based-on", "source", "cells", "rules", "why")
@@ -16,6 +16,8 @@ RULES: Final[Mapping[str, tuple[str | bool, ...]]] = {
     "receive-covers": ("earlier", "own"),
     "completions-order": (True, False),
     "atomics-of-a-word": ("table", "program order"),
+    "completion-tells": ("source", "placed"),
+    "receives-match": ("in order", "any"),
 }
 """The rules that a file can name, and the words that they can be; the first one may also be a list of pairs."""
 
@@ -23,7 +25,7 @@ EVERY: Final = "all"
 """In `why`, the reason for every order of two requests that the table does not keep."""
 
 _CPU: Final = frozenset({"CPU", "lR", "lW", "CAS", "P", "F", "V", "RP", "FL", "nO"})
-_KEPT: Final = ("qp", "i", "-")
+_KEPT: Final = ("qp", "i", "-", UNKNOWN)
 
 Based = Callable[[str], OrderTable]
 
@@ -52,7 +54,9 @@ class _OrderReader:
                 self._refuse("RR822", (key,), f"there is no {quote(key)} in an order table", listing(map(quote, KEYS)))
         texts = {key: self._text(document, key) for key in ("name", "title", "based-on", "source")}
         base = self._base(texts["based-on"])
-        written = {**base.written, **dict(self._cells(document))}
+        cells = dict(self._cells(document))
+        messages = {**base.messages, **{cell: kept for cell, kept in cells.items() if MESSAGE in cell}}
+        written = {**base.written, **{cell: kept for cell, kept in cells.items() if MESSAGE not in cell}}
         rules = self._rules(document)
         why = dict(self._why(document))
         if "name" not in document:
@@ -60,11 +64,11 @@ class _OrderReader:
         self._report.raise_errors()
         ordered = rules.get("completions-order")
         by_word = rules.get("atomics-of-a-word", "program order" if base.by_word else "table") == "program order"
-        cells = closed(written)
-        return OrderTable(
+        pushes = rules.get("reads-push-writes", base.pushes)
+        found = OrderTable(
             texts["name"],
-            {**FIXED, **(ordered_by_word(cells) if by_word else cells)},
-            rules.get("reads-push-writes", base.pushes),
+            {},
+            frozenset(),
             rules.get("receive-covers", base.receives),
             base.behind_polls if ordered is None else texts["based-on"] if ordered else "",
             by_word,
@@ -73,8 +77,11 @@ class _OrderReader:
             texts["source"],
             texts["based-on"],
             why,
-            written,
+            messages={cell: kept for cell, kept in messages.items() if kept != written[as_put(cell)]},
+            tells=rules.get("completion-tells", base.tells),
+            matching=rules.get("receives-match", base.matching),
         )
+        return with_written(found, written, pushes)
 
     def _text(self, document: Mapping[str, Any], key: str) -> str:
         value = document.get(key, "")
@@ -104,7 +111,7 @@ class _OrderReader:
             cell = self._cell("cells", name)
             if cell is None:
                 continue
-            allowed = [word for word in _KEPT if word != "i" or cell[0] in WRITES]
+            allowed = [word for word in _KEPT if word != "i" or cell[0] in (*WRITES, MESSAGE)]
             if cell == ("nrR", "nrR"):
                 allowed.append("(-)")
             if kept in allowed:
@@ -121,7 +128,7 @@ class _OrderReader:
         if len(words) != 2:
             self._refuse("RR826", (part, name), f"{quote(name)} is no cell", "the types of two events, the earlier first")
             return None
-        wrong = [word for word in words if word not in TYPES]
+        wrong = [word for word in words if word not in (*TYPES, MESSAGE)]
         if not wrong:
             return words[0], words[1]
         fixed = next((word for word in wrong if word in _CPU), "")
@@ -131,7 +138,7 @@ class _OrderReader:
         if "nA" in wrong:
             said = "nA, the event of an atomic that excludes every access, has the cells of naR"
         hint = "" if fixed or "nA" in wrong else did_you_mean(wrong[0], TYPES)
-        self._refuse("RR826", (part, name), said, listing(TYPES), hint)
+        self._refuse("RR826", (part, name), said, listing((*TYPES, MESSAGE)), hint)
         return None
 
     def _rules(self, document: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Source: docs/deployed.md, "Tables as files"; docs/model.md, "Preserved order".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 Cells = Mapping[tuple[str, str], str]
@@ -22,7 +22,12 @@ WRITES: Final = ("nrW", "nlW", "naW")
 READ_BEFORE: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR")}
 """The read that comes first in the operation of a write."""
 
+MESSAGE: Final = "nmW"
+"""A message's write, of which a table may say something else than of nrW."""
+
 Receives = Literal["earlier", "own"]
+Tells = Literal["source", "placed"]
+Matching = Literal["in order", "any"]
 
 PUSHABLE: Final = (("nlR", "nlW"), ("nrR", "nrW"), ("nrR", "naW"), ("naR", "nrW"), ("naR", "naW"))
 """The reads of which a table can say that they push writes of their side out of their buffers (nfo), with these."""
@@ -57,7 +62,11 @@ class OrderTable:
         says: why two requests of one queue pair are not kept in order, if that is the same for all.
         title, source, based_on: what it is, who says so, and the table that it changes.
         why: a sentence or an address for a cell or a rule.
-        written: the cells as they are written, without what follows from them.
+        written: the cells as they are written, without what follows from them. A cell may be `?`, not known: then `cells`
+            has the weaker reading.
+        messages: what a table says of messages' writes, nmW, where it is not what it says of nrW.
+        tells: what a polled completion of a remote write says: that its `source` was read, or that it was `placed`.
+        matching: which posted receive a message takes: the next one, `in order`, or `any`.
     """
 
     name: str
@@ -72,6 +81,30 @@ class OrderTable:
     based_on: str = ""
     why: Mapping[str, str] = field(default_factory=dict)
     written: Cells = field(default_factory=dict)
+    messages: Cells = field(default_factory=dict)
+    tells: Tells = "source"
+    matching: Matching = "in order"
+
+    @property
+    def unknown(self) -> tuple[tuple[str, str], ...]:
+        """The cells of which nobody says whether they are kept."""
+        return tuple(cell for cell, kept in self.written.items() if kept == UNKNOWN)
+
+
+UNKNOWN: Final = "?"
+
+
+def as_put(cell: tuple[str, str]) -> tuple[str, str]:
+    """Return the cell that says of puts what a cell says of messages."""
+    earlier, later = ("nrW" if each == MESSAGE else each for each in cell)
+    return earlier, later
+
+
+def with_written(table: OrderTable, written: Cells, pushes: frozenset[tuple[str, str]]) -> OrderTable:
+    """Return a table with other cells and other reads that push writes, and what follows from these cells."""
+    cells = closed({cell: "-" if kept == UNKNOWN else kept for cell, kept in written.items()})
+    kept = {**FIXED, **(ordered_by_word(cells) if table.by_word else cells)}
+    return replace(table, cells=kept, written=written, pushes=pushes)
 
 
 def ordered_by_word(cells: Cells) -> dict[tuple[str, str], str]:

@@ -26,7 +26,13 @@ def _behind(table: OrderTable) -> OrderTable:
 
 def _at_least(one: OrderTable, two: OrderTable) -> bool:
     cells = all(kept == "-" or one.cells[cell] in (kept, "qp", "all") for cell, kept in two.cells.items())
-    return cells and one.pushes >= two.pushes and (one.receives == "earlier" or two.receives == "own")
+    rules = (
+        (one.receives, two.receives, "own"),
+        (one.tells, two.tells, "source"),
+        (one.matching, two.matching, "any"),
+    )
+    weaker = all(other in (mine, weakest) for mine, other, weakest in rules)
+    return cells and one.pushes >= two.pushes and weaker and one.messages == two.messages
 
 
 def ranks(orders: Sequence[str]) -> dict[str, int]:
@@ -50,6 +56,7 @@ def _said(table: OrderTable, types: frozenset[str], *, polls: bool, receives: bo
     known = [each for each in TYPES if each in types]
     yield tuple(table.cells[earlier, later] for earlier in known for later in known)
     yield frozenset(pair for pair in table.pushes if types >= {*pair})
-    yield table.receives if receives else ""
+    yield (table.receives, table.matching, tuple(sorted(table.messages.items()))) if receives else ()
+    yield table.tells if polls else ""
     if polls and table.behind_polls:
         yield tuple(_said(_behind(table), types, polls=False, receives=receives))

@@ -33,7 +33,8 @@ class EventEdge:
     which :mod:`specialise` has split one. `wraps` is what the case of the operation reports, beside the fault of the step.
 
     `connection` is that of a message, V or RP (see :mod:`messages`). A message happens only if the receive that it takes
-    has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE.
+    has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE. One that
+    `fills` has data, also if it is the fault of one.
 
     The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the second.
     `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
@@ -67,6 +68,7 @@ class EventEdge:
     stops: bool = False
     section: tuple[EdgeTouch, ...] = ()
     members: tuple[int, ...] = ()
+    fills: bool = False
 
     @property
     def threads(self) -> tuple[int, ...]:

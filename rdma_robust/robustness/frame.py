@@ -320,7 +320,7 @@ def edge_effect(
     if not credit:
         updates += frame.messages.updates(edge, marks)
     updates += frame.barriers.updates(edge)
-    enabled = frame.messages.waits(edge) if credit else frame.messages.enabled(edge)
+    enabled = frame.messages.unposted(edge) if credit else frame.messages.enabled(edge)
     guard = Require(conj(frame.barriers.enabled(edge), enabled, substitute(edge.guard, value)))
     in_beta = Const(1) if credit else frame.messages.marked(edge, IN_BETA)
     looked = (Assign(((TAKEN, in_beta),)),) if takes_buffer(edge) else ()

@@ -18,7 +18,7 @@ from typing import Final
 
 from rdma_robust.digraph import components
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, equals, negate
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, disj, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, on_lane
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.fifo import Fifo
@@ -42,7 +42,7 @@ TAKEN: Final = "taken'"
 class ConnectionState:
     """What is kept of a connection. Entries of `posted` are numbers of `buffers`, from 1 on, entries of `arrived` are
     immediates, `least` being 1; above these are the marks. `most` are the receives that there can be in one run, None for
-    any number.
+    any number. The last of the buffers may be `void`: no message with data takes it.
     """
 
     connection: Connection
@@ -64,6 +64,16 @@ class ConnectionState:
     def limited(self) -> bool:
         """Whether there can be more receives than the queue has room for."""
         return self.most is None or self.most > self.depth
+
+    @property
+    def is_void(self) -> Expr:
+        """Whether the oldest buffer that is posted has no room."""
+        return equals(self.oldest, Const(len(self.buffers))) if self.buffers and self.buffers[-1].void else FALSE
+
+    @property
+    def oldest(self) -> Expr:
+        """The number of the oldest buffer that is posted."""
+        return self.posted.oldest(self.marks(self.posted, 1) - 1)
 
     def marks(self, queue: Fifo, marks: int) -> int:
         """These marks as bits of an entry."""
@@ -149,11 +159,14 @@ class Messages:
             case _ if edge.cell is None:
                 return channel.posted.some()
             case _:
-                buffers = channel.posted.oldest(channel.marks(channel.posted, 1) - 1)
-                return equals(buffers, Const(channel.buffers.index(edge.cell) + 1))
+                return equals(channel.oldest, Const(channel.buffers.index(edge.cell) + 1))
 
     def waits(self, edge: EventEdge) -> Expr:
-        """Whether the message of the edge finds no buffer."""
+        """Whether the message of the edge finds no buffer, or one without room for it."""
+        return disj(self.unposted(edge), self.channel(edge).is_void) if edge.fills else self.unposted(edge)
+
+    def unposted(self, edge: EventEdge) -> Expr:
+        """Whether no buffer is posted for the message of the edge."""
         return negate(self.channel(edge).posted.some())
 
     def value(self, edge: EventEdge) -> Expr | None:
@@ -240,7 +253,7 @@ def with_faults(program: Program, graph: EventGraph) -> EventGraph:
     The thread goes on from none of them: each leads to a point of its own kind, of which there is one.
     """
     point = max(graph.points) + 1
-    faults: dict[tuple[int, Expr, Connection, str], EventEdge] = {}
+    faults: dict[tuple[int, Expr, Connection, str, bool], EventEdge] = {}
     for edge in graph.edges:
         if edge.connection is None:
             continue
@@ -251,8 +264,10 @@ def with_faults(program: Program, graph: EventGraph) -> EventGraph:
         else:
             continue
         step = replace(edge.step, op=Silent(), fault=fault)
-        bare = EventEdge(edge.thread, edge.source, point, None, edge.guard, (), step, connection=edge.connection)
-        faults.setdefault((edge.source, edge.guard, edge.connection, fault.kind), bare)
+        bare = EventEdge(
+            edge.thread, edge.source, point, None, edge.guard, (), step, connection=edge.connection, fills=edge.fills
+        )
+        faults.setdefault((edge.source, edge.guard, edge.connection, fault.kind, edge.fills), bare)
     if not faults:
         return graph
     return replace(graph, edges=(*graph.edges, *faults.values()), points=graph.points | {point})
@@ -272,10 +287,11 @@ def _channel(
 ) -> ConnectionState:
     edges = [e for g in graphs for e in g.edges if e.connection == connection]
     sender, receiver, lane = program.threads[connection[0]].name, program.threads[connection[1]], connection[2]
-    buffers = buffers_of(program, connection)
-    posted = (cell for name, cell, on in receiver.posted if (name, on) == (sender, lane))
-    first = tuple(buffers.index(cell) + 1 for cell in posted)
-    depth *= program.words_of(sender, receiver.name, lane)
+    cells = [cell for name, cell, on in receiver.posted if (name, on) == (sender, lane)]
+    void = [cell for cell in (*cells, *map(buffer_of, edges)) if cell is not None and cell.void]
+    buffers = (*buffers_of(program, connection), *void[:1])
+    first = tuple(buffers.index(cell) + 1 for cell in cells)
+    depth *= program.words_of(*connection)
     received = _most_received(graphs[connection[1]], connection)
     most = None if received is None else len(first) + received
     room = max(len(first), depth if most is None else min(depth, most))

@@ -9,14 +9,42 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import fact_meaning, lacking
-from rdma_robust.semantics.event_table import acts_of
+from rdma_robust.semantics.event_table import acts_of, operands_read
 from rdma_robust.semantics.trace import EventType
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 """The orders for which docs/theory.md argues the search with everything that a program can have."""
 
+_POLLS: Final = frozenset({EventType.P})
 _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
+
+
+def takes_operands(program: Program) -> bool:
+    """Return whether an atomic of the program takes operands from memory."""
+    return any(operands_read(step.op) for thread in program.threads for _, _, step in steps(thread))
+
+
+def has_atomics(program: Program) -> bool:
+    """Return whether a program has remote atomics."""
+    return _has(program, _ATOMICS)
+
+
+def _has(program: Program, types: frozenset[EventType]) -> bool:
+    ops = (step.op for thread in program.threads for _, _, step in steps(thread))
+    return any(act.type in types for op in ops for act in acts_of(op))
+
+
+def has_messages(program: Program) -> bool:
+    """Return whether a program has messages."""
+    ops = (step.op for thread in program.threads for _, _, step in steps(thread))
+    return any(act.message is not None for op in ops for act in acts_of(op))
+
+
+def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
+    """Return the facts about the table of its order that are asked of the model for the program, and that it lacks."""
+    return () if model.order in ARGUED else lacking(model.order, atomics=has_atomics(program))
 
 
 def not_searched(program: Program, model: Model) -> str:
@@ -26,16 +54,16 @@ def not_searched(program: Program, model: Model) -> str:
     """
     if model.network != "rdma" or model.cpu == "pso":
         return f"no search is proven to decide robustness under this model ({model})"
+    if takes_operands(program):
+        return "no search is proven to decide robustness with operands of atomics in memory"
     if model.order in ARGUED:
         return ""
-    atomics = any(
-        act.type in _ATOMICS for thread in program.threads for _, _, step in steps(thread) for act in acts_of(step.op)
-    )
-    lacks = lacking(model.order, atomics=atomics)
+    lacks = lacked_facts(program, model)
     if lacks:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
     unargued = {
+        "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
         "relaxed regions": program.has_regions,
         "any number of threads": bool(program.crowds),
     }

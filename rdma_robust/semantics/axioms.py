@@ -23,6 +23,7 @@ from rdma_robust.semantics.order_table import (
     oppo_scope,
     receives_of_own,
     tells_of,
+    visible_when_polled,
 )
 from rdma_robust.semantics.relation import Relation
 from rdma_robust.semantics.same_operation import TOGETHER, data_and_messages, read_and_writes
@@ -70,9 +71,11 @@ def inst(trace: Trace, model: Model = RDMA) -> int:
     return ((1 << len(trace.events)) - 1) & ~events_of(trace, delayed_types(model))
 
 
-def nlw(trace: Trace) -> int:
-    """Return the NIC local writes as bits, but those to memory behind the card, which a poll does not show."""
-    return sum(1 << e.index for e in trace.events if e.type is EventType.NLW and not (e.cell is not None and e.cell.via))
+def nlw(trace: Trace, model: Model = RDMA) -> int:
+    """Return the NIC local writes as bits, but those to memory behind the card, which a poll does not show; where a polled
+    completion tells that a remote write was placed, the remote writes too."""
+    kinds = zip(trace.events, kinds_of(trace.events), strict=True)
+    return sum(1 << e.index for e, kind in kinds if e.type is not EventType.INIT and visible_when_polled(kind, model))
 
 
 def same_qp(trace: Trace) -> Relation:
@@ -243,7 +246,8 @@ def ib(trace: Trace, model: Model = RDMA) -> Relation:
 def observed_parts(trace: Trace, model: Model = RDMA) -> dict[str, Relation]:
     """Return the relations of :func:`ob_parts` but [Inst];ib."""
     seen = trace.rf.minus(rfb(trace, model)) if model.cpu == "tso" else trace.rf
-    first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": poll_order(trace).restrict(nlw(trace)), "nfo": trace.nfo}
+    polled = poll_order(trace).restrict(nlw(trace, model))
+    first = {"oppo": oppo(trace, model), "rf": seen, "[nlW];pf": polled, "nfo": trace.nfo}
     if model.cpu == "tso":
         first["[lW];oppo;pf"] = posted_behind_stores(trace, model)
     return first | _deployed(trace, model, landed=True) | {"rb": rb(trace), "mo": trace.mo}

@@ -2,7 +2,9 @@
 
 A connection is that of one thread to another on one lane of the first, or on its queue pair without a name. On each, the
 k-th message from a thread to another matches the k-th receive of the other from the first, of which the posted ones
-come first, and the k-th RP of the other polls it. Source: docs/deployed.md, "Events".
+come first, and the k-th RP of the other polls it. A message with data takes no receive without room.
+
+Source: docs/deployed.md, "Events".
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Final, Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, Step, Thread, named_lane, steps
+from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, Step, Thread, fills, named_lane, steps
 from rdma_robust.semantics.event_table import Agent, cases_of
 from rdma_robust.semantics.trace import EventType
 
@@ -57,10 +59,11 @@ class MatchedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What is matched, in program order of the senders, and the RPs that find no message."""
+    """What is matched, in program order of the senders, the RPs that find no message, and the buffers that are `left`."""
 
     matched: tuple[MatchedMessage, ...]
     idle: tuple[Place, ...]
+    left: Mapping[Connection, Sequence[Cell]]
 
     @property
     def complete(self) -> bool:
@@ -97,14 +100,24 @@ def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> C
             else:
                 messages.setdefault((t, other, lane), []).append((t, position))
     found, idle = [], []
+    left = {
+        connection: [cell for _, cell in got[len(messages.get(connection, ())) :]] for connection, got in receives.items()
+    }
     for connection in dict.fromkeys((*messages, *polls)):
         sent, asked = messages.get(connection, []), polls.get(connection, [])
         got = receives.get(connection, [])
         for k, message in enumerate(sent):
-            receive, buffer = got[k] if k < len(got) else (None, None)
+            receive, buffer = (
+                got[k] if k < len(got) and finds_room(threads[message[0]][message[1]].step, got[k][1]) else (None, None)
+            )
             found.append(MatchedMessage(message, receive, buffer, asked[k] if k < len(asked) else None))
         idle += asked[len(sent) :]
-    return Connections(tuple(found), tuple(idle))
+    return Connections(tuple(found), tuple(idle), left)
+
+
+def finds_room(message: Step | None, buffer: Cell) -> bool:
+    """Return whether the message of a step can take the receive of a buffer."""
+    return not (buffer.void and message is not None and fills(message.op))
 
 
 def connections(program: Program) -> tuple[Connection, ...]:
@@ -133,11 +146,11 @@ def _used(program: Program) -> set[Connection]:
 
 
 def buffers_for(receiver: Thread, sender: str, lane: str) -> tuple[Cell, ...]:
-    """Return the words that can be receive buffers of a connection, each once."""
+    """Return the words that messages of a connection can fill, each once."""
     posted = (cell for name, cell, on in receiver.posted if (name, on) == (sender, lane))
     ops = (step.op for _, _, step in steps(receiver))
     received = (op.cell for op in ops if isinstance(op, Recv) and (op.sender, op.lane) == (sender, lane))
-    return tuple(dict.fromkeys((*posted, *received)))
+    return tuple(dict.fromkeys(cell for cell in (*posted, *received) if not cell.void))
 
 
 def _buffer(event: ConnectionEvent) -> Cell:
@@ -147,6 +160,6 @@ def _buffer(event: ConnectionEvent) -> Cell:
 
 
 def buffers_of(program: Program, connection: Connection) -> tuple[Cell, ...]:
-    """Return the words that can be receive buffers of a connection, each once."""
+    """Return the words that messages of a connection can fill, each once."""
     sender, receiver, lane = connection
     return buffers_for(program.threads[receiver], program.threads[sender].name, lane)

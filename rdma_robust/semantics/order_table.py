@@ -57,9 +57,11 @@ VISIBLE_WHEN_POLLED: Final = frozenset({EventType.NLW})
 only that they were issued, and of no word in a memory behind the card more than that."""
 
 
-def visible_when_polled(kind: Kind) -> bool:
-    """Return whether a poll that takes the completion of an event tells that it has taken effect."""
-    return type_of(kind) in VISIBLE_WHEN_POLLED and not memory_of(kind)
+def visible_when_polled(kind: Kind, model: Model) -> bool:
+    """Return whether a poll that takes the completion of an event tells that it has taken effect: where the order says so,
+    that of a remote write too."""
+    placed = order_table(model.order).tells == "placed"
+    return type_of(kind) in (VISIBLE_WHEN_POLLED | REMOTE_WRITES if placed else VISIBLE_WHEN_POLLED) and not memory_of(kind)
 
 
 REMOTE_WRITES: Final = frozenset({EventType.NRW, EventType.NAW})
@@ -134,7 +136,8 @@ _CARD_READS: Final = READ_TYPES - CPU_TYPES
 def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
     """Return the types of a read and a write of one operation that the table does not keep in order in general: of such a
     pair it has to be known that both are of one operation. The naR and naW of one are looked at together in any case."""
-    found = frozenset((read, write) for read, write in TOGETHER if oppo_scope(read, write, model) == "-")
+    writes = ((read, write) for read, write in TOGETHER if write in NIC_WRITE_TYPES)
+    found = frozenset((read, write) for read, write in writes if oppo_scope(read, write, model) == "-")
     return found - {(EventType.NAR, EventType.NAW)}
 
 

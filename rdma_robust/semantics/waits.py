@@ -24,7 +24,8 @@ def no_buffer(step: Step, sender: str) -> Fault:
     for a step without a message."""
     if not isinstance(step.op, Send | ImmPut):
         raise InternalError("a step without a message waits for no buffer")
-    said = f"a message from {sender} to {step.op.to}{on_lane(step.op.lane)} can find no receive buffer posted"
+    wanted = "with room for it" if step.op.word > 1 or step.op.goes_on else "posted"
+    said = f"a message from {sender} to {step.op.to}{on_lane(step.op.lane)} can find no receive buffer {wanted}"
     return Fault("rnr", said, step.span, step.text)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.language.flow.cfg import Cell, Program
+from rdma_robust.language.flow.cfg import Cell, Program, is_padding
 from rdma_robust.model import CARDS, RDMA
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.kinds import WordKind, kind_of, memory_of
@@ -45,6 +45,8 @@ LABEL: Final[Mapping[EventType, str]] = {
 
 MESSAGE: Final = "delivers {cell} = {written} to {peer}"
 BARE_MESSAGE: Final = "delivers {written} to {peer}"
+END_OF_MESSAGE: Final = "delivers the end of a message to {peer}"
+"""Of a message that is shorter than others of its connection: it has taken its whole buffer."""
 """Messages, which are nrW: one that fills a buffer, and one of a write with immediate."""
 
 SENT: Final[Mapping[EventType, str]] = {T.NRW: "sends", T.NAW: "sends", T.NLW: "receives"}
@@ -181,7 +183,8 @@ class Words:
             return f"takes the constant {event.read}"
         phrase = LABEL[event.type]
         if event.peer is not None and event.type is T.NRW:
-            phrase = BARE_MESSAGE if event.cell is None else MESSAGE
+            ends = event.step is not None and is_padding(event.step.op)
+            phrase = MESSAGE if event.cell is not None else END_OF_MESSAGE if ends else BARE_MESSAGE
         return phrase.format(
             cell=self._cell(event), read=event.read, written=event.written, remote=event.remote, peer=event.peer
         )
@@ -225,9 +228,12 @@ class Words:
 
     def reordering(self, earlier: Event, later: Event) -> str:
         """Return which reordering of two events of a thread happened, and why RDMA allows it."""
+        return f"{self.turned_round(earlier, later)}: {why_reordered(earlier, later, self.order)}"
+
+    def turned_round(self, earlier: Event, later: Event) -> str:
+        """Return which reordering of two events of a thread happened."""
         may = self._fill(MAY, earlier, "{statement} may happen")
-        after = self._fill(AFTER, later, "after {statement}")
-        return f"{may} {after}: {why_reordered(earlier, later, self.order)}"
+        return f"{may} {self._fill(AFTER, later, 'after {statement}')}"
 
     def _fill(self, table: Mapping[EventType, str], event: Event, default: str) -> str:
         cell = event.cell

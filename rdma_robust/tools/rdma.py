@@ -64,6 +64,26 @@ Examples
   rdma-robust models litmus/ --format json -o models.json
 """
 
+NEEDS_HELP = """Say what programs rely on: the minimal sets of guarantees of a network under which they are robust.
+
+A guarantee is a cell of the order table that is kept, `nrW nrW` for two puts, a read that pushes writes out, or a rule,
+such as that completions give order. Each set is told with the lines that its guarantees order and with what may happen
+without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out.
+
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0    all minimal sets were found
+  1    not robust, whatever is kept of the order of a queue pair
+  2    usage, or an invalid program
+  3    something is left open
+  4    internal error
+  130  interrupted
+\b
+Examples
+  rdma-robust needs ring.rdma
+  rdma-robust needs litmus/ --format json -o needs.json
+"""
+
 SCALE_HELP = """Decide one program for many values of a constant, and say how the answer changes and the search grows.
 
 -D NAME=2..8 says for which values. The table has verdict, states, transitions and time of each. Beneath it stands where
@@ -126,6 +146,25 @@ Examples
   rdma-robust explain sb.rdma
   rdma-robust explain sb.rdma -o sb.html
   rdma-robust explain --model tso,pso lock.rdma
+"""
+
+HARDWARE_HELP = """Look at order tables: what networks keep of the order of a queue pair, with their sources.
+
+\b
+  hardware list              the tables of the tool
+  hardware show TABLE...     cells, rules, sources and reasons, and what decides programs under it
+  hardware check TABLE...    what is wrong with a file, and which facts of the proofs the table has
+  hardware compare A B       which keeps more, and the cells and rules in which they differ
+
+TABLE is a name or FILE.toml. `synthesise` finds the smallest programs that two tables tell apart.
+
+\b
+Exit codes
+  0  done      2  usage, or a file with mistakes
+\b
+Examples
+  rdma-robust hardware show ooo-dp
+  rdma-robust hardware compare multipath mine.toml
 """
 
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
@@ -346,6 +385,14 @@ TOOL: Final = Tool(
             settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
         ),
         CommandEntry(
+            "needs",
+            NEEDS_HELP,
+            function_of("needs"),
+            rank=25,
+            group=("Decide", 25),
+            settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
+        ),
+        CommandEntry(
             "scale",
             SCALE_HELP,
             function_of("scale"),
@@ -363,6 +410,14 @@ TOOL: Final = Tool(
         ),
         CommandEntry(
             "explain", EXPLAIN_HELP, function_of("explain"), rank=80, group=("Understand", 10), settings=(*LIMITS, *MACHINE)
+        ),
+        CommandEntry(
+            "hardware",
+            HARDWARE_HELP,
+            function_of("hardware"),
+            rank=135,
+            group=("Understand", 35),
+            reads=(".toml",),
         ),
         CommandEntry(
             "synthesise",

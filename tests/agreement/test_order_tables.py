@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from rdma_robust import CheckOptions
+from rdma_robust.analyses.needs.guarantees import guarantees, implied_by, order_giving
+from rdma_robust.analyses.needs.minimal_sets import minimal_sets
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.order_changes import Cell, reading
 from rdma_robust.orders.order_facts import RMW_ROW, lacking
+from rdma_robust.orders.order_record import UNKNOWN, with_written
+from rdma_robust.robustness.between_tables import decided_between
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.searched_orders import not_searched
+from rdma_robust.robustness.searched_orders import lacked_facts, not_searched
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
@@ -41,8 +48,8 @@ def agree(seed: int, number: int) -> int:
     "seeds",
     [
         range(12),
-        pytest.param(range(12, 120), marks=pytest.mark.ci),
-        pytest.param(range(120, 6000), marks=pytest.mark.long),
+        pytest.param(range(12, 90), marks=pytest.mark.ci),
+        pytest.param(range(90, 14000), marks=pytest.mark.long),
     ],
     ids=["few", "more", "many"],
 )
@@ -64,3 +71,80 @@ def test_the_machine_and_the_axioms_agree_under_any_table(seeds: range) -> None:
                 assert RMW_ROW in lacking(model.order) and RMW_ROW in str(refused)
                 continue
             assert explore(machine, Limits()).finals == wanted, f"{model.order}\n{program.source}"
+
+
+def between(seed: int) -> int:
+    """Compare what the neighbours of a table that lacks a fact decide of two programs; return how many they decided."""
+    rng, decided = Random(f"lack {seed}"), 0
+    order = random_order(rng)
+    for program, model in programs_under_orders(order, rng, 2) if lacking(order) else ():
+        if not lacked_facts(program, model) or program.memories:
+            continue
+        try:
+            robust = oracle_robust(program, model) is None
+        except SizeLimitError:
+            continue
+        found = decided_between(program, model, lambda one, other: decide(one, CheckOptions(hardware=other)))
+        if found is not None and found.verdict.value != "unknown":
+            assert found.verdict.value == ("robust" if robust else "not-robust"), f"{order}\n{program.source}"
+            decided += 1
+    return decided
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 2000), marks=pytest.mark.long)], ids=["few", "many"])
+def test_tables_that_lack_a_fact_are_decided_by_their_neighbours(seeds: range) -> None:
+    assert sum(map(between, seeds)) > len(seeds) // 3
+
+
+def open_or_placed(seed: int) -> int:
+    """Compare a table with cells that nobody knows, or whose completions tell that writes were placed, with brute force over
+    its readings; return how many programs were compared."""
+    rng, compared = Random(f"open {seed}"), 0
+    table = order_table(random_order(rng))
+    cells = rng.sample(sorted(table.written), rng.randint(1, 2)) if rng.random() < 0.5 else []
+    written = {**table.written, **dict.fromkeys(cells, UNKNOWN)}
+    tells = table.tells if cells else "placed"
+    order = told_order(replace(with_written(table, written, table.pushes), tells=tells))
+    readings = [reading(order, kept) for kept in (frozenset[Cell](), frozenset(cells))] if cells else [order]
+    for program, model in programs_under_orders(order, rng, 2):
+        try:
+            robust = {oracle_robust(program, replace(model, order=each)) is None for each in readings}
+        except SizeLimitError:
+            continue
+        found = decide(program, CheckOptions(hardware=model)).verdict.value
+        wanted = {"unknown" if len(robust) > 1 else "robust" if True in robust else "not-robust"}
+        assert found in wanted | {"unknown"}, f"{order}\n{program.source}"
+        compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 1000), marks=pytest.mark.long)], ids=["few", "many"])
+def test_cells_that_nobody_knows_and_completions_that_tell_more(seeds: range) -> None:
+    assert sum(map(open_or_placed, seeds)) > len(seeds) // 2
+
+
+def needs_agree(seed: int) -> int:
+    """Compare the minimal sets of a program with brute force under some sets; return how many were compared."""
+    rng = Random(f"needs {seed}")
+    program, model = next(programs_under_orders("default", rng, 1))
+    if program.memories:
+        return 0
+    try:
+        oracle_robust(program, model)
+    except SizeLimitError:
+        return 0
+    found = minimal_sets(program, model, lambda other: decide(program, CheckOptions(hardware=other)))
+    if found.open:
+        return 0
+    tried = [frozenset(name for name in guarantees() if rng.random() < 0.6) for _ in range(2)]
+    tried += [*found.sets, *(names - {name} for names in found.sets for name in names)]
+    for names in tried:
+        given = names.union(*map(implied_by, names))
+        robust = oracle_robust(program, replace(model, order=order_giving(names))) is None
+        assert robust == any(each <= given for each in found.sets), f"{sorted(names)}\n{program.source}"
+    return len(tried)
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 3000), marks=pytest.mark.long)], ids=["few", "many"])
+def test_minimal_sets_of_guarantees_are_those_of_brute_force(seeds: range) -> None:
+    assert sum(map(needs_agree, seeds)) > len(seeds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,8 @@ from rdma_robust.semantics import waiting_runs
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.machines.waiting_sc import WaitingScMachine
-from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
+from rdma_robust.semantics.oracle import brute_force, thread_paths
+from rdma_robust.semantics.oracle.brute_force import FOR_EVER, OracleLimits, axiomatic_outcomes, oracle_robust
 from tests.agreement.test_messages import random_cases, with_messages
 from tests.conftest import ROOT, Cli
 
@@ -63,6 +65,56 @@ def agreeing(seeds: range) -> tuple[int, int]:
         unready += any(fault.kind == "rnr" for fault in met)
         differ += axioms.sc != before.sc or (trace is None) != (strict is None)
     return unready, differ
+
+
+def ends(machine: Any, most: int = 20_000) -> tuple[set[Any], bool] | None:
+    """The memory and registers of all states in which nothing moves, and whether some thread or message waits there for
+    ever; None if there are too many states."""
+    left = [move.state for move in machine.initial()]
+    seen, found, waiting = set(left), set(), False
+    while left:
+        state = left.pop()
+        after = {move.state for move in machine.successors(state)} - seen
+        if not machine.successors(state):
+            found.add((tuple(state.memory), tuple(thread.registers for thread in state.threads)))
+            waiting |= not machine.is_final(state)
+        seen |= after
+        left += after
+        if len(seen) > most:
+            return None
+    return found, waiting
+
+
+def robust_ends(seeds: range) -> Counter[str]:
+    """Where the axioms say ROBUST the hardware stands still only where the SC machine does."""
+    counts: Counter[str] = Counter()
+    for program, _, model in waiting_programs(seeds):
+        try:
+            robust = oracle_robust(program, model, LIMITS) is None
+        except SizeLimitError as error:
+            counts["behind a message" if FOR_EVER in str(error) else "limit"] += 1
+            continue
+        hardware = ends(machine_of(program, model, recv_depth=16)) if robust else None
+        sequential = ends(sc_machine_of(program, recv_depth=16)) if robust else None
+        if hardware is None or sequential is None:
+            continue
+        assert hardware[0] <= sequential[0], f"{program.file}, {model}\n{program.source}"
+        counts["robust"] += 1
+        counts["waits for ever"] += hardware[1]
+    return counts
+
+
+@pytest.mark.ci
+def test_no_violation_is_behind_a_message_that_waits_for_ever() -> None:
+    counts = robust_ends(range(12))
+    assert counts["waits for ever"] >= 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(1, 41))
+def test_long_no_violation_is_behind_a_message_that_waits_for_ever(chunk: int) -> None:
+    counts = robust_ends(range(10_000 * chunk, 10_000 * chunk + 200))
+    assert counts["waits for ever"] > 50 and counts["behind a message"]
 
 
 @pytest.mark.ci
@@ -163,22 +215,64 @@ def test_only_what_the_search_calls_robust_is_certified(cli: Cli, tmp_path: Path
     assert "messages that wait" in " ".join(cli("check", "q.rdma", "--certificate", "more").stderr.split())
 
 
-def test_no_violation_behind_a_message_that_waits_for_ever_is_overlooked() -> None:
-    """The put reads what is written behind it; no trace has more than what comes before the message."""
-    text = """hardware rnr wait
-node A { x }
-node B { b }
-node C { y }
-thread T on A {
-  send 1 to U
-  put C.y = x
-  x = 1
+FOR_EVER_PROGRAMS: dict[str, tuple[str, Verdict]] = {
+    "put x": ("send 1 to U; put C.y = x; x = 1", Verdict.UNKNOWN),
+    "polled": ("send 1 to U; put C.y = x; poll C; x = 1", Verdict.ROBUST),
+    "poll behind the message": ("send 1 to U; put B.z = 1; poll B; put C.y = x; x = 1", Verdict.ROBUST),
+    "flush behind the message": ("send 1 to U; flush B; put C.y = x; x = 1", Verdict.ROBUST),
+    "source behind the message": ("send 1 to U; put B.z = x; x = 1", Verdict.UNKNOWN),
+    "fence behind the message": ("send 1 to U; put B.z = x fenced; x = 1", Verdict.ROBUST),
+    "polled before the message": ("put B.z = 1; send 1 to U; poll B; put C.y = x; x = 1", Verdict.UNKNOWN),
+    "another lane": ("qp q to B; send 1 to U; put B.z = x on q; x = 1", Verdict.UNKNOWN),
+    "put behind the message": ("send 1 to U; put B.z = 1", Verdict.ROBUST),
 }
-thread U on B {
-  reg r
-  r = b
-  if r == 1 { recv b from T }
-}
+"""What a thread does at a message that waits for ever, and behind it, and whether there can be a violation."""
+
+
+PASSING = "send 1 to U; put B.z = 1"
+
+
+def verdict_for_ever(body: str, order: str = "default") -> Verdict:
+    """Return what is decided if that is what a thread does, and the other one never posts a buffer."""
+    text = f"""hardware rnr wait, order {order}
+node A {{ x }}
+node B {{ b, z }}
+node C {{ y }}
+thread T on A {{ {body} }}
+thread U on B {{ reg r; r = b; if r == 1 {{ recv b from T }} }}
 """
-    outcome = decide(load_program(text, "for-ever"), CheckOptions(hardware=RDMA))
-    assert outcome.verdict is Verdict.UNKNOWN and "for ever" in outcome.reason
+    outcome = decide(load_program(text, "for-ever"), CheckOptions())
+    assert ("for ever" in outcome.reason) is (outcome.verdict is Verdict.UNKNOWN)
+    return outcome.verdict
+
+
+@pytest.mark.parametrize("what", FOR_EVER_PROGRAMS)
+def test_what_is_behind_a_message_that_waits_for_ever_is_looked_at(what: str) -> None:
+    body, verdict = FOR_EVER_PROGRAMS[what]
+    assert verdict_for_ever(body) is verdict
+
+
+def test_a_put_that_may_pass_a_message_that_waits_for_ever_is_no_proof() -> None:
+    assert verdict_for_ever(PASSING, "multipath") is Verdict.UNKNOWN
+
+
+def without_waiting(*arguments: Any, **options: Any) -> Any:
+    return thread_paths.thread_paths(*arguments, **{**options, "waiting": False})
+
+
+PAST: dict[str, tuple[Any, str, Any, str, str]] = {
+    "its thread goes on": (brute_force, "thread_paths", without_waiting, FOR_EVER_PROGRAMS["put x"][0], "default"),
+    "what is behind it waits": (
+        *(thread_paths._Walker, "behind", lambda _self, node, _known, ways: (node, ways)),
+        *(FOR_EVER_PROGRAMS["flush behind the message"][0], "default"),
+    ),
+    "some orders let it pass": (thread_paths._Walker, "waits_behind", lambda *_: True, PASSING, "multipath"),
+}
+
+
+@pytest.mark.parametrize("rule", PAST)
+def test_a_rule_of_traces_past_messages_switched_off_is_noticed(rule: str) -> None:
+    place, attribute, instead, body, order = PAST[rule]
+    before = verdict_for_ever(body, order)
+    with patch.object(place, attribute, instead):
+        assert verdict_for_ever(body, order) is not before

@@ -65,16 +65,17 @@ MAY_IMPORT = {
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness",
+    "analyses.needs": f"{WORDS} language semantics",
     "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
-    "analyses.prove analyses.hardware messages.language messages.machine messages.message_answers "
+    "analyses.prove analyses.hardware analyses.needs messages.language messages.machine messages.message_answers "
     "messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers",
     "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "frame": f"{WORDS} __init__ codes",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
-        "analyses.prove analyses.hardware messages.language messages.message_answers messages.engines messages.traces "
-        "contracts.language contracts.contract_answers contracts.checks contracts.rerun"
+        "analyses.prove analyses.hardware analyses.needs messages.language messages.message_answers messages.engines "
+        "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "

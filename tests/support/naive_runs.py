@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
-from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.expr import VALUE, evaluate, value_of
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
@@ -31,6 +33,8 @@ from rdma_robust.language.flow.cfg import (
 )
 from rdma_robust.model import Model
 
+MOST = 5_000
+
 
 @dataclass(frozen=True)
 class Ev:
@@ -50,6 +54,7 @@ class Ev:
     data: bool = False
     torn: bool = False
     lane: str = ""
+    word: int = 1
 
     def on(self, lane: str) -> Ev:
         """The same event of a request, poll or fence on a lane."""
@@ -65,7 +70,10 @@ class Run:
 
 
 class Runs:
-    """`of[t]` are the prefixes of thread number t; every value that is read is written by one or is there at first."""
+    """`of[t]` are the prefixes of thread number t; every value that is read is written by one or is there at first.
+
+    Raises SizeLimitError where a thread has too many: values that go round and grow on their way have no end.
+    """
 
     def __init__(self, program: Program, model: Model) -> None:
         self.program = program
@@ -75,7 +83,15 @@ class Runs:
         size = -1
         while size != sum(map(len, self.values.values())):
             size = sum(map(len, self.values.values()))
-            self.of = [list(dict.fromkeys(self.prefixes(t))) for t in range(len(self.names))]
+            self.of = [self.few_prefixes(t) for t in range(len(self.names))]
+
+    def few_prefixes(self, t: int) -> list[Run]:
+        found: dict[Run, None] = {}
+        for number, run in enumerate(self.prefixes(t)):
+            if number > MOST:
+                raise SizeLimitError(f"{self.names[t]}: more than {MOST} prefixes of paths")
+            found[run] = None
+        return list(found)
 
     def prefixes(self, t: int) -> Iterator[Run]:
         thread = self.program.threads[t]
@@ -132,7 +148,8 @@ class Runs:
                 yield [Ev("nO", remote=node).on(lane)], None
             case Put() | Get() | RemoteRmw() | InlinePut() | Send() | ImmPut():
                 for made in self.requested(t, op, registers):
-                    yield [event.on(op.lane) for event in made], None
+                    number = op.word if isinstance(op, Send | ImmPut) else 1
+                    yield [replace(event.on(op.lane), word=number) for event in made], None
             case Recv(cell, sender, lane):
                 yield [Ev("V", cell=cell, peer=self.names.index(sender), lane=lane)], None
             case RecvPoll(sender, lane):
@@ -155,9 +172,10 @@ class Runs:
                 for v in list(self.values[source]):
                     read = Ev("nrR", cell=source, remote=source.node, read=v)
                     yield [read, self.far("nlW", target, v, source.node, signaled)]
-            case RemoteRmw(target, source, new, when, signaled):
-                for v in list(self.values[source]):
-                    env = {**registers, VALUE.name: v}
+            case RemoteRmw(target, source, new, when, signaled, _, _, operands):
+                for v, *taken in product(*[sorted(self.values[cell]) for cell in (source, *operands)]):
+                    env = {**registers, VALUE.name: v, **{value_of(k).name: w for k, w in enumerate(taken)}}
+                    before = [Ev("nlR", cell=c, remote=source.node, read=w) for c, w in zip(operands, taken, strict=True)]
                     back = [] if target is None else [self.far("nlW", target, v, source.node, signaled)]
                     read = Ev("naR", cell=source, remote=source.node, read=v)
                     made = [read]
@@ -165,12 +183,16 @@ class Runs:
                         w = self.write(source, evaluate(new, env))
                         naw = Ev("naW", cell=source, remote=source.node, written=w)
                         made = [replace(read, kind="nA", written=w)] if self.model.atomics == "glob" else [read, naw]
-                    *first, last = [*made, *back]
+                    *first, last = [*before, *made, *back]
                     yield [*first, replace(last, completing=True, signaled=signaled)]
             case InlinePut(target, data, signaled):
                 for first, w in self.payload(data, target.node, registers):
                     yield [*first, self.far("nrW", target, w, target.node, signaled)]
-            case Send(to, node, data, signaled):
+            case Send(to, node, None, signaled):
+                u = self.names.index(to)
+                self.values.setdefault((t, u), set()).add(0)
+                yield [self.message(node, 0, signaled, u, False)]
+            case Send(to, node, Payload() as data, signaled):
                 u = self.names.index(to)
                 for first, w in self.payload(data, node, registers):
                     for buffer in self.buffers(t, u):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rdma_robust.analyses.lints.in_flight import source_word
+from rdma_robust.analyses.lints.in_flight import source_words
 from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow
 from rdma_robust.analyses.lints.trails import Past, RequestTrail, by_the_card
 from rdma_robust.diagnose import listing, quote
@@ -86,13 +86,11 @@ def _without_use(flow: ThreadFlow, others: Others, trail: RequestTrail, polls: l
     """Whether a poll of a put protects nothing: nothing behind it writes the source, and nobody else ever does."""
     if _landing(trail) is None or isinstance(trail.op, ImmPut):
         return False
-    cell = source_word(trail.op)
-    if cell is None:
-        return True
-    if others.writers.get(cell, frozenset()) - {flow.number}:
+    words = source_words(trail.op)
+    if any(others.writers.get(cell, frozenset()) - {flow.number} for cell in words):
         return False
     after = [step for _, target, _ in polls for _, _, step in flow.from_point(target)]
-    return not any(cell in cells_written(step.op) for step in after)
+    return not any(cell in cells_written(step.op) for cell in words for step in after)
 
 
 def _behind(flow: ThreadFlow, polls: list[Edge], span: Span) -> bool:

@@ -61,8 +61,8 @@ def repair(
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
     limits = limits.on(program.hardware)
-    if not_searched(program, limits.model):
-        raise UsageError(f"what polls and fences keep in order is not known under this model: {limits.model}")
+    if why := not_searched(program, limits.model):
+        raise UsageError(f"what polls and fences keep in order is not known here: {why}")
     if program.crowds:
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
     deadline = None if options.timeout is None else started + options.timeout

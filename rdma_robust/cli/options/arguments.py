@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rdma_robust.cli.options import formats
-from rdma_robust.errors import ProgramError, UsageError
+from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
@@ -51,8 +51,8 @@ def orders_in(text: str) -> tuple[str, ...]:
 
 
 def order_in(text: str) -> str:
-    """Return the order that a name or a file of a table stands for. Raises BadParameter for what is none, with what is wrong
-    with the file."""
+    """Return the order that a name or a file of a table stands for. Raises BadParameter for what is none, and
+    ProgramError with what is wrong with a file."""
     if text in SHIPPED:
         return text
     if not text.endswith(".toml"):
@@ -65,9 +65,6 @@ def order_in(text: str) -> str:
         raise typer.BadParameter(f"{text}: it is no UTF-8") from None
     except OSError as error:
         raise typer.BadParameter(f"{text}: {error.strerror}") from None
-    except ProgramError as error:
-        said = (each.render(error.file, error.source) for each in error.diagnostics)
-        raise typer.BadParameter("\n".join(["an order table with mistakes", *said])) from None
 
 
 def parse_reductions(text: str) -> frozenset[str]:

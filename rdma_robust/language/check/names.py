@@ -199,6 +199,10 @@ class ProgramNames:
         """Return the hidden cell that tells whether the start, or the end, of a thread has happened."""
         return self._hidden_cell(cfg.Cell(self.placed[thread].text, f"{what} of {thread}", hidden=True, moment=True))
 
+    def void_cell(self, node: str) -> cfg.Cell:
+        """Return the hidden cell that stands for words which receive buffers of a node have not."""
+        return self._hidden_cell(cfg.Cell(self.card(node), "no room", hidden=True, void=True))
+
     def _hidden_cell(self, cell: cfg.Cell) -> cfg.Cell:
         return self.hidden.setdefault((cell.node, cell.name), cell)
 

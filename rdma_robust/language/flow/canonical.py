@@ -75,7 +75,8 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
         via = "" if card == node else f" via {name(card)}"
         yield f"node {name(node)}{via}{' many' * (node in program.many_nodes)}", None
     for cell in program.cells:
-        kind = f"{' hidden' * cell.hidden}{' moment' * cell.moment}{' relaxed' * cell.relaxed}{' sync' * cell.sync}"
+        kinds = {"hidden": cell.hidden, "moment": cell.moment, "relaxed": cell.relaxed, "sync": cell.sync, "void": cell.void}
+        kind = "".join(f" {word}" for word, has in kinds.items() if has)
         yield f"cell {name(cell.node)} {name(cell.name)} = {cell.init}{kind}", None
     for (sender, receiver, lane), number in program.words:
         yield f"words from {name(sender)} to {name(receiver)}{f' on {name(lane)}' * bool(lane)} {number}", None
@@ -153,15 +154,16 @@ def operation(op: cfg.Op) -> str:
                 f"nondet {'-' if low is None else canonical_expression(low)} "
                 f"{'-' if high is None else canonical_expression(high)}"
             )
-        case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
+        case cfg.RemoteRmw(target, source, new, when, signaled, wraps, _, operands):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
             answer = "" if target is None else f"get {_cell(target.node, target.name)} = "
-            return f"{answer}rmw{'' if answer else ' of'} {_cell(source.node, source.name)} = {change}"
+            taking = "".join(f" taking {_cell(cell.node, cell.name)}" for cell in operands)
+            return f"{answer}rmw{'' if answer else ' of'} {_cell(source.node, source.name)} = {change}{taking}"
         case cfg.InlinePut(target, data, signaled):
             return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
         case cfg.Send(to, node, data, signaled):
-            return f"send {_payload(data)} to {name(to)} on {name(node)}{_signaled(signaled)}"
+            return f"send {'nothing' if data is None else _payload(data)} to {name(to)} on {name(node)}{_signaled(signaled)}"
         case cfg.ImmPut(target, data, imm, to, signaled):
             carried = f"imm {canonical_expression(imm)} to {name(to)}{_signaled(signaled)}"
             return f"put {_cell(target.node, target.name)} = {_payload(data)} {carried}"

@@ -36,6 +36,7 @@ class Cell:
     A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
     A `sync` one is meant for synchronisation, which no behaviour depends on.
     With `via` its memory lies behind the card of that node, as an accelerator's does, and not beside the node's own.
+    A `void` one is hidden, and stands for a word that a receive buffer has not: no message with data finds room there.
     """
 
     node: str
@@ -46,6 +47,7 @@ class Cell:
     relaxed: bool = False
     sync: bool = False
     via: str = ""
+    void: bool = False
 
     def __str__(self) -> str:
         return f"{self.node}.{self.name}"
@@ -154,7 +156,10 @@ class RemoteRmw:
     those of the moment of posting.
 
     With `wraps` and a condition over the same, such a step is reported where it is true (a `faa` that leaves the domain
-    and starts again at its other end); the thread goes on."""
+    and starts again at its other end); the thread goes on.
+
+    Its `operands` are words of the own node that the own card reads before, one after the other; `value_of(k)` is what it
+    has read of the k-th, in all three."""
 
     target: Cell | None
     source: Cell
@@ -163,6 +168,7 @@ class RemoteRmw:
     signaled: bool = True
     wraps: tuple[Expr, Fault] | None = None
     lane: str = ""
+    operands: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,15 +223,17 @@ class Send:
     """A message to the thread `to` on `node`: `nlR(source)`, or `lR(source)` or nothing if inline, then `nrW` of the buffer
     that the receive it is matched with has posted. It completes when that is there.
 
-    One that `goes_on` is a word of a longer message, and the next send is its next word. The words of the `rest` are sent
-    behind it; :mod:`long_messages` writes them out, and no program has any.
+    It is the `word` of that number of its message, and the next send is the next one if that `goes_on`; one without `data`
+    only takes a buffer. The words of the `rest` are sent behind it; :mod:`long_messages` writes them out, and no program
+    has any.
     """
 
     to: str
     node: str
-    data: Payload
+    data: Payload | None
     signaled: bool = True
     lane: str = ""
+    word: int = 1
     goes_on: bool = False
     rest: tuple[Cell, ...] = ()
 
@@ -233,7 +241,7 @@ class Send:
 @dataclass(frozen=True, slots=True)
 class ImmPut:
     """A write with immediate: a put of `data` to `target`, then a message to the thread `to` that carries `imm`, a register
-    or a constant, and no data: `nrW` without a word, which takes a buffer and leaves it as it is."""
+    or a constant, and no data: `nrW` without a word, which takes a buffer and leaves it as it is. It `goes_on` as a send."""
 
     target: Cell
     data: Payload
@@ -241,6 +249,8 @@ class ImmPut:
     to: str
     signaled: bool = True
     lane: str = ""
+    word: int = 1
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,8 +424,8 @@ class Program:
     names that conditions on states may use. `undecided` are errors for everyone who does not prove: nothing else knows
     integers without a domain, for example. `source` is the text that spans point into, for people: what the program does
     is what its threads say.
-    `words` are the connections with messages of several words, and of how many: so many sends, receives and polls of the
-    receiver are one.
+    `words` are the connections with messages of several words, and how many the longest has: so many sends, receives and
+    polls of the receiver are one.
     With `crowds` it stands for all P(n), see :mod:`copies`; of `many_nodes` each copy of the one thread there has its own.
     `behind` are the nodes whose memory lies behind the card of another one, with that one.
     """
@@ -443,9 +453,9 @@ class Program:
         """Return the node whose card a node uses: itself, unless its memory lies behind that of another one."""
         return dict(self.behind).get(node, node)
 
-    def words_of(self, sender: str, receiver: str, lane: str) -> int:
-        """Return how many words each message of a connection has."""
-        return dict(self.words).get((sender, receiver, lane), 1)
+    def words_of(self, sender: int, receiver: int, lane: str) -> int:
+        """Return how many words the longest message of a connection has; of threads by number."""
+        return dict(self.words).get((self.threads[sender].name, self.threads[receiver].name, lane), 1)
 
     @property
     def has_regions(self) -> bool:
@@ -500,6 +510,16 @@ def node_of(op: Op) -> str | None:
             return None
 
 
+def fills(op: object) -> bool:
+    """Return whether an operation is a message with data, which needs room in its buffer."""
+    return isinstance(op, Send) and op.data is not None
+
+
+def is_padding(op: object) -> bool:
+    """Return whether an operation only takes a buffer, behind the words of a message that is shorter than others."""
+    return isinstance(op, Send) and op.data is None
+
+
 def named_lane(op: object) -> str:
     """Return the lane that an operation names, NAMELESS if it names none."""
     lane: str = getattr(op, "lane", NAMELESS)
@@ -537,11 +557,11 @@ def operands(op: Op) -> tuple[Expr, ...]:
             return tuple(value for _, value in writes)
         case Nondet(low, high):
             return tuple(end for end in (low, high) if end is not None)
-        case InlinePut(data=data) | Send(data=data):
+        case InlinePut(data=data) | Send(data=Payload() as data):
             return (data.value,)
         case ImmPut(data=data, imm=imm):
             return data.value, imm
         case Silent() | Read() | Put() | Get() | Poll() | RFence() | MFence() | Flush() | OrderFence():
             return ()
-        case Recv() | RecvPoll() | BarrierWait():
+        case Send() | Recv() | RecvPoll() | BarrierWait():
             return ()

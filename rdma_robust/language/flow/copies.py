@@ -44,7 +44,8 @@ def copies_of(program: Program, numbers: Mapping[str, int]) -> Program:
             own[node] = renamings
     cells = [renaming(cell) for cells in _by_node(program) for renaming in own[cells[0].node] for cell in cells]
     if any(number == 0 for number in numbers.values()):
-        read = {cell for thread in threads for _, _, step in thread.edges for cell in _constants_in(step.op)}
+        parts = [part for thread in threads for part in (*(step.op for _, _, step in thread.edges), thread.posted)]
+        read = {cell for part in parts for cell in _constants_in(part)}
         cells = [cell for cell in cells if not cell.hidden or cell in read]
     if len(cells) > MAX_CELLS:
         raise UsageError(f"that many copies have {len(cells)} words, more than {MAX_CELLS}")

@@ -157,7 +157,6 @@ def _walk(thread: Thread, depths: Mapping[str, int], most: int = MAX_STEPS) -> l
 
 def _edge(place: _Place, target: int, step: Step, depths: Mapping[str, int]) -> _WalkedEdge:
     queues, name = place[1], peer_of(step.op)
-    goes_on = isinstance(step.op, Send) and step.op.goes_on
     if name is None or name not in depths or not isinstance(step.op, _REQUESTS | Poll):
         return _WalkedEdge(place, (target, queues), step)
     k = list(depths).index(name)
@@ -166,8 +165,13 @@ def _edge(place: _Place, target: int, step: Step, depths: Mapping[str, int]) -> 
     elif queues[k].held >= depths[name]:
         return _WalkedEdge(place, place, step, (name, queues[k]))
     else:
-        after = queues[k] if goes_on else queues[k].posted(step.op.signaled)
+        after = queues[k] if _goes_on(step.op) else queues[k].posted(step.op.signaled)
     return _WalkedEdge(place, (target, (*queues[:k], after, *queues[k + 1 :])), step)
+
+
+def _goes_on(op: object) -> bool:
+    """Whether a request is part of a message, all of which takes one slot, and not the last one."""
+    return isinstance(op, Send | ImmPut) and op.goes_on
 
 
 def _unfolded(thread: Thread, walked: list[_WalkedEdge]) -> Thread:

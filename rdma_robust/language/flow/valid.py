@@ -274,7 +274,7 @@ class _Thread:
             case cfg.InlinePut() | cfg.Send() | cfg.ImmPut():
                 yield from self._request(step.op, cells)
             case cfg.Recv(cell, sender, lane):
-                yield from self._own(cell, cells)
+                yield from self._own(cell, cells, hidden=cell.void)
                 yield from wrong_sender(self.program, self.thread, sender, lane)
             case cfg.RecvPoll(sender, lane):
                 yield from wrong_sender(self.program, self.thread, sender, lane)
@@ -283,6 +283,8 @@ class _Thread:
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 if target is not None:
                     yield from self._own(target, cells)
+                for operand in step.op.operands if isinstance(step.op, cfg.RemoteRmw) else ():
+                    yield from self._own(operand, cells)
                 yield from self._remote(source, cells, step.op.lane)
             case cfg.Poll(node, lane) | cfg.RFence(node, lane) | cfg.Flush(node, lane) | cfg.OrderFence(node, lane):
                 yield from self._queue_pair(node, lane)
@@ -290,8 +292,9 @@ class _Thread:
                 yield f"{other!r} is no operation"
 
     def _request(self, op: cfg.InlinePut | cfg.Send | cfg.ImmPut, cells: frozenset[cfg.Cell]) -> Iterator[str]:
-        yield from wrong_payload(op.data)
-        if op.data.source is not None:
+        if op.data is not None:
+            yield from wrong_payload(op.data)
+        if op.data is not None and op.data.source is not None:
             yield from self._own(op.data.source, cells, hidden=True)
         if isinstance(op, cfg.Send):
             yield from self._queue_pair(op.node, op.lane)
@@ -333,6 +336,8 @@ class _Thread:
         value = registers | {VALUE.name}
         if isinstance(step.op, cfg.Section):
             value = registers | {value_of(k).name for k in range(len(step.op.cells))}
+        elif isinstance(step.op, cfg.RemoteRmw):
+            value |= {value_of(k).name for k in range(len(step.op.operands))}
         yield from wrong_in(
             step.guard, value if isinstance(step.op, cfg.Read | cfg.Rmw | cfg.Section) else registers, has_domain=has_domain
         )

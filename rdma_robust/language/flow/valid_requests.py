@@ -104,7 +104,7 @@ def wrong_posted(program: Program, thread: Thread) -> Iterator[str]:
     for sender, buffer, lane in thread.posted:
         for message in wrong_sender(program, thread, sender, lane):
             yield f"a receive of thread {thread.name} is posted from a wrong thread: {message}"
-        if buffer not in program.cells or buffer.hidden or buffer.card != _card(program, thread):
+        if buffer not in program.cells or (buffer.hidden and not buffer.void) or buffer.card != _card(program, thread):
             yield f"thread {thread.name} posts {quote(str(buffer))}, which is no variable of its node"
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import RMW_ROW, fact_meaning, lacking
 from rdma_robust.semantics.connections import buffers_of, connections
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
@@ -88,15 +89,24 @@ class CardMachine:
         self.requests = [compile_requests(program, code, model) for code in self.codes]
         self.rules = nic_rules(replace(model, cpu="sc"), program.memories)
         self.only_own = receives_of_own(model)
-        self._check_ways()
         self.connections = connections(program)
+        self._check_order()
         self.placed = {i: kind_of_words(EventType.NRW, cell) for i, cell in enumerate(program.cells) if not cell.plain}
         self._buffers = [[self.program.cells.index(cell) for cell in buffers_of(program, each)] for each in self.connections]
         self._ready: list[dict[tuple[Queue, Kind, int], tuple[tuple[int, int], ...]]] = [{} for _ in self.codes]
 
-    def _check_ways(self) -> None:
+    def _check_order(self) -> None:
         """Raise UsageError for a table under which something need not wait for what a compare-and-swap reads, but for what
         it writes if it succeeds: then whether it has to wait is known only later than it happens."""
+        table = order_table(self.model.order)
+        unknown = [*table.unknown, *(table.messages if self.connections else ())]
+        if table.matching == "any" and self.connections:
+            raise UsageError(f"no machine lets a message take any posted receive, as order {self.model.order_name} does")
+        if unknown:
+            cells = ", ".join(map(" ".join, unknown))
+            raise UsageError(
+                f"order {self.model.order_name} does not say whether it keeps {cells}: `check` decides both ways"
+            )
         if RMW_ROW not in lacking(self.model.order):
             return
         ways = (request.ways for thread in self.requests for request in thread if request is not None)
@@ -168,7 +178,7 @@ class CardMachine:
         if part.message:
             number = request.connection
             earlier = self.unsent(t, state.threads[t].queues[at.qp][: at.place], number)
-            if len(inboxes[number].posted) <= earlier:
+            if not inboxes[number].has(earlier, part.unfit):
                 return None
             posted = posted._replace(buffer=inboxes[number].posted[earlier])
             cell = self.program.cells[posted.buffer]
@@ -208,10 +218,14 @@ class CardMachine:
         if atomic and part.cell in locked:
             return None
         value = memory[part.cell]
+        if part.act.operand:
+            env = request.with_operand(posted.env, at.event, value)
+            posted = posted._replace(env=env, stages=with_value(posted.stages, at.event, OVER))
+            return self._served(state, Action(t, Verb.NIC_READ, request.step, value, act=part.act, at=at), state, at, posted)
         way = request.way(posted.env, value) if posted.way == NOWHERE else posted.way
         chosen = request.ways[way]
         part = chosen.parts[at.event]
-        stages = posted.stages or (TO_COME,) * len(chosen.parts)
+        stages = (*posted.stages, *(TO_COME,) * (len(chosen.parts) - len(posted.stages)))
         posted = posted._replace(value=value, way=way, stages=with_value(stages, at.event, OVER))
         written = None
         if part.writes:
@@ -297,8 +311,8 @@ class CardMachine:
                 request = self.request(t, queue[place].command)
                 part = events_of_request(request, queue[place])[event]
                 if part.message and queue[place].stages[event] == TO_COME:
-                    room = state.inboxes[request.connection].posted
-                    if len(room) <= self.unsent(t, queue[:place], request.connection):
+                    earlier = self.unsent(t, queue[:place], request.connection)
+                    if not state.inboxes[request.connection].has(earlier, part.unfit):
                         yield request.step
 
 

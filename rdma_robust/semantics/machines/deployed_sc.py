@@ -33,13 +33,15 @@ from rdma_robust.semantics.waits import no_buffer, no_room
 
 class InFlight(NamedTuple):
     """A request that the thread has begun, by its command's number: the way that it goes, the number of its next event,
-    and what was read last; `registers` are those that it has taken along, None where its thread still stands at it."""
+    and what was read last; `registers` are those that it has taken along, None where its thread still stands at it, and
+    `operands` what was read of those in memory."""
 
     command: int
     way: int
     event: int
     value: int
     registers: Registers | None = None
+    operands: Registers = ()
 
 
 class DeployedScThread(NamedTuple):
@@ -200,13 +202,15 @@ class DeployedScMachine:
         faults: tuple[Fault, ...] = ()
         taken = thread.registers if carried.registers is None else carried.registers
         after, written = state, None
-        if part.reads:
+        if part.act.operand:
+            carried = carried._replace(operands=(*carried.operands, state.memory[part.cell]))
+        elif part.reads:
             value = state.memory[part.cell]
-            way = request.way(taken, value) if carried.way == NOWHERE else carried.way
+            way = request.way((*taken, *carried.operands), value) if carried.way == NOWHERE else carried.way
             carried = carried._replace(way=way, value=value)
             part = request.ways[way].parts[carried.event]
             faults = () if (fault := request.ways[way].fault) is None else (fault,)
-        env = (*taken, carried.value)
+        env = (*taken, *carried.operands, carried.value)
         if part.message:
             sent = self._sent(state, t, request, part, env)
             if sent is None:
@@ -220,10 +224,11 @@ class DeployedScMachine:
             verb = Verb.NIC_READ if part.reads else Verb.NIC_WRITE
             action = Action(t, verb, command.step, read, written, act=part.act)
         elif part.reads:
-            action = Action(t, Verb.NIC_READ, command.step, carried.value, act=part.act)
+            read = carried.operands[-1] if part.act.operand else carried.value
+            action = Action(t, Verb.NIC_READ, command.step, read, act=part.act)
         else:
             action = Action(t, Verb.FENCE, command.step, act=part.act)
-        if carried.event + 1 < len(request.ways[carried.way].parts):
+        if carried.event + 1 < len(request.ways[max(carried.way, 0)].parts):
             yield self._carrying(after, action, carried._replace(event=carried.event + 1), place, faults)
             return
         unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] + request.signaled)
@@ -242,7 +247,7 @@ class DeployedScMachine:
         """A message fills the oldest posted buffer, None if there is none."""
         place = request.connection
         inbox = state.inboxes[place]
-        if not inbox.posted:
+        if not inbox.has(0, part.unfit):
             return None
         assert part.imm is not None
         value = (part.value or part.imm)(env, 0)
@@ -289,8 +294,8 @@ class DeployedScMachine:
         if thread.carried:
             carried = thread.carried[0]
             request = self.request(t, carried.command)
-            if carried.way != NOWHERE and request.ways[carried.way].parts[carried.event].message:
-                yield from self._unposted(state, t, request)
+            if carried.way != NOWHERE:
+                yield from self._unposted(state, t, request, request.ways[carried.way].parts[carried.event])
             return
         for command in self.codes[t].visible.get(thread.point, ()):
             if (command.receives == NOWHERE and not command.requests) or not command.may_run(thread.registers):
@@ -300,11 +305,11 @@ class DeployedScMachine:
                     yield no_room(command.step, self.program.threads[t].name)
                 continue
             request = self.request(t, command.number)
-            if request.inline == NOWHERE and request.ways[0].parts[0].message:
-                yield from self._unposted(state, t, request)
+            if request.inline == NOWHERE:
+                yield from self._unposted(state, t, request, request.ways[0].parts[0])
 
-    def _unposted(self, state: DeployedScState, t: int, request: CardRequest) -> Iterator[Fault]:
-        if not state.inboxes[request.connection].posted:
+    def _unposted(self, state: DeployedScState, t: int, request: CardRequest, part: CardEvent) -> Iterator[Fault]:
+        if part.message and not state.inboxes[request.connection].has(0, part.unfit):
             yield no_buffer(request.step, self.program.threads[t].name)
 
     def is_final(self, state: DeployedScState) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Program
@@ -16,6 +16,10 @@ class Inbox(NamedTuple):
     posted: tuple[int, ...]
     arrived: tuple[int, ...]
     room: int
+
+    def has(self, place: int, unfit: Container[int]) -> bool:
+        """Return whether a word is there at this place, other than the `unfit` ones."""
+        return len(self.posted) > place and self.posted[place] not in unfit
 
     def offered(self, cell: int) -> Inbox:
         return self._replace(posted=(*self.posted, cell))
@@ -44,7 +48,7 @@ def at_start(program: Program, connections: Sequence[Connection], depth: int) ->
     for number, receiver, lane in connections:
         sender, to = program.threads[number].name, program.threads[receiver]
         mine = tuple(cells[cell] for name, cell, on in to.posted if (name, on) == (sender, lane))
-        found.append(Inbox(mine, (), depth * program.words_of(sender, to.name, lane) - len(mine)))
+        found.append(Inbox(mine, (), depth * program.words_of(number, receiver, lane) - len(mine)))
     return tuple(found)
 
 

@@ -106,7 +106,7 @@ class WaitingScMachine(DeployedScMachine):
         """Whether the next event of a request is a message for which there is no buffer."""
         made = self.request(t, request.command)
         part = made.ways[max(request.way, 0)].parts[request.event]
-        return part.message and not state.inboxes[made.connection].posted
+        return part.message and not state.inboxes[made.connection].has(0, part.unfit)
 
     def _stands(self, state: DeployedScState, t: int) -> bool:
         """Whether the thread stands at the last of the requests that are half done."""

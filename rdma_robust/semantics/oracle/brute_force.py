@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import Final
 
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
@@ -65,16 +66,26 @@ def oracle_robust(
     V has no message yet, a new message no RP), so ob stays acyclic and an sc cycle stays. Repeat: the program has no
     loops, so this ends in a trace in which no thread has an enabled event, and those are among the enumerated.
 
-    Raises SizeLimitError if the program has loops or exceeds `limits`, InternalError if a found trace is not confirmed.
+    Under `rnr wait` there are also traces without the messages that wait for ever, and without what is behind them on their
+    queue pairs: what a thread does behind such a message is in no other trace. None of those is returned.
+
+    Raises SizeLimitError if the program has loops or exceeds `limits`, or if one of these may be violating; InternalError if
+    a found trace is not confirmed.
     Source: Definitions 1 to 3 of the paper.
     """
     extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
     budget = Budget(limits.decisions, limits.timeout)
+    for_ever = False
     for base in _candidates(program, model, limits, extent, budget):
         found: list[Trace] = []
         search: ChoiceSearch
+        paths = [block.path for block in base.blocks]
+        goes_on = any(path.goes_on for path in paths)
+        passed = goes_on and (not program.plain or any(path.passed for path in paths))
 
         def leaf(partial: Partial) -> bool:
+            if passed:  # noqa: B023
+                return search.flush(partial) is not None  # noqa: B023
             finished = None if partial.is_sc() else search.flush(partial)  # noqa: B023
             trace = None if finished is None else finished.trace()
             if trace is None or (messages_wait(program) and is_sequential(program, trace)):
@@ -83,12 +94,20 @@ def oracle_robust(
             return True
 
         search = ChoiceSearch(base, budget, leaf)
-        if search.run():
+        if (for_ever and goes_on) or not search.run():
+            continue
+        for_ever |= goes_on
+        if not goes_on:
             check_well_formed(program, found[0], model)
             if not is_violating(found[0], model) or is_sequential(program, found[0]):
                 raise InternalError("the oracle found a trace that the axioms do not confirm as violating")
             return found[0]
+    if for_ever:
+        raise SizeLimitError(FOR_EVER)
     return None
+
+
+FOR_EVER: Final = "a message may wait for ever (rnr wait), and no trace tells what its thread does behind it"
 
 
 def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimits = DEFAULT_LIMITS) -> AxiomaticOutcomes:
@@ -127,11 +146,14 @@ def _candidates(
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
     values, immediates = held_and_carried(program)
+    waiting = messages_wait(program)
     scopes: Scopes = {}
     blocks = [
         [
             PathOrder(path, model, scopes)
-            for path in thread_paths(thread, values, extent, limits.paths, model=model, immediates=immediates)
+            for path in thread_paths(
+                thread, values, extent, limits.paths, model=model, immediates=immediates, waiting=waiting
+            )
         ]
         for thread in program.threads
     ]

@@ -13,7 +13,7 @@ from operator import or_
 
 from rdma_robust.language.flow.cfg import Cell, Program, named_lane
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.connections import connect
+from rdma_robust.semantics.connections import Connections, connect
 from rdma_robust.semantics.kinds import Kind, kind_of, memory_of
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
@@ -165,7 +165,7 @@ class PathOrder:
                 while not told:
                     write = unpolled[e.remote].pop(0)
                     told = self.path.events[write].completes
-                    if not visible or visible_when_polled(self.kinds[write]):
+                    if not visible or visible_when_polled(self.kinds[write], self.model):
                         rows[write] |= 1 << i
         return rows
 
@@ -252,7 +252,7 @@ class CandidateExecution:
         if not any(e.peer is not None for e in self.events) and not any(block.path.unheard for block in self.blocks):
             return
         found = connect(self.program, threads)
-        self.connected = found.complete and not self._goes_on(threads)
+        self.connected = found.complete and not self._goes_on(threads, found)
         self._place([(m.message, m.buffer) for m in found.matched if m.buffer is not None and not m.buffer.plain])
         kinds = [kind for block in self.blocks for kind in block.kinds]
         self.unseen = {i for i, kind in enumerate(kinds) if self.types[i] in NIC_WRITE_TYPES and memory_of(kind)}
@@ -301,7 +301,7 @@ class CandidateExecution:
         ]
         return (i for i in told if self.events[i].remote == sent.remote)
 
-    def _goes_on(self, threads: Sequence[Sequence[PathEvent]]) -> bool:
+    def _goes_on(self, threads: Sequence[Sequence[PathEvent]], found: Connections) -> bool:
         """Whether a thread whose path ends where it may be stuck is not: what it waits for is there."""
         names = [thread.name for thread in self.program.threads]
 
@@ -309,11 +309,9 @@ class CandidateExecution:
             return sum(e.type is types and (e.peer, named_lane(e.step.op)) == (peer, lane) for e in threads[thread])
 
         for t, block in enumerate(self.blocks):
-            if block.path.unheard is not None:
-                receiver, lane = block.path.unheard
-                u = names.index(receiver)
-                posted = sum((sender, on) == (names[t], lane) for sender, _, on in self.program.threads[u].posted)
-                if posted + count(u, EventType.V, names[t], lane) > count(t, EventType.NRW, receiver, lane):
+            for receiver, lane, filling in block.path.unheard:
+                left = found.left.get((t, names.index(receiver), lane), ())
+                if left and not (filling and left[0].void):
                     return True
             for sender, lane in block.path.unsent:
                 s = names.index(sender)

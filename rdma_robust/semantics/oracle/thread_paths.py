@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
-from rdma_robust.language.flow.cfg import BarrierWait, Cell, Message, RecvPoll, Section, Step, Thread, named_lane, steps
+from rdma_robust.language.flow.cfg import (
+    BarrierWait,
+    Cell,
+    Flush,
+    Message,
+    RecvPoll,
+    Section,
+    Step,
+    Thread,
+    named_lane,
+    steps,
+)
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import ConnectionEnd, takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
+from rdma_robust.semantics.order_table import ippo_scope, oppo_scope
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
-from rdma_robust.semantics.trace import READ_TYPES, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, EventType
 
 STEPS_PER_PATH = 50
 
@@ -55,6 +68,22 @@ class PathEvent:
     members: tuple[str, ...] = ()
 
 
+class UnheardMessage(NamedTuple):
+    """A message that is still to come: its receiver, its lane, and whether it fills the buffer that it takes."""
+
+    receiver: str
+    lane: str
+    fills: bool
+
+    @staticmethod
+    def of(event: PathEvent, step: Step) -> UnheardMessage:
+        return UnheardMessage(event.peer or "", named_lane(step.op), event.data)
+
+
+_Way = tuple[tuple[PathEvent, ...], tuple[Term, ...]]
+"""The events that a step may make, and further conditions on the values read."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadPath:
     """A prefix of a path: it is taken iff every guard, a term over the values read, is true.
@@ -62,18 +91,21 @@ class ThreadPath:
     `allowed` gives for every event the values its read may have as far as that does not depend on other reads (empty
     for events that are no reads). `registers` are the thread's registers at the end, in declaration order.
 
-    The thread may be stuck after the prefix, but only as long as there is no receive for its next message to the thread
-    `unheard` (None: whatever there is), and no further message from any thread of `unsent`. `torn` prefixes end between the
-    naR and the naW of a read-modify-write.
+    The thread may be stuck after the prefix, but only as long as there is no receive for its next message to any thread of
+    `unheard`, and no further message from any thread of `unsent`. With `goes_on` it has left such messages waiting, for
+    ever, and what is behind them on their queue pairs; `passed` says that the hardware may let something pass them, which is
+    not here. `torn` prefixes end between the naR and the naW of a read-modify-write.
     """
 
     events: tuple[PathEvent, ...]
     guards: tuple[Term, ...]
     registers: tuple[Term, ...]
     allowed: tuple[frozenset[int], ...]
-    unheard: ConnectionEnd | None = None
+    unheard: frozenset[UnheardMessage] = frozenset()
     unsent: frozenset[ConnectionEnd] = frozenset()
     torn: bool = False
+    goes_on: bool = False
+    passed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +118,14 @@ class _Node:
     guards: tuple[Term, ...]
     fresh: bool = True
     half: bool = False
-    unheard: ConnectionEnd | None = None
-    """The receiver of the message before which a half operation ends."""
+    unheard: frozenset[UnheardMessage] = frozenset()
+    """The message before which a half operation ends, or those that wait for ever."""
     torn: bool = False
+    held: frozenset[str] = frozenset()
+    """The queue pairs on which a message waits for ever."""
+    fenced: frozenset[str] = frozenset()
+    """Those of them with a remote fence behind it."""
+    passed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +161,17 @@ def thread_paths(
     *,
     model: Model = RDMA,
     immediates: Immediates = NONE,
+    waiting: bool = False,
 ) -> tuple[ThreadPath, ...]:
     """Return the wanted prefixes of the thread's paths, in a fixed order.
 
     `values` are the possible values of every cell, `immediates` what an RP may read; prefixes that no read values allow are
-    left out where that is seen cheaply. Raises SizeLimitError beyond `limit` prefixes. The thread's graph must have no
-    cycle.
+    left out where that is seen cheaply. If messages may be `waiting` there are also the prefixes, of those that may be stuck
+    for good, behind messages that wait for ever. Raises SizeLimitError beyond `limit` prefixes. The thread's graph must have
+    no cycle.
     """
     found = {cell: tuple(sorted(held)) for cell, held in values.items()}
-    return _Walker(thread, found, immediates, extent, model).run(limit)
+    return _Walker(thread, found, immediates, extent, model, waiting).run(limit)
 
 
 @dataclass
@@ -142,6 +181,7 @@ class _Walker:
     immediates: Immediates
     extent: Extent
     model: Model
+    waiting: bool = False
 
     def __post_init__(self) -> None:
         self.out: dict[int, list[tuple[int, _StepCases]]] = {}
@@ -171,14 +211,15 @@ class _Walker:
             case Extent.ENDED:
                 return not node.half and node.point == self.thread.exit
             case Extent.MAXIMAL:
-                return self.may_block(node) if not node.half else node.unheard is not None
+                return self.may_block(node) if not node.half else bool(node.unheard)
             case Extent.ALL:
                 return node.half or node.fresh
 
     def take(self, node: _Node, target: int, known: _StepCases) -> Iterator[_Node]:
         """Yield the prefixes that follow by this step; a put or get also gives the one that ends between its events."""
         position, step = len(node.events), known.step
-        for events, condition in self.events(node, known):
+        node, ways = self.behind(node, known, tuple(self.events(node, known)))
+        for events, condition in ways:
             env = node.registers
             if known.reads or known.receives is not None:
                 read = next((i for i, e in enumerate(events) if e.type in READ_TYPES or e.type is EventType.RP), 0)
@@ -198,18 +239,52 @@ class _Walker:
             if not feasible:
                 continue
             assigned = {name: term_of(expr, env) for name, expr in step.assigns}
-            after = _Node(target, {**node.registers, **assigned}, node.events + events, guards, bool(events))
+            registers = {**node.registers, **assigned}
+            after = replace(
+                node, point=target, registers=registers, events=node.events + events, guards=guards, fresh=bool(events)
+            )
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = (events[kept].peer or "", named_lane(step.op)) if takes_buffer(events[kept]) else None
-                if (kept and self.extent is Extent.ALL) or (unheard is not None and self.extent is Extent.MAXIMAL):
+                unheard = {UnheardMessage.of(events[kept], step)} if takes_buffer(events[kept]) else set()
+                if (kept and self.extent is Extent.ALL) or (unheard and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
-                    made = node.events + events[:kept]
-                    yield _Node(target, node.registers, made, known_by_then, True, True, unheard, torn)
+                    half = replace(
+                        node,
+                        point=target,
+                        events=node.events + events[:kept],
+                        guards=known_by_then,
+                        fresh=True,
+                        unheard=node.unheard | unheard,
+                    )
+                    if not node.held:
+                        yield replace(half, half=True, torn=torn)
+                    if self.waiting and self.extent is Extent.MAXIMAL and known.remote is not None:
+                        yield replace(half, held=node.held | {known.remote})
             yield after
 
-    def events(self, node: _Node, known: _StepCases) -> Iterator[tuple[tuple[PathEvent, ...], tuple[Term, ...]]]:
+    def behind(self, node: _Node, known: _StepCases, ways: Sequence[_Way]) -> tuple[_Node, Sequence[_Way]]:
+        """Return a prefix, and what a step makes, on a queue pair on which a message waits for ever: the CPU does its part,
+        and the card may read what a put sends. A flush waits, too."""
+        if known.remote not in node.held or not ways:
+            return node, ways
+        if isinstance(known.step.op, Flush):
+            return node, ()
+        events, _ = ways[0]
+        fenced = node.fenced | {e.remote for e in events if e.type is EventType.NF and e.remote is not None}
+        done = CPU_TYPES | ({EventType.NLR} if known.remote not in fenced else set())
+        made = tuple(takewhile(lambda e: e.type in done, events))
+        passed = node.passed or not all(map(self.waits_behind, events[len(made) :]))
+        return replace(node, fenced=fenced, passed=passed), ((made, ()),)
+
+    def waits_behind(self, event: PathEvent) -> bool:
+        """Whether an event of a queue pair waits for a message before it, whatever words they are about."""
+        kinds = EventType.NRW, event.type
+        plain = event.cell is None or event.cell.plain
+        ordered = "qp" in (ippo_scope(*kinds, self.model), oppo_scope(*kinds, self.model))
+        return plain and (ordered or event.type in (EventType.NLR, EventType.NF, EventType.NO))
+
+    def events(self, node: _Node, known: _StepCases) -> Iterator[_Way]:
         """Yield the events the step may make, each with a further condition on the values read."""
         step, remote, position = known.step, known.remote, len(node.events)
         env = {**node.registers, VALUE.name: read_at(position)}
@@ -226,11 +301,13 @@ class _Walker:
                     **node.registers,
                     VALUE.name: read_at(read),
                     **_of_section(step, (a.type for a in case.acts), position),
+                    **_of_operands(case.acts, position),
                 }
                 made.append(_event(act, known, place - read, env))
             condition: tuple[Term, ...] = ()
             if case.when != TRUE:
-                condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
+                known_now = {VALUE.name: read_at(read), **_of_operands(case.acts, position)}
+                condition = (term_of(case.when, {**node.registers, **known_now}),)
             yield tuple(made), condition
 
     def domains(self, node: _Node, more: tuple[PathEvent, ...] = ()) -> dict[int, tuple[int, ...]]:
@@ -252,7 +329,8 @@ class _Walker:
         places: dict[Cell, int] = {}
         guards = []
         for _, known in self.out.get(node.point, []):
-            if known.waits or (known.polls and not _pollable(node.events, known.remote)):
+            flushes = known.remote in node.held and isinstance(known.step.op, Flush)
+            if known.waits or flushes or (known.polls and not _pollable(node.events, known.remote)):
                 continue
             env = node.registers
             for cell in known.reads:
@@ -276,7 +354,10 @@ class _Walker:
         registers = tuple(node.registers[name] for name, _ in self.thread.registers)
         if self.extent is not Extent.MAXIMAL:
             return ThreadPath(node.events, node.guards, registers, tuple(allowed), torn=node.torn)
-        return ThreadPath(node.events, node.guards, registers, tuple(allowed), node.unheard, self.unsent(node))
+        goes_on, unsent = bool(node.held), self.unsent(node)
+        return ThreadPath(
+            node.events, node.guards, registers, tuple(allowed), node.unheard, unsent, goes_on=goes_on, passed=node.passed
+        )
 
     def unsent(self, node: _Node) -> frozenset[ConnectionEnd]:
         """Return the threads, and their lanes, of which a further message would let the thread go on, whatever its registers
@@ -295,9 +376,15 @@ def _of_section(step: Step, types: Iterable[EventType], first: int) -> dict[str,
     return {value_of(k).name: read_at(place) for k, place in enumerate(reading)}
 
 
+def _of_operands(acts: Sequence[Act], first: int) -> dict[str, Term]:
+    """Return what an operation has read of its operands in memory, whose first event stands at this position."""
+    places = (place for place, act in enumerate(acts, first) if act.operand)
+    return {value_of(k).name: read_at(place) for k, place in enumerate(places)}
+
+
 def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) -> PathEvent:
     """Return the event of an act whose operation has last read so many events before it, over registers and values read."""
-    value, cell, data = act.written, None, act.message is not None and act.message.data is not None
+    value, cell, data = act.written, None, act.fills
     if act.message is None:
         cell = act.cell
     else:

@@ -25,12 +25,12 @@ from tests.support.shares import share
 from tests.unit.certify.test_round_trip import SCHEMA
 
 LARGE = {
-    *("lock", "lock, not flushed", "guard", "IRIW, polled", "4 copies", "store buffers, fenced"),
+    *("lock", "lock, not flushed", "guard", "IRIW, polled", "IRIW, polled, order none", "4 copies", "store buffers, fenced"),
     *("a relay of own words", "a copy that reads the pivot", "a store that another one overwrites"),
 }
 """Programs that take more than a quarter of a second."""
 
-LARGEST = {"IRIW, polled", "a copy that reads the pivot"}
+LARGEST = {"IRIW, polled", "IRIW, polled, order none", "a copy that reads the pivot"}
 """Programs that take several seconds: these are left to `make test-long`."""
 
 MARKS = {name: [pytest.mark.long if name in LARGEST else pytest.mark.ci] for name in LARGE}

@@ -97,6 +97,7 @@ DEPLOYED = (
     RemoteRmw(None, Y, Const(2), Binary("==", VALUE, Const(1))),
     RemoteRmw(X, Y, VALUE, FALSE),
     Send("U", "B", Payload(X)),
+    Send("U", "B", None),
     ImmPut(Y, Payload(X), Const(3), "U"),
     Recv(X, "U"),
     RecvPoll("U"),

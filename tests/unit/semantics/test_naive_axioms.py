@@ -58,14 +58,14 @@ def compare(program: Program, model: Model, most: int = 4_000) -> bool | None:
     return robust
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands", "mutants"])
 def test_brute_force_agrees(family: str) -> None:
     verdicts = Counter(compare(*each, 500) for each in tiny(family, range(48), 6))
     assert verdicts[True] + verdicts[False] >= 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands", "mutants"])
 def test_brute_force_agrees_on_more(family: str) -> None:
     verdicts = Counter(compare(*each) for each in tiny(family, range(24, 700), 8))
     assert min(verdicts[True], verdicts[False]) > 10
@@ -107,7 +107,7 @@ def judge(program: Program, model: Model, most: int = 60) -> Counter[tuple[bool,
     naive, rng = Naive(program, model), Random(program.source)
     judged: Counter[tuple[bool, bool]] = Counter()
     longest = [sorted(runs, key=lambda run: -len(run.events))[:12] for runs in naive.runs]
-    combinations = list(product(*longest))
+    combinations = list(product(*longest)) if longest else []
     rng.shuffle(combinations)
     for chosen in combinations[:most]:
         choices = list(islice(naive.choices(chosen), 200))

@@ -1,0 +1,97 @@
+"""Tables that differ from another one in a few cells: those with the facts, and the readings of cells that nobody knows.
+
+Source: docs/deployed.md, "Tables as files"; docs/theory.md, "Tables that lack a fact".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.order_facts import lacked_by
+from rdma_robust.orders.order_record import PUSHABLE, UNKNOWN, WRITES, OrderTable, as_put, with_written
+from rdma_robust.orders.order_strength import keeps_all_of
+
+Cell = tuple[str, str]
+
+MOST_CHANGES: Final = 2
+"""Cells that are changed at most to get a table with the facts; beyond that one of the package may do."""
+
+_STEPS: Final = ("-", "(-)", "i", "qp")
+"""What a cell can be, from that which keeps least."""
+
+
+def open_cells(order: str, *, messages: bool) -> tuple[Cell, ...]:
+    """Return the cells of an order that can be read in two ways: those that nobody knows and, where a program has
+    `messages`, those that are not for messages what they are for puts."""
+    table = order_table(order)
+    return (*table.unknown, *(table.messages if messages else ()))
+
+
+def reading(order: str, kept: frozenset[Cell]) -> str:
+    """Return an order that says of messages what it says of puts, in which the open cells are kept as far as they may be if
+    they are in `kept`, and else as little."""
+    table = order_table(order)
+    written = {cell: _read(word, cell in kept) for cell, word in table.written.items()}
+    for cell, word in table.messages.items():
+        put = as_put(cell)
+        written[put] = (max if cell in kept else min)(written[put], _read(word, cell in kept), key=_STEPS.index)
+    plain = replace(table, messages={}, matching="in order")
+    return told_order(with_written(plain, written, table.pushes))
+
+
+def _read(word: str, kept: bool) -> str:
+    return word if word != UNKNOWN else "qp" if kept else "-"
+
+
+def told_of_source(order: str) -> str:
+    """Return an order in which a polled completion of a put tells only that its source was read."""
+    return told_order(replace(order_table(order), tells="source"))
+
+
+@cache
+def weaker_with_facts(order: str, *, atomics: bool) -> str | None:
+    """Return an order that keeps less, as little less as was found, and has the facts that the proofs ask of programs with
+    remote `atomics`, or without; None if none was found."""
+    return _with_facts(order, atomics, _weaker, lambda other: keeps_all_of(order, other))
+
+
+@cache
+def stronger_with_facts(order: str, *, atomics: bool) -> str | None:
+    """Return an order that keeps more and has the facts, as :func:`weaker_with_facts`."""
+    return _with_facts(order, atomics, _stronger, lambda other: keeps_all_of(other, order))
+
+
+def _with_facts(
+    order: str, atomics: bool, changes: Callable[[OrderTable], Iterator[OrderTable]], fits: Callable[[str], bool]
+) -> str | None:
+    found = [order_table(order)]
+    for _ in range(MOST_CHANGES):
+        found = [changed for table in found for changed in changes(table)]
+        for table in found:
+            if not lacked_by(table, atomics=atomics):
+                return told_order(table)
+    return next((other for other in SHIPPED if not lacked_by(order_table(other), atomics=atomics) and fits(other)), None)
+
+
+def _weaker(table: OrderTable) -> Iterator[OrderTable]:
+    yield from _moved(table, -1)
+    yield from (with_written(table, table.written, table.pushes - {pair}) for pair in sorted(table.pushes))
+
+
+def _stronger(table: OrderTable) -> Iterator[OrderTable]:
+    yield from _moved(table, 1)
+    yield from (with_written(table, table.written, table.pushes | {pair}) for pair in PUSHABLE if pair not in table.pushes)
+
+
+def _moved(table: OrderTable, by: int) -> Iterator[OrderTable]:
+    for cell, kept in table.written.items():
+        if kept in ("-", "i", "qp"):
+            steps = ("-", "i", "qp") if cell[0] in WRITES else ("-", "qp")
+            at = steps.index(kept) + by
+            if 0 <= at < len(steps):
+                yield with_written(table, {**table.written, cell: steps[at]}, table.pushes)

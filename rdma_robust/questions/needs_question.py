@@ -1,0 +1,89 @@
+"""The question of `needs`: which guarantees of a network does a program rely on?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.question import Question
+from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import warning_texts
+from rdma_robust.limits import Limits, Progress
+from rdma_robust.options import CheckOptions
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.analyses.needs_report import NeedsRecord, NeedsView
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsAsking:
+    """How programs are decided under each order, and how many decisions there may be."""
+
+    options: CheckOptions
+    most: int
+    explain: bool = True
+
+    @property
+    def expect(self) -> bool:
+        """Nothing: `expect` lines are about the hardware of the program itself."""
+        return False
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        names = ("recv_depth", "await_loops", "define", "timeout", "max_states", "memory")
+        found: dict[str, object] = {name: getattr(self.options, name) for name in names}
+        return found | {"define": list(self.options.define), "max_checks": self.most}
+
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return self.options.limits()
+
+
+def load_needs() -> None:
+    """Load what answers, once for all processes that will be started."""
+    from rdma_robust.analyses.needs import minimal_sets  # noqa: F401, PLC0415
+    from rdma_robust.language import load  # noqa: F401, PLC0415
+    from rdma_robust.reports.analyses import needs_report  # noqa: F401, PLC0415
+    from rdma_robust.robustness import decide  # noqa: F401, PLC0415
+
+
+def _answer(
+    source: Source, asking: NeedsAsking, limits: Limits, progress: Progress, _: Callable[[Answer[NeedsRecord]], None]
+) -> Answer[NeedsRecord]:
+    from rdma_robust.analyses.needs.minimal_sets import minimal_sets  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses.needs_report import needs_record  # noqa: PLC0415
+    from rdma_robust.robustness.decide import decide  # noqa: PLC0415
+
+    started = time.monotonic()
+    text, options = read_source(source), asking.options
+    program = spin_assumed(load_decidable(text, source.name), options.await_loops)
+    found = minimal_sets(
+        program,
+        replace(program.hardware.model, order="default", ordered_reads=False),
+        lambda model: decide(program, replace(options, hardware=model), progress, limits=limits),
+        asking.most,
+    )
+    messages = warning_texts(program.warnings, source.name, text)
+    return Answer(replace(needs_record(program, found, time.monotonic() - started), file=source.name), messages)
+
+
+def _unanswered(failure: Failure, _: NeedsAsking) -> NeedsRecord:
+    from rdma_robust.reports.analyses.needs_report import no_needs  # noqa: PLC0415 - slow
+
+    return no_needs(failure)
+
+
+def _view(asking: NeedsAsking) -> NeedsView:
+    from rdma_robust.reports.analyses.needs_report import NeedsView  # noqa: PLC0415 - slow
+
+    return NeedsView(asking)
+
+
+NEEDS: Final[Question[NeedsAsking, NeedsRecord]] = Question(
+    "needs", ("rdma-robust/needs", 1), "program", _answer, _unanswered, _view, load_needs
+)

@@ -1,0 +1,82 @@
+"""`needs`: which guarantees of a network a program relies on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from rdma_robust.analyses.needs.minimal_sets import MinimalSets, minimal_sets
+from rdma_robust.language.load import load_program
+from rdma_robust.model import RDMA
+from rdma_robust.options import CheckOptions
+from rdma_robust.robustness.decide import decide
+from tests.conftest import ROOT, Cli
+
+HEAD = """\
+node A { a, b }
+node B { x, f }
+node C { g }
+"""
+READS = "thread U on B { reg r, s; r = f; s = x }\n"
+BACK = "put B.x = 1; get a = B.x; poll B; poll B; put C.g = 1"
+TELLS = "thread U on C { reg r; await g == 1; get g = B.x }\n"
+STORES = "thread U on B { x = 1; f = 1 }\n"
+PROGRAMS = {
+    "put data; put flag": ("put B.x = 1; put B.f = 1", READS, [["nrW nrW"]]),
+    "put data; poll; put flag": ("put B.x = 1; poll B; put B.f = 1", READS, [["completions order"], ["nrW nrW"]]),
+    "put data; faa flag": ("put B.x = 1; faa(B.f, 1)", READS, [["nrW naR"]]),
+    "faa lock; put data": ("faa(B.x, 1); put B.f = 1", READS, [["naW nrW"]]),
+    "put; read back; tell a third node": (BACK, TELLS, [["nrW nrR"]]),
+    "get flag; get data": ("get a = B.f; get b = B.x", STORES, [["nrR nrR"]]),
+    "get flag; poll; get data": ("get a = B.f; poll B; get b = B.x", STORES, [[]]),
+}
+
+
+def found(text: str, most: int = 50) -> MinimalSets:
+    program = load_program(text, "t")
+    return minimal_sets(program, RDMA, lambda model: decide(program, CheckOptions(hardware=model)), most)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_protocols_rely_on(name: str) -> None:
+    body, others, wanted = PROGRAMS[name]
+    answer = found(f"{HEAD}thread T on A {{ {body} }}\n{others}")
+    assert sorted(map(sorted, answer.sets)) == wanted
+    assert not answer.open and answer.checks <= 5
+    for names in answer.sets:
+        assert all(answer.breach_without(each, names) for each in names)
+
+
+def test_no_guarantee_is_enough_where_the_strongest_network_is_not() -> None:
+    answer = found((ROOT / "litmus/sb-put-plain.rdma").read_text())
+    assert not answer.sets and answer.checks == 1 and answer.strongest.verdict.value == "not-robust"
+
+
+def test_what_is_cut_short_says_so() -> None:
+    body, others, _ = PROGRAMS["put data; poll; put flag"]
+    answer = found(f"{HEAD}thread T on A {{ {body} }}\n{others}", most=3)
+    assert answer.open == ("3 checks were made",) and len(answer.sets) <= 1
+
+
+def test_text_json_and_exit_codes(cli: Cli, tmp_path: Path) -> None:
+    body, others, _ = PROGRAMS["put data; poll; put flag"]
+    (tmp_path / "p.rdma").write_text(f"{HEAD}thread T on A {{\n  {body}\n}}\n{others}")
+    (tmp_path / "n.rdma").write_text((ROOT / "litmus/sb-put-plain.rdma").read_text())
+    done = cli("needs", "p.rdma")
+    assert done.returncode == 0
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert lines[0] == "p.rdma: 2 minimal sets, 4 checks"
+    assert lines[1] == "1. completions order" and "2. nrW nrW" in lines
+    assert "libfabric: FI_ORDER_RMA_WAW" in lines and "enough: default, multipath, ooo-dp" in lines
+    assert "not enough: srd, which lacks completions order" in lines
+    done = cli("needs", "p.rdma", "n.rdma", "--format", "json", "-o", "out.json")
+    assert done.returncode == 1
+    report = json.loads((tmp_path / "out.json").read_text())
+    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text())).validate(report)
+    first, second = report["results"]
+    assert [[each["name"] for each in some["guarantees"]] for some in first["sets"]] == [["completions order"], ["nrW nrW"]]
+    assert first["sets"][1]["guarantees"][0]["lines"] == [[5, 5]]
+    assert second["status"] == "not-robust" and not second["sets"]
