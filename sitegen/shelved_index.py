@@ -195,7 +195,7 @@ STANDARDS: Final = Folder(
     "`rdma-robust litmus/standards/*.rdma` decides them.",
     (
         ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
-        ("Atomics", "on one word", r"two-fetch|atomic-"),
+        ("Atomics", "on one word, and with operands in memory", r"two-fetch|atomic-|operand-"),
         ("Accumulates", "those of MPI, of one origin on one location and on several", r"accumulate"),
     ),
     ("hardware", hardware),
