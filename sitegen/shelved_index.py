@@ -162,6 +162,19 @@ LANES: Final = Folder(
     ("hardware", hardware),
 )
 
+GUARANTEES: Final = Folder(
+    LITMUS / "guarantees",
+    "What protocols rely on",
+    "Small protocols with `needs` lines: the guarantees of a network that are enough for each. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust needs litmus/guarantees --expect` compares them.",
+    (
+        ("Notifications", "something behind data tells of it", r"flag-|counter-|told-"),
+        ("Locks", "data behind a lock", r"data-"),
+        ("Reads", "a flag is read, and data", r"two-|read-"),
+    ),
+    ("hardware", hardware),
+)
+
 RNR: Final = Folder(
     LITMUS / "rnr",
     "Messages that wait for a buffer",
@@ -242,4 +255,17 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR, WORDS)
+FOLDERS: Final = (
+    DEPLOYED,
+    CROWDS,
+    LIFETIMES,
+    FLUSHES,
+    REGIONS,
+    MEMORIES,
+    STANDARDS,
+    BARRIERS,
+    LANES,
+    RNR,
+    WORDS,
+    GUARANTEES,
+)

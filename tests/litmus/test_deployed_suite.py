@@ -35,6 +35,7 @@ FOLDERS: Final = [
     "lanes",
     "rnr",
     "words",
+    "guarantees",
 ]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [
