@@ -19,7 +19,6 @@ from rdma_robust.language.flow.cfg import (
     Section,
     Step,
     Thread,
-    fills,
     named_lane,
     steps,
 )
@@ -78,7 +77,7 @@ class UnheardMessage(NamedTuple):
 
     @staticmethod
     def of(event: PathEvent, step: Step) -> UnheardMessage:
-        return UnheardMessage(event.peer or "", named_lane(step.op), fills(step.op))
+        return UnheardMessage(event.peer or "", named_lane(step.op), event.data)
 
 
 _Way = tuple[tuple[PathEvent, ...], tuple[Term, ...]]
@@ -385,7 +384,7 @@ def _of_operands(acts: Sequence[Act], first: int) -> dict[str, Term]:
 
 def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) -> PathEvent:
     """Return the event of an act whose operation has last read so many events before it, over registers and values read."""
-    value, cell, data = act.written, None, act.message is not None and act.message.data is not None
+    value, cell, data = act.written, None, act.fills
     if act.message is None:
         cell = act.cell
     else:
