@@ -87,7 +87,7 @@ DEPLOYED: Final = Folder(
             "the cells of remote atomics, and those that weaker orders give up",
             r"order-|(multipath|relaxed)-n(rw|aw|ar|lw)-",
         ),
-        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-"),
+        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-|operand-"),
         (
             "Protocols with atomics",
             "locks, tickets, barriers, queues, counters",
@@ -131,7 +131,7 @@ BARRIERS: Final = Folder(
     "Programs in which threads wait for each other by `barrier`. The first comment of each says what it is and why the "
     "answer is what it is, and where it comes from. `rdma-robust litmus/barriers/*.rdma` decides them.",
     (
-        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two)"),
+        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two|other)"),
         ("Programs", "exchanges, rounds, and a thread that does not come", r"barrier-"),
     ),
     ("hardware", hardware),

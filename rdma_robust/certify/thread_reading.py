@@ -374,6 +374,8 @@ def _nameless_request_of(op: cfg.Op) -> CardRequest | None:
         case cfg.Get(target, source):
             return CardRequest(source.card, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
         case cfg.RemoteRmw(target, source):
+            if op.operands:
+                reject("there are no rules here for operands of atomics in memory")
             return CardRequest(
                 source.card, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
             )

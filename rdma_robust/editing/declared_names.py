@@ -74,6 +74,10 @@ class DeclaredNames:
         """Return the variables of the node, or the registers of the thread, called `owner`."""
         return list(self._members.get(owner, {}).values())
 
+    def lanes(self, owner: str) -> list[DeclaredSymbol]:
+        """Return the lanes of the thread called `owner`."""
+        return list(self._lanes.get(owner, {}).values())
+
     def labels(self, owner: str) -> list[DeclaredSymbol]:
         """Return the labels of the thread called `owner`, and those of macros, which it may have too."""
         outer = (scope for name, scope in self._labels.items() if name in self._outer["macro"] and name != owner)

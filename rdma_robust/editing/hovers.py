@@ -32,7 +32,8 @@ MEANING: Final[dict[type, str]] = {
     "immediate it is a message too.",
     ast.SendStatement: "A message to a thread of another node. The NIC reads the source, then fills the receive "
     "buffer that the "
-    "other thread has posted for it. A polled message has found a buffer.",
+    "other thread has posted for it. A polled message has found a buffer. `a[0..3]` are words of an array: one message, and "
+    "one completion.",
     ast.Flag: "`unsignaled`: no poll takes a completion of this request. `inline`: the CPU reads the data when it posts, so "
     "its variable is free at once. `fenced`: a remote fence before this request. `on LANE`: its queue pair, else the one to "
     "the node that has no name; of a receive, that of its sender.",
@@ -40,7 +41,8 @@ MEANING: Final[dict[type, str]] = {
     "request on one. Completions and fences of one say nothing of any other.",
     ast.Immediate: "A number that the message carries: `r = rpoll THREAD` gives it to the other thread.",
     ast.PostedStatement: "Receive buffers that are posted before anything runs, in this order.",
-    ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
+    ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer. In "
+    "`b[0..3]` a shorter message leaves the rest as it is; a longer one than its buffer finds no room.",
     ast.RecvPollStatement: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
     ast.BarrierStatement: "Waits until all of these threads stand at such a barrier, or all threads without any. Then they "
     "go on; what a thread did before is before what the others do next. It orders nothing that cards still have to do: "
@@ -81,16 +83,33 @@ MEANING: Final[dict[type, str]] = {
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
     ast.HardwareDeclaration: "What the program runs on; options of the command line come first. Without a word: "
     "cpu sc, atomics hca, "
-    "order default, and reads as they are.",
+    "order default, reads as they are, rnr fault, and send queues with room for all.",
     ast.AllowLoopback: "The thread's own node may be the other end of a queue pair.",
 }
 """What a statement or declaration means."""
+
+BEHIND: Final = "; its memory lies behind the card of that other node: requests for it are of queue pairs to that"
+"""What `via` says of a node."""
 
 SAID_OF_WORDS: Final = {
     "relaxed": "; in a relaxed region, where an access may pass earlier ones of its queue pair",
     "sync": "; meant for synchronisation, which no behaviour depends on",
 }
 """What stands before the name of a variable, and what it says."""
+
+SETTINGS: Final = {
+    "cpu": "`sc`: what a CPU does takes effect at once. `tso`: stores and posted requests wait in a buffer, as on x86.",
+    "atomics": "`hca`: remote atomics exclude only each other. `glob`: every other access too.",
+    "order": "What is kept of the order of a queue pair: `default` as reliable connections have it, `multipath` with "
+    "adaptive routing, `relaxed` with relaxed ordering of PCIe, `none` what standards of libraries promise, `accumulate` "
+    "that with atomics of one word in order.",
+    "reads": "`ordered`: two gets of a queue pair read in order. `unordered`: they need not.",
+    "rnr": "What a message does that finds no buffer (receiver not ready): `fault`, or it is to `wait`, for ever if need "
+    "be, and with it what is behind it on its queue pair.",
+    "send depth": "`send depth N`: a send queue has room for N requests whose completions were not taken. One more is a "
+    "fault.",
+}
+"""What a word of a `hardware` line says."""
 
 WAITING: Final = {
     "await": "Waits until the condition is true. A thread that stands here for ever hangs.",
@@ -143,11 +162,20 @@ def _symbol(text: str, symbol: DeclaredSymbol) -> str:
     of = {"variable": f" of node {symbol.owner}", "array": f" of node {symbol.owner}"}
     owner = of.get(symbol.kind, f" of {symbol.owner}" if symbol.owner else "")
     said = text[symbol.whole.start : symbol.span.start].split() if symbol.kind in of else []
-    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{''.join(SAID_OF_WORDS.get(each, '') for each in said)}"
+    more = "".join(SAID_OF_WORDS.get(each, "") for each in said) + (
+        BEHIND if symbol.kind == "node" and " via " in whole else ""
+    )
+    return f"`{whole}`: {symbol.kind}{owner}, line {symbol.span.line}{more}"
 
 
 def _meaning(part: Any) -> str:
-    return WAITING[part.keyword] if isinstance(part, ast.Assume) else MEANING[type(part)]
+    match part:
+        case ast.Assume():
+            return WAITING[part.keyword]
+        case ast.HardwareSetting():
+            return SETTINGS[part.word.text]
+        case _:
+            return MEANING[type(part)]
 
 
 def _innermost(tree: Any, offset: int) -> Any:
@@ -160,7 +188,8 @@ def _innermost(tree: Any, offset: int) -> Any:
             todo.extend(part)
         elif hasattr(part, "__dataclass_fields__") and not isinstance(part, Span):
             inside = part.span.start <= offset <= part.span.end
-            if inside and (type(part) in MEANING or isinstance(part, ast.Assume)):
+            said = isinstance(part, ast.HardwareSetting) and part.word.text in SETTINGS
+            if inside and (said or type(part) in MEANING or isinstance(part, ast.Assume)):
                 found = part if found is None or _length(part.span) <= _length(found.span) else found
             if inside or isinstance(part, ast.Arm):
                 todo.extend(getattr(part, field.name) for field in fields(part))
@@ -192,13 +221,11 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
 
 def _rows(step: Step) -> Iterator[str]:
     for act in acts_of(step.op) if type(step.op) in TABLE else ():
-        bare = act.message is None or act.message.data is None
-        cell = act.cell if bare else None
+        cell = None if act.fills else act.cell
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
         if act.message is not None:
-            shown = (
-                f"no word, but takes a buffer of {act.peer}," if bare else f"a word of the buffer that {act.peer} has posted"
-            )
+            takes = "a word of the buffer that {} has posted" if act.fills else "no word, but takes a buffer of {},"
+            shown = takes.format(act.peer)
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
         if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:
             where = f"behind the card of {cell.card}"

@@ -24,6 +24,7 @@ from rdma_robust.orders.known_orders import BASE, order_table, told_in_full
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
 from rdma_robust.robustness.invariant import inductive_invariant
+from rdma_robust.robustness.searched_orders import takes_operands
 
 
 def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
@@ -39,6 +40,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     order = _order_of(outcome, options.model)
     if any(isinstance(step.op, BarrierWait) for thread in program.threads for _, _, step in thread.edges):
         raise SizeLimitError("the checker of certificates has no rules for barriers")
+    if takes_operands(program):
+        raise SizeLimitError("the checker of certificates has no rules for operands of atomics in memory")
     if program.memories and outcome.verdict is Verdict.ROBUST:
         raise SizeLimitError("no invariant is evidence for a program with memory behind a card")
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):

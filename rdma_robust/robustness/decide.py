@@ -27,7 +27,7 @@ from rdma_robust.robustness.passes import Context, DecisionPass, Passes, run_pas
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
-from rdma_robust.robustness.searched_orders import ARGUED, not_searched
+from rdma_robust.robustness.searched_orders import ARGUED, not_searched, takes_operands
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 from rdma_robust.semantics.waits import messages_wait
@@ -239,7 +239,7 @@ def _has_normal_form(program: Program) -> bool:
 
 def passes_for(program: Program, model: Model) -> Passes:
     """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
-    if not program.crowds or program.memories or model.order not in ARGUED:
+    if not program.crowds or program.memories or model.order not in ARGUED or takes_operands(program):
         return DECISION if _has_normal_form(program) and not not_searched(program, model) else BY_AXIOMS
     from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, Final
 
 from rdma_robust.errors import InternalError
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, conj, equals, negate, value_of
 from rdma_robust.language.flow.cfg import (
     BarrierWait,
     Cas,
@@ -68,6 +68,8 @@ class Act:
     reads nothing, what the last event of the operation that does has read. The operation completes with the event that is
     `completing`, and a poll of the queue pair can take that if it `completes`. What is all empty touches no word.
 
+    An `operand` is read, by the own card, for a later event of its operation, which reads the word that this is about.
+
     An event that is `joined` happens at the same moment as the one before it, for everybody: see :class:`Section`.
 
     `peer` is the other thread of the connection, of messages (the receiver), V and RP (the sender). `message` is what a
@@ -84,6 +86,7 @@ class Act:
     message: MessageContent | None = None
     joined: bool = False
     members: tuple[str, ...] = ()
+    operand: bool = False
 
     def __post_init__(self) -> None:
         if self.completes and not self.completing:
@@ -100,7 +103,7 @@ class Act:
         cells = self.reads if not self.writes else (*self.reads, *(cell for cell, _ in self.writes))
         if any(cell != cells[0] for cell in cells[1:]):
             raise InternalError(f"an event of several words is not supported here: {self}")
-        if self.message is not None and self.message.data is not None and not self.writes:
+        if self.fills and not self.writes:
             raise InternalError(f"a message whose buffer is not known is not supported here: {self}")
         return cells[0] if cells else None
 
@@ -109,6 +112,11 @@ class Act:
         """What the event writes, or carries."""
         carried = () if self.message is None else (self.message.data, self.message.imm)
         return (*(value for _, value in self.writes), *(value for value in carried if value is not None))
+
+    @property
+    def fills(self) -> bool:
+        """Whether the event is a message with data."""
+        return self.message is not None and self.message.data is not None
 
     @property
     def copies(self) -> bool:
@@ -124,8 +132,9 @@ class Act:
 class Case:
     """One way in which an operation can go: its events in program order, if `when` (over registers and VALUE) holds.
 
-    VALUE is what the first event that reads does, of a section `value_of(k)` what the k-th does; without `when` the
-    operation always goes so. No two cases hold together. With a `fault` that is reported, and the operation goes on.
+    VALUE is what the first event that reads does, of a section `value_of(k)` what the k-th does; the k-th operand of an
+    operation is `value_of(k)` too, and VALUE what is read behind all of them. Without `when` the operation always goes so.
+    No two cases hold together. With a `fault` that is reported, and the operation goes on.
     """
 
     acts: tuple[Act, ...] = ()
@@ -231,10 +240,11 @@ def _imm_put(op: ImmPut) -> tuple[Case, ...]:
 def _remote_rmw(op: RemoteRmw, written: tuple[Act, ...]) -> tuple[Case, ...]:
     """The answer, if there is one, carries the old value; where the operation writes, its own events are `written`. It
     completes with the last of them."""
+    operands = [Act(T.NLR, (cell,), operand=True) for cell in op.operands]
     answer = [] if op.target is None else [Act(T.NLW, (), ((op.target, VALUE),))]
 
     def answered(acts: tuple[Act, ...], when: Expr, fault: Fault | None = None) -> Case:
-        *first, last = (*acts, *answer)
+        *first, last = (*operands, *acts, *answer)
         return Case((*first, replace(last, completes=op.signaled, completing=True)), when, fault)
 
     cases = [] if op.when == FALSE else [answered(written, op.when)]
@@ -328,6 +338,11 @@ def cells_read(op: object, agent: Agent | None = None) -> frozenset[Cell]:
 def cells_written(op: object, agent: Agent | None = None) -> frozenset[Cell]:
     """Return the words that an operation may write (by this agent)."""
     return frozenset(cell for act in _by(op, agent) for cell, _ in act.writes)
+
+
+def operands_read(op: object) -> dict[str, Cell]:
+    """Return the operands in memory of an operation, by the names that its expressions have for what is read of them."""
+    return {value_of(k).name: act.reads[0] for k, act in enumerate(a for a in cases_of(op)[0].acts if a.operand)}
 
 
 def expressions_of(op: object) -> tuple[Expr, ...]:

@@ -18,8 +18,10 @@ TOGETHER: Final = (
     (EventType.NAR, EventType.NAW),
     (EventType.NAR, EventType.NLW),
     (EventType.NA, EventType.NLW),
+    (EventType.NLR, EventType.NAR),
+    (EventType.NLR, EventType.NA),
 )
-"""The types of a card's read and a write of one operation."""
+"""The types of a card's read of one operation and of what it carries a value to: a write, or the read behind an operand."""
 
 
 class OperationEvent(Protocol):
@@ -42,19 +44,24 @@ class OperationEvent(Protocol):
 
 
 def read_and_writes(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:
-    """Yield (read, write) for what the card reads and then writes in one operation, as places in `events`.
+    """Yield (read, write) for what the card reads and then writes in one operation, as places in `events`; also each of its
+    operands with the read behind them.
 
     `events` are those of one thread in program order. Such pairs are always ordered, whatever the order table says: the
     write carries the value that was read, or is that of the same read-modify-write.
     """
     read = -1
+    operands: list[int] = []
     for place, event in enumerate(events):
         if event.type in CARD_READS:
+            yield from ((operand, place) for operand in operands if _together(events[operand], event))
+            operands = [*operands, place] if event.type is EventType.NLR else []
             read = place
         elif read >= 0 and event.type in NIC_WRITE_TYPES and _together(events[read], event):
             yield read, place
+            operands = []
         else:
-            read = -1
+            read, operands = -1, []
 
 
 def data_and_messages(events: Sequence[OperationEvent]) -> Iterator[tuple[int, int]]:

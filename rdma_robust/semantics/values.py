@@ -14,7 +14,7 @@ from rdma_robust.expr import VALUE, Expr, constants, names, value_of
 from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Cell, Program, RecvPoll, Section, Step, Thread, named_lane, steps
 from rdma_robust.semantics.connections import buffers_for
-from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of
+from rdma_robust.semantics.event_table import Act, cases_of, expected_value, expressions_of, operands_read
 from rdma_robust.semantics.terms import Evaluator, read_at, term_of
 
 MAX_VALUATIONS = 512
@@ -151,7 +151,7 @@ def _compile(program: Program, thread: Thread, step: Step) -> _StepTerms:
     env = {name: read_at(i) for i, name in enumerate(used)}
     guard = term_of(step.guard, env)
     wanted = () if guard.const == 0 else tuple(term_of(expr, env).of for expr in exprs)
-    reads = tuple({cell: None for case in cases for act in case.acts for cell in act.reads})
+    reads = tuple({cell: None for case in cases for act in case.acts if not act.operand for cell in act.reads})
     receives = (step.op.sender, thread.name, step.op.lane) if isinstance(step.op, RecvPoll) else None
     return _StepTerms(used, guard.of, wanted, reads, tuple(stores), receives)
 
@@ -202,6 +202,7 @@ class _Analysis:
         if compiled.reads:
             first, *more = (self.cells[cell] for cell in compiled.reads)
             choices[VALUE.name] = read = first.union(*more) if more else first
+            choices |= {name: self.cells[cell] for name, cell in operands_read(step.op).items()}
             if isinstance(step.op, Section):
                 choices |= {value_of(k).name: self.cells[cell] for k, cell in enumerate(step.op.cells)}
         elif compiled.receives is not None:

@@ -245,7 +245,7 @@ def moves(
                     yield len(rest), local
                 continue
             read = _value(case.acts[first], rest[first]) if case.acts else None
-            here = env if read is None else {**env, VALUE.name: read}
+            here = env if read is None else {**env, VALUE.name: read, **_operands_in(case, rest)}
             if isinstance(step.op, Section):
                 if len(rest) < len(case.acts):
                     continue
@@ -265,8 +265,14 @@ def _read_by_section(events: Sequence[Event]) -> dict[str, int]:
     return {value_of(k).name: value for k, value in enumerate(read)}
 
 
+def _operands_in(case: Case, events: Sequence[Event]) -> dict[str, int]:
+    """What the events of a step have read of its operands in memory."""
+    read = (e.read for act, e in zip(case.acts, events, strict=False) if act.operand and e.read is not None)
+    return {value_of(k).name: value for k, value in enumerate(read)}
+
+
 def _gives_value(act: Act) -> bool:
-    return bool(act.reads) or act.type is EventType.RP
+    return (bool(act.reads) and not act.operand) or act.type is EventType.RP
 
 
 def _value(act: Act, e: Event) -> int | None:
@@ -291,7 +297,7 @@ def _consumed(step: Step, case: Case, env: Mapping[str, int], rest: Sequence[Eve
     A prefix of the thread may end between two of them.
     """
     remote = remote_of(step.op)
-    here = env
+    here = {**env, **_operands_in(case, rest)}
     if isinstance(step.op, Section):
         here = {**env, **_read_by_section(rest[: len(case.acts)])}
     for i, (act, e) in enumerate(zip(case.acts, rest, strict=False)):

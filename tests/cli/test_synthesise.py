@@ -65,6 +65,7 @@ def test_without_a_folder_they_are_printed(cli: Cli) -> None:
         (("cpu sc, cpu tso", "cpu sc"), "cpu is said twice"),
         (("cpu sc", "cpu tso", "--statements", "jump"), "`jump` is none of store, load,"),
         (("cpu sc", "cpu tso", "--size", "7"), "--size 7: it must be from 1 to 6"),
+        (("rnr wait", "rnr fault"), "`rnr wait` is no word of a `hardware` line and its value; expected cpu sc,"),
     ],
 )
 def test_mistakes(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
@@ -109,9 +110,13 @@ def _fits(s: Statement, t: int, shape: ProgramShape) -> bool:
     before = thread[: thread.index(s)]
     if s.source >= len(before) or before[s.source].kind in ("store", "load", "cas", "poll"):
         return False
-    peer = shape.words[before[s.source].word]
-    posted = [k for k, each in enumerate(before) if each.kind in ("put", "get") and shape.words[each.word] == peer]
+    pair = _queue_pair(shape, before[s.source])
+    posted = [k for k, each in enumerate(before) if each.kind != "poll" and _queue_pair(shape, each) == pair]
     return thread.count(s) == 1 and posted[:1] == [s.source]
+
+
+def _queue_pair(shape: ProgramShape, s: Statement) -> tuple[int, bool]:
+    return shape.words[s.word], s.kind.startswith("lane-")
 
 
 def differ(shape: ProgramShape, first: Model, second: Model) -> bool:
@@ -164,6 +169,10 @@ def _touches(shape: ProgramShape, word: int) -> bool:
 
 CASES = [
     pytest.param((Model(), Model(order="multipath")), ("put", "get", "poll"), 2, [((1, 1), (0,))], id="orders"),
+    pytest.param(
+        (Model(order="accumulate"), Model(order="none")), ("quiet-faa", "fetch"), 2, [((1,), (0,))], id="accumulates"
+    ),
+    pytest.param((Model(), Model(order="none")), ("lane-put", "put", "get"), 2, [((1,), (0,))], id="lanes"),
     pytest.param((Model(), Model(atomics="glob")), ("store", "cas", "remote-cas"), 2, [((0,), (0, 1))], id="atomics"),
     pytest.param(
         (Model(), Model(cpu="tso")),
@@ -178,6 +187,13 @@ CASES = [
 
 World = tuple[tuple[int, ...], tuple[int, ...]]
 """The nodes of words, and of threads."""
+
+
+def test_statements_about_queue_pairs_and_barriers_are_among_them() -> None:
+    texts = [shape_text(shape) for shape in shapes(4, ("lane-put", "flush", "load", "barrier"), 2)]
+    assert all(text.count("barrier") % text.count("thread") == 0 for text in texts)
+    assert any("flush qB" in text for text in texts) and any("barrier" in text for text in texts)
+    assert all(load_program(text, "shape.rdma") for text in texts)
 
 
 @pytest.mark.parametrize(("models", "kinds", "size", "worlds"), CASES)

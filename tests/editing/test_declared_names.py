@@ -213,3 +213,69 @@ def test_names_of_families() -> None:
     shown = hover(FAMILY, FAMILY.index("poll Peer"))
     assert shown is not None
     assert "Peer[0]" in shown.text
+
+
+QUEUE_PAIRS = """\
+hardware cpu tso, rnr wait, send depth 4
+node H { f }
+node G via H { d }
+node S { x }
+thread T on S {
+  qp bulk to H, ctl to H
+  put G.d = x on bulk
+  poll bulk or ctl or H
+  order H
+  send x to U on ctl
+  barrier T, U
+  start U
+}
+thread U on H {
+  qp other to S
+  posted f from T on ctl
+  rpoll T on ctl
+  flush other
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "offered"),
+    [
+        ("hardware ", {"cpu", "atomics", "order", "reads", "rnr"}),
+        ("hardware cpu tso, rnr ", {"fault", "wait"}),
+        ("node G via ", {"H", "G", "S"}),
+        ("qp bulk to H, ctl to ", {"H", "G", "S"}),
+        ("put G.d = x on ", {"bulk", "ctl"}),
+        ("poll bulk or ", {"bulk", "ctl", "H", "G", "S"}),
+        ("order ", {"bulk", "ctl", "H", "G", "S"}),
+        ("send x to ", {"T", "U"}),
+        ("barrier T, ", {"T", "U"}),
+        ("start ", {"T", "U"}),
+        ("thread U on ", {"H", "G", "S"}),
+        ("posted f from T on ", {"bulk", "ctl"}),
+        ("rpoll T on ", {"bulk", "ctl"}),
+        ("flush ", {"other", "H", "G", "S"}),
+    ],
+)
+def test_names_are_offered_where_they_may_stand(before: str, offered: set[str]) -> None:
+    at = QUEUE_PAIRS.index(before) + len(before)
+    assert {offer.text for offer in typing_offers(QUEUE_PAIRS, at)} == offered
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("rnr wait", "finds no buffer"),
+        ("cpu tso", "wait in a buffer"),
+        ("send depth", "room for N requests"),
+        ("G via", "behind the card of that other node"),
+        ("bulk to H", "lane of T"),
+        ("barrier T", "Waits until all of these threads"),
+        ("order H", "before it take effect before those behind it"),
+        ("flush other", "has taken effect"),
+        ("start U", "Lets a thread begin"),
+    ],
+)
+def test_new_words_say_what_they_mean(word: str, said: str) -> None:
+    shown = hover(QUEUE_PAIRS, QUEUE_PAIRS.index(word) + 1)
+    assert shown is not None and said in " ".join(shown.text.split())

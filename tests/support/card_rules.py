@@ -80,7 +80,7 @@ def may_happen(machine: DeployedMachine, t: int, queue: Queue) -> set[tuple[int,
 
 def _request(machine: DeployedMachine, t: int, posted: PostedRequest) -> Request:
     parts = events_of_request(machine.request(t, posted.command), posted)
-    stages = posted.stages or (TO_COME,) * len(parts)
+    stages = (*posted.stages, *(TO_COME,) * (len(parts) - len(posted.stages)))
     events = tuple((part.type, stage, part.message) for part, stage in zip(parts, stages, strict=True))
     return Request(events, posted.way < 0, parts[-1 if parts[0].type is T.NLR else 0].cell, posted.exempt)
 

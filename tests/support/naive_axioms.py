@@ -236,7 +236,7 @@ class Naive:
             return True, True
         if b.kind in CPU or a.remote != b.remote:
             return False, False
-        if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA"):
+        if a.op == b.op and a.kind in ("nlR", "nrR", "naR", "nA") and b.kind != "nlR":
             return True, True
         row, column = (("naR" if e.kind == "nA" else e.kind) for e in (a, b))
         if self.model.order in PROMISES and not {"nF", "nO"} & {row, column} and (row, column) != ("nrR", "nrR"):

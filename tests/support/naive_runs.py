@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.expr import VALUE, evaluate
+from rdma_robust.expr import VALUE, evaluate, value_of
 from rdma_robust.language.flow.cfg import (
     Cas,
     Cell,
@@ -171,9 +172,10 @@ class Runs:
                 for v in list(self.values[source]):
                     read = Ev("nrR", cell=source, remote=source.node, read=v)
                     yield [read, self.far("nlW", target, v, source.node, signaled)]
-            case RemoteRmw(target, source, new, when, signaled):
-                for v in list(self.values[source]):
-                    env = {**registers, VALUE.name: v}
+            case RemoteRmw(target, source, new, when, signaled, _, _, operands):
+                for v, *taken in product(*[sorted(self.values[cell]) for cell in (source, *operands)]):
+                    env = {**registers, VALUE.name: v, **{value_of(k).name: w for k, w in enumerate(taken)}}
+                    before = [Ev("nlR", cell=c, remote=source.node, read=w) for c, w in zip(operands, taken, strict=True)]
                     back = [] if target is None else [self.far("nlW", target, v, source.node, signaled)]
                     read = Ev("naR", cell=source, remote=source.node, read=v)
                     made = [read]
@@ -181,7 +183,7 @@ class Runs:
                         w = self.write(source, evaluate(new, env))
                         naw = Ev("naW", cell=source, remote=source.node, written=w)
                         made = [replace(read, kind="nA", written=w)] if self.model.atomics == "glob" else [read, naw]
-                    *first, last = [*made, *back]
+                    *first, last = [*before, *made, *back]
                     yield [*first, replace(last, completing=True, signaled=signaled)]
             case InlinePut(target, data, signaled):
                 for first, w in self.payload(data, target.node, registers):

@@ -70,21 +70,32 @@ _KINDS: Final[dict[str, dict[str, int]]] = {
         "quiet": 30, "faa": 16, "rcas": 8, "fetch": 12, "put": 8, "get": 5, "write": 8, "read": 18, "send": 3, "imm": 2,
         "rpoll": 3, "cas": 2, "assume": 5, "fence": 2, "flush": 2, "order": 2,
     },
+    "operands": {
+        "taking": 40, "quiet": 5, "rcas": 4, "faa": 4, "put": 16, "get": 8, "write": 20, "read": 16, "send": 3, "imm": 2,
+        "rpoll": 3, "cas": 3, "assume": 4, "fence": 2, "flush": 3, "order": 2, "mfence": 2,
+    },
 }  # fmt: skip
 _KINDS["unordered"] = _KINDS["weaker"] | {"flush": 4, "order": 5, "quiet": 4, "fetch": 3}
 
-_BUFFERED: Final = {"stores": 1.0, "mixed": 0.6, "answers": 0.3, "unordered": 0.3, "accumulated": 0.2} | dict.fromkeys(
-    ("weaker", "flushes", "acknowledged"), 0.15
-)
+_BUFFERED: Final = {
+    "stores": 1.0,
+    "mixed": 0.6,
+    "answers": 0.3,
+    "unordered": 0.3,
+    "accumulated": 0.2,
+    "operands": 0.25,
+} | dict.fromkeys(("weaker", "flushes", "acknowledged"), 0.15)
 """How many programs of a family have store buffers."""
 
-_WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35}
+_WEAKER: Final = {"weaker": 1.0, "flushes": 0.8, "answers": 0.35, "operands": 0.35}
 """How many programs of a family run on a weaker network."""
 
 _ORDER: Final = {"unordered": ("none", "none", "accumulate"), "acknowledged": ("multipath",), "accumulated": ("accumulate",)}
-"""The networks of the programs of a family. `accumulated` is none of the families that every test of these goes through."""
+_OTHERWISE: Final = {"operands": ("none", "accumulate")}
+"""The networks of the programs of a family; of one in `_OTHERWISE` some run on those. `accumulated` and `operands` are none
+of the families that every test of these goes through."""
 
-_COST: Final = {"quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
+_COST: Final = {"taking": 4, "quiet": 2, "fetch": 2, "put": 2, "get": 2, "rcas": 3, "faa": 3, "send": 2, "imm": 3, "cas": 2}
 
 
 def random_deployed(family: str, seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
@@ -184,12 +195,14 @@ def _hardware(rng: Random, family: str) -> dict[str, str]:
     buffered = _BUFFERED.get(family, 0.0)
     if buffered == 1 or (buffered and rng.random() < buffered):
         said["cpu"] = "tso"
-    many = ("atomics", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged", "accumulated")
+    many = ("atomics", "mixed", "weaker", "flushes", "answers", "unordered", "acknowledged", "accumulated", "operands")
     if family in many and rng.random() < 0.25:
         said["atomics"] = "glob"
     weaker = _WEAKER.get(family, 0.0)
     if weaker == 1 or (weaker and rng.random() < weaker):
         said["order"] = rng.choice(["multipath", "relaxed"])
+    if family in _OTHERWISE and rng.random() < 0.2:
+        said["order"] = rng.choice(_OTHERWISE[family])
     if family in _ORDER:
         said["order"] = rng.choice(_ORDER[family])
     if rng.random() < 0.25:
@@ -309,6 +322,8 @@ class _Writer:
                 return f"get {mine} = {far}{flags}"
             case "quiet":
                 return f"{self.quiet(far)}{flags}"
+            case "taking":
+                return f"{self.taking(thread, far, mine)}{flags}"
             case "fetch":
                 return f"get {mine} = fetch({far}){flags}"
             case "rcas":
@@ -322,6 +337,15 @@ class _Writer:
         cas = f"cas({far}, {rng.choice([0, 0, 1])}, {rng.choice([1, 2, 2])})"
         swap = f"swap({far}, {rng.choice([1, 2])})"
         return rng.choice([cas, cas, swap, *([f"faa({far}, 1)"] * 3 if self.domain else [])])
+
+    def taking(self, thread: _Thread, far: str, mine: str) -> str:
+        """An atomic operation with operands in memory, with an answer or without."""
+        rng, own = self.rng, self.cells[thread.node]
+        either = [rng.choice([rng.choice(own), rng.choice(own), rng.choice(["0", "1", "2", "r"])]) for _ in range(2)]
+        either[rng.randint(0, 1)] = rng.choice(own)
+        cas, swap = f"cas({far}, {either[0]}, {either[1]})", f"swap({far}, {rng.choice(own)})"
+        call = rng.choice([cas, cas, swap, *([f"faa({far}, {rng.choice(own)})"] * 2 if self.domain else [])])
+        return f"get {mine} = {call}" if rng.random() < 0.5 else call
 
     def flags(self, thread: _Thread, node: str) -> str:
         if self.rng.random() < (0.35 if "inline" in self.kinds else 0.15):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import TypeVar
@@ -32,6 +33,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
+from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outcomes
 from rdma_robust.semantics.trace import Event
@@ -67,7 +69,10 @@ def explanation(
     run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
     told = [copies_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
-    told.append(slots_text(needed_slots(crowd.program.threads)))
+    glob = _told(
+        "whether `atomics glob` would help", partial(_under_glob, outcome, options, limits), "", limits.share(0.3), left
+    )
+    told += [glob, slots_text(needed_slots(crowd.program.threads))]
     told += [f"Left out: {each}." for each in left]
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
@@ -136,6 +141,22 @@ def _told(what: str, work: Callable[[], Found], otherwise: Found, limits: Limits
         return otherwise
 
     return found_within(limits, work, leave_out)
+
+
+def _under_glob(outcome: Outcome, options: CheckOptions, limits: Limits) -> str:
+    """Return whether a program is robust where the atomics of cards exclude everything else, of one whose counterexample has
+    something between the read and the write of one; nothing for others."""
+    witness = outcome.witness
+    if options.model.atomics == "glob" or witness is None or all(e.relation != "rmw" for e in witness.cycle.edges):
+        return ""
+    exclusive = replace(options, hardware=replace(options.model, atomics="glob"))
+    match decide(outcome.program, exclusive, limits=limits.share(0.3)).verdict:
+        case Verdict.ROBUST:
+            return "Under `atomics glob` the program is robust."
+        case Verdict.NOT_ROBUST:
+            return "Under `atomics glob` the program is not robust either."
+        case Verdict.UNKNOWN:
+            return ""
 
 
 def _timeline(program: Program, witness: Witness, model: Model) -> Timeline:

@@ -16,11 +16,7 @@ from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import (
     Cell,
     Get,
-    ImmPut,
-    InlinePut,
     Op,
-    Payload,
-    Put,
     RemoteRmw,
     RFence,
     Rmw,
@@ -55,30 +51,27 @@ def results_read_early(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[
 
 def results_overwritten(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
     """Yield the writes to what a get or a remote atomic fetches in front of its poll (RR729)."""
-    for trail, cell, span in _written_early(flow, found, answer_word):
+    for trail, cell, span in _written_early(flow, found, lambda op: tuple(filter(None, [answer_word(op)]))):
         which = f"{quote(cell.name)} is written before the {_name(trail)} into it on line {trail.span.line} was polled"
         yield _warning("RR729", f"{which}, which may overwrite it", span, trail)
 
 
 def sources_overwritten(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
-    """Yield the writes to what a put or a message sends in front of its poll (RR722)."""
-    for trail, cell, span in _written_early(flow, found, source_word):
+    """Yield the writes to what a put or a message sends, or an atomic calculates with, in front of its poll (RR722)."""
+    for trail, cell, span in _written_early(flow, found, source_words):
         name = _name(trail)
         message = (
             f"{quote(cell.name)} is written before the {name} of it on line {trail.span.line} was polled: "
-            f"the {name.strip('`')} may send the new value"
+            f"the {name.strip('`')} may {'take' if isinstance(trail.op, RemoteRmw) else 'send'} the new value"
         )
         yield _warning("RR722", message, span, trail)
 
 
 def _written_early(
-    flow: ThreadFlow, found: list[RequestTrail], word: Callable[[Op | None], Cell | None]
+    flow: ThreadFlow, found: list[RequestTrail], words: Callable[[Op | None], tuple[Cell, ...]]
 ) -> Iterator[tuple[RequestTrail, Cell, Span]]:
-    """Yield the requests and their `word`, with each statement that writes it in front of the poll."""
-    for trail in found:
-        cell = word(trail.op)
-        if cell is None:
-            continue
+    """Yield the requests and their `words`, with each statement that writes one in front of the poll."""
+    for trail, cell in ((each, cell) for each in found for cell in words(each.op)):
         for span, edges in _statements(flow):
             if _written_by_others(edges, cell, trail) and trail.unpolled(span):
                 yield trail, cell, span
@@ -107,15 +100,12 @@ def answer_word(op: Op | None) -> Cell | None:
     return op.target if isinstance(op, Get | RemoteRmw) else None
 
 
-def source_word(op: Op | None) -> Cell | None:
-    """Return the word that the card reads to carry out a put or a message, None if there is none."""
-    match op:
-        case Put(source=cell):
-            return None if cell.hidden else cell
-        case Send(data=Payload() as data) | ImmPut(data=data) | InlinePut(data=data):
-            return None if data.inline or data.source is None or data.source.hidden else data.source
-        case _:
-            return None
+def source_words(op: Op | None) -> tuple[Cell, ...]:
+    """Return the words of the own node that the card reads to carry out a request: what it sends, or calculates with."""
+    if op is None:
+        return ()
+    read = (cell for act in acts_of(op) if act.type is EventType.NLR for cell in act.reads)
+    return tuple(dict.fromkeys(cell for cell in read if not cell.hidden))
 
 
 def _name(trail: RequestTrail) -> str:

@@ -111,6 +111,16 @@ def implied_by(name: str) -> frozenset[str]:
     return given_by(order_giving(frozenset({name}))) - {name}
 
 
+def with_implied(names: frozenset[str]) -> frozenset[str]:
+    """Return guarantees with what they come with together."""
+    return given_by(order_giving(names))
+
+
+def not_implied(names: frozenset[str]) -> frozenset[str]:
+    """Return the guarantees that come with no other one of these."""
+    return frozenset(name for name in names if not any(name in implied_by(other) for other in names))
+
+
 def _gives(table: OrderTable, guarantee: Guarantee) -> bool:
     if guarantee.name == RECEIVES:
         return table.receives == "earlier"

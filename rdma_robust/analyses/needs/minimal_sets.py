@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.needs.guarantees import COMPLETIONS, RECEIVES, guarantees, implied_by, order_giving
+from rdma_robust.analyses.needs.guarantees import (
+    COMPLETIONS,
+    RECEIVES,
+    guarantees,
+    implied_by,
+    not_implied,
+    order_giving,
+    with_implied,
+)
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.outcome import Outcome, Verdict, Witness
@@ -53,7 +61,8 @@ class MinimalSets:
 
     def breach_without(self, guarantee: str, names: Names) -> Breach | None:
         """Return a counterexample that the guarantees of a set forbid, but without this one do not."""
-        return next((each for each in self.breaches if each.forbidden_by & names == {guarantee}), None)
+        given = with_implied(names)
+        return next((each for each in self.breaches if each.forbidden_by & given == {guarantee}), None)
 
 
 def minimal_sets(program: Program, model: Model, decide: Decide, most: int = MOST_CHECKS) -> MinimalSets:
@@ -79,18 +88,19 @@ def minimal_sets(program: Program, model: Model, decide: Decide, most: int = MOS
             sets.append(names)
         elif outcome.witness is None:
             undecided.add(names)
-            left.append(f"with {', '.join(sorted(names)) or 'none'}: {outcome.reason}")
+            left.append(f"with {', '.join(sorted(not_implied(names))) or 'none'}: {outcome.reason}")
         else:
             breach = Breach(outcome, _least(asked - _grown(outcome.shown, outcome.witness, model, names, asked)))
             breaches.append(breach)
             candidates = met(candidates, breach.forbidden_by)
-    return MinimalSets(strongest, tuple(sets), tuple(breaches), tuple(left), checks)
+    return MinimalSets(strongest, tuple(map(not_implied, sets)), tuple(breaches), tuple(left), checks)
 
 
 def met(candidates: Sequence[Names], constraint: Names) -> list[Names]:
-    """Return the minimal sets that have one of `constraint` and include one of `candidates`, which are minimal."""
+    """Return the minimal sets that have one of `constraint` and include one of `candidates`, which are minimal; all of them
+    have what their guarantees come with."""
     found = {each for each in candidates if each & constraint}
-    longer = {each | {name} for each in candidates if not each & constraint for name in constraint}
+    longer = {with_implied(each | {name}) for each in candidates if not each & constraint for name in constraint}
     found |= {each for each in longer if not any(other < each or other == each for other in found)}
     least = [each for each in found if not any(other < each for other in found)]
     return sorted(least, key=lambda each: (len(each), sorted(each)))

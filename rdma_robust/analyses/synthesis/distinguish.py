@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rdma_robust.analyses.synthesis.program_shapes import ON_QUEUE_PAIRS, STATEMENTS, Key, ProgramShape, Statement, shapes
+from rdma_robust.analyses.synthesis.program_shapes import (
+    ADDS,
+    ALONE,
+    ON_LANES,
+    ON_QUEUE_PAIRS,
+    STATEMENTS,
+    Key,
+    ProgramShape,
+    Statement,
+    shapes,
+)
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
@@ -136,9 +146,13 @@ def shape_text(shape: ProgramShape) -> str:
     writer = _Text(shape)
     threads = [writer.thread(t) for t in range(len(shape.threads))]
     nodes = [f"node {_NODES[n]} {{ {', '.join(words)} }}" for n, words in sorted(writer.declared().items())]
-    adds = any(s.kind == "remote-faa" for thread in shape.threads for s in thread)
+    adds = any(s.kind in ADDS for thread in shape.threads for s in thread)
     domain = ["domain 0..15"] if adds else []
     return "\n".join([*domain, *nodes, *threads]) + "\n"
+
+
+def _lane(node: int) -> str:
+    return f"q{_NODES[node]}"
 
 
 class _Text:
@@ -164,15 +178,18 @@ class _Text:
         registers: list[str] = []
         lines = [self._statement(s, number, home, registers) for s in self.shape.threads[number]]
         head = [f"reg {', '.join(registers)}"] if registers else []
+        nodes = sorted({self.shape.words[s.word] for s in self.shape.threads[number] if s.kind in ON_LANES})
+        head += [f"qp {', '.join(f'{_lane(node)} to {_NODES[node]}' for node in nodes)}"] if nodes else []
         body = "\n".join(f"  {line}" for line in [*head, *lines])
         return f"thread T{number} on {_NODES[home]} {{\n{body}\n}}"
 
     def _statement(self, s: Statement, number: int, home: int, registers: list[str]) -> str:
-        if s.kind == "mfence":
+        if s.kind in ALONE:
             return s.kind
         if s.kind in ON_QUEUE_PAIRS:
-            posted = self.shape.threads[number][s.source]
-            return f"{s.kind} {_NODES[self.shape.words[posted.word]]}"
+            node, on_lane = self.shape.queue_pair(self.shape.threads[number][s.source])
+            return f"{s.kind} {_lane(node) if on_lane else _NODES[node]}"
+        on = f" on {_lane(self.shape.words[s.word])}" if s.kind in ON_LANES else ""
         word, there = _WORDS[s.word], f"{_NODES[self.shape.words[s.word]]}.{_WORDS[s.word]}"
         match s.kind:
             case "store":
@@ -181,12 +198,18 @@ class _Text:
                 return f"{self._register(registers)} = {word}"
             case "cas":
                 return f"{self._register(registers)} = cas({word}, 0, {self._value(s.word)})"
-            case "put":
-                return f"put {there} = {self._value(s.word)}"
+            case "put" | "lane-put":
+                return f"put {there} = {self._value(s.word)}{on}"
             case "copy":
                 return f"put {there} = {_WORDS[s.source]}"
-            case "get":
-                return f"get {self._answer(home)} = {there}"
+            case "get" | "lane-get":
+                return f"get {self._answer(home)} = {there}{on}"
+            case "fetch":
+                return f"get {self._answer(home)} = fetch({there})"
+            case "quiet-cas":
+                return f"cas({there}, 0, {self._value(s.word)})"
+            case "quiet-faa":
+                return f"faa({there}, {1 << self._value(s.word) - 1})"
             case "remote-cas":
                 return f"get {self._answer(home)} = cas({there}, 0, {self._value(s.word)})"
             case _:

@@ -11,22 +11,27 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Final
 
-WRITES: Final = frozenset({"store", "put", "cas", "remote-cas", "remote-faa"})
+ON_LANES: Final = frozenset({"lane-put", "lane-get"})
+ADDS: Final = frozenset({"remote-faa", "quiet-faa"})
+WRITES: Final = frozenset({"store", "put", "cas", "remote-cas", "quiet-cas", "lane-put"}) | ADDS
 OWN: Final = frozenset({"store", "load", "cas"})
-POSTED: Final = frozenset({"put", "copy", "get", "remote-cas", "remote-faa"})
+POSTED: Final = frozenset({"put", "copy", "get", "remote-cas", "quiet-cas", "fetch"}) | ADDS | ON_LANES
+ON_QUEUE_PAIRS: Final = ("poll", "rfence", "flush", "order")
+ALONE: Final = ("mfence", "barrier")
 STATEMENTS: Final = (
     *("store", "load", "cas", "put", "copy", "get", "remote-cas", "remote-faa", "poll", "rfence", "mfence"),
+    *("fetch", "quiet-cas", "quiet-faa", "lane-put", "lane-get", "flush", "order", "barrier"),
 )
-"""What programs are made of: `copy` is a put of a word, `put` one of a constant."""
+"""What programs are made of: `copy` is a put of a word, `put` one of a constant, `quiet-` atomics have no answer, and
+`lane-` requests are on a queue pair of their own. A `barrier` is one of all threads."""
 
-ON_QUEUE_PAIRS: Final = ("poll", "rfence")
-WITHOUT_WORDS: Final = (*ON_QUEUE_PAIRS, "mfence")
+WITHOUT_WORDS: Final = (*ON_QUEUE_PAIRS, *ALONE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Statement:
-    """A `kind` at word number `word`; `source` is the own word that a `copy` reads, and for a `poll` or `rfence` the number
-    of the statement of its thread whose queue pair it is about."""
+    """A `kind` at word number `word`; `source` is the own word that a `copy` reads, and for one of `ON_QUEUE_PAIRS` the
+    number of the statement of its thread whose queue pair it is about."""
 
     kind: str
     word: int = -1
@@ -36,7 +41,8 @@ class Statement:
 Threads = tuple[tuple[Statement, ...], ...]
 
 Key = tuple[tuple[int, tuple[tuple[str, int, int, int, int], ...]], ...]
-"""Of each thread its node, and of each statement its kind, its word and the node of that, the same of its source."""
+"""Of each thread its node, and of each statement its kind, its word and the node of that, the same of its source; of one
+about a queue pair the other node, and 1 on a lane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,10 @@ class ProgramShape:
     def size(self) -> int:
         return sum(map(len, self.threads))
 
+    def queue_pair(self, posted: Statement) -> tuple[int, bool]:
+        """Return the other node of a request, and whether it is on a lane."""
+        return self.words[posted.word], posted.kind in ON_LANES
+
     def key(self) -> Key:
         """Return what is the same for programs that differ in names and in the order of threads only."""
         return min(self._named(order) for order in permutations(range(len(self.threads))))
@@ -64,12 +74,12 @@ class ProgramShape:
             line = []
             for s in self.threads[t]:
                 touched = (s.word,) if s.kind != "copy" else (s.word, s.source)
-                if s.kind == "mfence":
+                if s.kind in ALONE:
                     line.append((s.kind, -1, -1, -1, -1))
                     continue
                 if s.kind in ON_QUEUE_PAIRS:
-                    peer = self.words[self.threads[t][s.source].word]
-                    line.append((s.kind, nodes.setdefault(peer, len(nodes)), -1, -1, -1))
+                    peer, on_lane = self.queue_pair(self.threads[t][s.source])
+                    line.append((s.kind, nodes.setdefault(peer, len(nodes)), 1 if on_lane else -1, -1, -1))
                     continue
                 numbers = [(words.setdefault(w, len(words)), nodes.setdefault(self.words[w], len(nodes))) for w in touched]
                 line.append((s.kind, *numbers[0], *(numbers[1] if len(numbers) > 1 else (-1, -1))))
@@ -109,12 +119,12 @@ def _compact(threads: Sequence[tuple[Statement, ...]], homes: Sequence[int], wor
 def shapes(size: int, kinds: Sequence[str], threads: int) -> list[ProgramShape]:
     """Return every program of `size` statements of `kinds` in at most so many threads that may show something, in a fixed
     order: every word is written, and touched twice at least, every poll has something to take, and the statements hang
-    together by the words that they share."""
+    together by the words that they share; and all threads have as many barriers."""
     found: dict[Key, ProgramShape] = {}
     for lengths in _lengths(size, size, threads):
         for made in _threads(lengths, kinds, 0):
             count = 1 + max((max(s.word, s.source if s.kind == "copy" else -1) for t in made for s in t), default=-1)
-            if not _shows(made, count):
+            if not _shows(made, count) or not _meet(made):
                 continue
             for homes, words in _places(made, count):
                 shape = ProgramShape(made, homes, words)
@@ -148,7 +158,7 @@ def _thread(
         yield before, words
         return
     for kind in kinds:
-        if kind == "mfence":
+        if kind in ALONE:
             nexts = [(Statement(kind), words)]
         elif kind in ON_QUEUE_PAIRS:
             posted = [k for k, s in enumerate(before) if s.kind in POSTED]
@@ -184,6 +194,12 @@ def _shows(threads: Threads, count: int) -> bool:
             old, new = group[t], group[each[0]]
             group = [new if g == old else g for g in group]
     return len(set(group)) == 1
+
+
+def _meet(threads: Threads) -> bool:
+    """Whether all threads, of which there are several, have as many barriers."""
+    numbers = {sum(s.kind == "barrier" for s in thread) for thread in threads}
+    return numbers == {0} or (len(numbers) == 1 and len(threads) > 1)
 
 
 def _places(threads: Threads, count: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -225,16 +241,16 @@ def _words(
 def _polls_find(shape: ProgramShape) -> bool:
     """Whether every poll has a completion to take. Of the statements of a queue pair a poll or fence names the first."""
     for thread in shape.threads:
-        open_: dict[int, int] = {}
-        first: dict[int, int] = {}
+        open_: dict[tuple[int, bool], int] = {}
+        first: dict[tuple[int, bool], int] = {}
         for k, s in enumerate(thread):
             if s.kind in POSTED:
-                peer = shape.words[s.word]
-                open_[peer] = open_.get(peer, 0) + 1
-                first.setdefault(peer, k)
+                pair = shape.queue_pair(s)
+                open_[pair] = open_.get(pair, 0) + 1
+                first.setdefault(pair, k)
             elif s.kind in ON_QUEUE_PAIRS:
-                peer = shape.words[thread[s.source].word]
-                open_[peer] -= s.kind == "poll"
-                if open_[peer] < 0 or first[peer] != s.source:
+                pair = shape.queue_pair(thread[s.source])
+                open_[pair] -= s.kind == "poll"
+                if open_[pair] < 0 or first[pair] != s.source:
                     return False
     return True

@@ -49,7 +49,8 @@ def synthesise_command(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="What programs have: store, load, cas, put, copy, get, remote-cas, remote-faa, poll, rfence, mfence.",
+            help="What programs have: store, load, cas, put, copy, get, remote-cas, remote-faa, poll, rfence, mfence, "
+            "fetch, quiet-cas, quiet-faa, lane-put, lane-get, flush, order, barrier.",
             show_default="by the settings",
         ),
     ] = None,
@@ -74,16 +75,17 @@ def synthesise_command(
 def _setting(words: str) -> Setting:
     from rdma_robust.language.check.program_lines import WORDS  # noqa: PLC0415
 
+    of_models = {word: said for word, said in WORDS.items() if said[0] in Model.__dataclass_fields__}
     found: dict[str, object] = {}
     for pair in words.split(","):
         match pair.split():
-            case [word, value] if word in WORDS and value in WORDS[word][1]:
-                field, values = WORDS[word]
+            case [word, value] if word in of_models and value in of_models[word][1]:
+                field, values = of_models[word]
                 if field in found:
                     raise UsageError(f"--between {quote(words)}: {word} is said twice")
                 found[field] = values[value]
             case _:
-                known = [f"{word} {value}" for word, (_, values) in WORDS.items() for value in values]
+                known = [f"{word} {value}" for word, (_, values) in of_models.items() for value in values]
                 near = did_you_mean(" ".join(pair.split()), known)
                 what = f"{quote(pair.strip())} is no word of a `hardware` line and its value"
                 raise UsageError(f"--between: {what}; {near or 'expected ' + listing(known)}")

@@ -146,21 +146,18 @@ class Lowering:
 
     def remote_rmw(
         self,
-        source: VariableAccess,
-        target: VariableAccess | None,
-        make: Callable[[cfg.Cell, cfg.Cell | None], cfg.RemoteRmw],
+        accesses: list[VariableAccess],
+        make: Callable[[list[cfg.Cell]], cfg.RemoteRmw],
         operands: list[tuple[ResolvedExpr, str]],
         written: tuple[ResolvedExpr, str] | None,
     ) -> StatementSteps:
-        """`get target = ...`: an atomic operation on a word of another node, `source`; the answer may go nowhere.
+        """`get target = ...`: an atomic operation on a word of another node.
 
         The `operands` are evaluated when it is posted; the one of them that is `written` must be in the domain.
         """
         checks = [_division(*operand) for operand in operands]
         checks += [] if written is None else [self._overflow(*written)]
-        if target is None:
-            return self._touch([source], checks, lambda cells: make(cells[0], None), ())
-        return self._touch([target, source], checks, lambda cells: make(cells[1], cells[0]), ())
+        return self._touch(accesses, checks, make, ())
 
     def nondet(
         self, register: str, low: ResolvedExpr | None, high: ResolvedExpr | None, texts: tuple[str, str]

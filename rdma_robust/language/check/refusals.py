@@ -88,6 +88,8 @@ def _unproven(op: cfg.Op) -> str:
             return f"`order`: {_INSTEAD}"
         case cfg.InlinePut():
             return f"inline data: {_INSTEAD}"
+        case cfg.RemoteRmw(operands=(_, *_)):
+            return f"a remote atomic with an operand in memory: {_INSTEAD}, or read it into a register first"
         case cfg.RemoteRmw(wraps=(_, _)):
             return f"a remote `faa` that starts again at the other end of a domain: {_INSTEAD}, or leave the `domain` out"
         case cfg.RemoteRmw(target=None):

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from rdma_robust.diagnose import Hint, quote
 from rdma_robust.errors import Edit
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate
+from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, equals, names, negate, value_of
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import PayloadSource, StatementSteps
 from rdma_robust.language.check.lanes import QueuePairChecker
@@ -20,7 +20,7 @@ from rdma_robust.language.check.meaning import in_domain, wrapped
 from rdma_robust.language.check.names import NodeNames, QueuePairName, Register, SharedVariable
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.check.rewrites import insertion, span_between
-from rdma_robust.language.check.threads import VariableAccess
+from rdma_robust.language.check.threads import ResolvedExpr, VariableAccess
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -517,11 +517,7 @@ class RequestChecker(QueuePairChecker):
         words = self._get_flags(statement, word if answer is None else "get")
         target = None if answer is None else self.own_cell(answer, "`get` writes to a variable of this node")
         source = self.remote_cell(call.target, statement)
-        values = []
-        for operand in operands:
-            value = self.names.private(operand, f"the operands of a remote `{word}` are handed over when it is posted")
-            self.names.warn_outside(value.expr, operand.span)
-            values.append(value)
+        values, memory = self._operands_of(word, operands)
         if word == "faa":
             self.names.require_domain(call, word)
         if (target is None and answer is not None) or source is None:
@@ -533,12 +529,47 @@ class RequestChecker(QueuePairChecker):
         texts = list(zip(values, map(printer.expression, operands), strict=True))
         change = self._change(call, word, [value.expr for value in values])
 
-        def make(of: cfg.Cell, to: cfg.Cell | None) -> cfg.RemoteRmw:
-            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps, pair.lane)
+        def make(cells: list[cfg.Cell]) -> cfg.RemoteRmw:
+            to, (of, *own) = (None, cells) if target is None else (cells[0], cells[1:])
+            return cfg.RemoteRmw(to, of, change.new, change.when, signaled, change.wraps, pair.lane, tuple(own))
 
         written = texts[-1] if word in ("cas", "swap") else None
-        lowered = self.lowering(statement).remote_rmw(source, target, make, texts, written)
+        accesses = [*([] if target is None else [target]), source, *memory]
+        lowered = self.lowering(statement).remote_rmw(accesses, make, texts, written)
         return self._fenced(statement, pair, words, lowered)
+
+    def _operands_of(self, word: str, operands: list[ast.Expr]) -> tuple[list[ResolvedExpr], list[VariableAccess]]:
+        """Return the operands of a remote atomic, and those words of this node that are operands as they stand, which its
+        card reads: `value_of` their number is what they hold."""
+        values: list[ResolvedExpr] = []
+        memory: list[VariableAccess] = []
+        for operand in operands:
+            found = self._own_word(operand)
+            if found is not None:
+                values.append(ResolvedExpr(value_of(len(memory)), None, operand.span))
+                memory.append(found)
+                continue
+            value = self.names.private(
+                operand,
+                f"a remote `{word}` takes operands along when it is posted, but for a variable that stands alone",
+            )
+            self.names.warn_outside(value.expr, operand.span)
+            values.append(value)
+        return values, memory
+
+    def _own_word(self, operand: ast.Expr) -> VariableAccess | None:
+        """Return the access to a variable of this node that an operand is as it stands, None if it is anything else."""
+        if not isinstance(operand, ast.Ref):
+            return None
+        name, node = operand.name.text, self.thread.node
+        if operand.owner is not None:
+            node = self.world.nodes.get(operand.owner.text)
+        elif name in self.thread.registers or name in self.world.constants:
+            return None
+        if node is None or not self.names.reaches(node) or name not in node.variables:
+            return None
+        found = self.names.find(operand)
+        return self.names.access(operand, found) if isinstance(found, SharedVariable) else None
 
     def _change(self, call: ast.AtomicCall, word: str, values: list[Expr]) -> _Change:
         match word:

@@ -154,11 +154,12 @@ def operation(op: cfg.Op) -> str:
                 f"nondet {'-' if low is None else canonical_expression(low)} "
                 f"{'-' if high is None else canonical_expression(high)}"
             )
-        case cfg.RemoteRmw(target, source, new, when, signaled, wraps):
+        case cfg.RemoteRmw(target, source, new, when, signaled, wraps, _, operands):
             wrapped = "" if wraps is None else f" wraps {canonical_expression(wraps[0])}{_fault(wraps[1])}"
             change = f"{canonical_expression(new)} if {canonical_expression(when)}{wrapped}{_signaled(signaled)}"
             answer = "" if target is None else f"get {_cell(target.node, target.name)} = "
-            return f"{answer}rmw{'' if answer else ' of'} {_cell(source.node, source.name)} = {change}"
+            taking = "".join(f" taking {_cell(cell.node, cell.name)}" for cell in operands)
+            return f"{answer}rmw{'' if answer else ' of'} {_cell(source.node, source.name)} = {change}{taking}"
         case cfg.InlinePut(target, data, signaled):
             return f"put {_cell(target.node, target.name)} = {_payload(data)}{_signaled(signaled)}"
         case cfg.Send(to, node, data, signaled):

@@ -156,7 +156,10 @@ class RemoteRmw:
     those of the moment of posting.
 
     With `wraps` and a condition over the same, such a step is reported where it is true (a `faa` that leaves the domain
-    and starts again at its other end); the thread goes on."""
+    and starts again at its other end); the thread goes on.
+
+    Its `operands` are words of the own node that the own card reads before, one after the other; `value_of(k)` is what it
+    has read of the k-th, in all three."""
 
     target: Cell | None
     source: Cell
@@ -165,6 +168,7 @@ class RemoteRmw:
     signaled: bool = True
     wraps: tuple[Expr, Fault] | None = None
     lane: str = ""
+    operands: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

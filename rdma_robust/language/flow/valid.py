@@ -283,6 +283,8 @@ class _Thread:
             case cfg.Get(target, source) | cfg.RemoteRmw(target, source, _, _):
                 if target is not None:
                     yield from self._own(target, cells)
+                for operand in step.op.operands if isinstance(step.op, cfg.RemoteRmw) else ():
+                    yield from self._own(operand, cells)
                 yield from self._remote(source, cells, step.op.lane)
             case cfg.Poll(node, lane) | cfg.RFence(node, lane) | cfg.Flush(node, lane) | cfg.OrderFence(node, lane):
                 yield from self._queue_pair(node, lane)
@@ -334,6 +336,8 @@ class _Thread:
         value = registers | {VALUE.name}
         if isinstance(step.op, cfg.Section):
             value = registers | {value_of(k).name for k in range(len(step.op.cells))}
+        elif isinstance(step.op, cfg.RemoteRmw):
+            value |= {value_of(k).name for k in range(len(step.op.operands))}
         yield from wrong_in(
             step.guard, value if isinstance(step.op, cfg.Read | cfg.Rmw | cfg.Section) else registers, has_domain=has_domain
         )

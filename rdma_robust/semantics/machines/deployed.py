@@ -217,7 +217,7 @@ class DeployedMachine(CardMachine):
         way = NOWHERE
         if request.decided or request.inline != NOWHERE:
             way = request.way(entry.env, entry.value)
-        stages = (TO_COME,) * len(request.ways[way].parts) if way != NOWHERE else ()
+        stages = (TO_COME,) * (len(request.ways[way].parts) if way != NOWHERE else request.opening)
         thread = state.threads[t]
         ahead = self.codes[t].polls_ahead[thread.point][command.qp]
         taken = not (request.signaled and ahead)

@@ -218,10 +218,14 @@ class CardMachine:
         if atomic and part.cell in locked:
             return None
         value = memory[part.cell]
+        if part.act.operand:
+            env = request.with_operand(posted.env, at.event, value)
+            posted = posted._replace(env=env, stages=with_value(posted.stages, at.event, OVER))
+            return self._served(state, Action(t, Verb.NIC_READ, request.step, value, act=part.act, at=at), state, at, posted)
         way = request.way(posted.env, value) if posted.way == NOWHERE else posted.way
         chosen = request.ways[way]
         part = chosen.parts[at.event]
-        stages = posted.stages or (TO_COME,) * len(chosen.parts)
+        stages = (*posted.stages, *(TO_COME,) * (len(chosen.parts) - len(posted.stages)))
         posted = posted._replace(value=value, way=way, stages=with_value(stages, at.event, OVER))
         written = None
         if part.writes:

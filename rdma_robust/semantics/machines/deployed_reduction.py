@@ -92,11 +92,9 @@ def _read_before(machine: DeployedMachine, t: int, earlier: Queue, part: CardEve
     pushing = sum(waits.bit for waits in machine.rules.values() if waits.flushed & bit)
     for posted in earlier:
         request = machine.request(t, posted.command)
-        if posted.way == NOWHERE:
-            if request.union & pushing:
-                return True
-            continue
-        for each, stage in zip(events_of_request(request, posted), posted.stages, strict=True):
+        if posted.way == NOWHERE and request.union & pushing:
+            return True
+        for each, stage in zip(events_of_request(request, posted), posted.stages, strict=False):
             if stage == TO_COME and machine.rules[each.kind].bit & pushing and not each.buffered:
                 return True
     return False

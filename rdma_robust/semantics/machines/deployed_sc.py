@@ -33,13 +33,15 @@ from rdma_robust.semantics.waits import no_buffer, no_room
 
 class InFlight(NamedTuple):
     """A request that the thread has begun, by its command's number: the way that it goes, the number of its next event,
-    and what was read last; `registers` are those that it has taken along, None where its thread still stands at it."""
+    and what was read last; `registers` are those that it has taken along, None where its thread still stands at it, and
+    `operands` what was read of those in memory."""
 
     command: int
     way: int
     event: int
     value: int
     registers: Registers | None = None
+    operands: Registers = ()
 
 
 class DeployedScThread(NamedTuple):
@@ -200,13 +202,15 @@ class DeployedScMachine:
         faults: tuple[Fault, ...] = ()
         taken = thread.registers if carried.registers is None else carried.registers
         after, written = state, None
-        if part.reads:
+        if part.act.operand:
+            carried = carried._replace(operands=(*carried.operands, state.memory[part.cell]))
+        elif part.reads:
             value = state.memory[part.cell]
-            way = request.way(taken, value) if carried.way == NOWHERE else carried.way
+            way = request.way((*taken, *carried.operands), value) if carried.way == NOWHERE else carried.way
             carried = carried._replace(way=way, value=value)
             part = request.ways[way].parts[carried.event]
             faults = () if (fault := request.ways[way].fault) is None else (fault,)
-        env = (*taken, carried.value)
+        env = (*taken, *carried.operands, carried.value)
         if part.message:
             sent = self._sent(state, t, request, part, env)
             if sent is None:
@@ -220,10 +224,11 @@ class DeployedScMachine:
             verb = Verb.NIC_READ if part.reads else Verb.NIC_WRITE
             action = Action(t, verb, command.step, read, written, act=part.act)
         elif part.reads:
-            action = Action(t, Verb.NIC_READ, command.step, carried.value, act=part.act)
+            read = carried.operands[-1] if part.act.operand else carried.value
+            action = Action(t, Verb.NIC_READ, command.step, read, act=part.act)
         else:
             action = Action(t, Verb.FENCE, command.step, act=part.act)
-        if carried.event + 1 < len(request.ways[carried.way].parts):
+        if carried.event + 1 < len(request.ways[max(carried.way, 0)].parts):
             yield self._carrying(after, action, carried._replace(event=carried.event + 1), place, faults)
             return
         unpolled = with_value(thread.unpolled, command.qp, thread.unpolled[command.qp] + request.signaled)

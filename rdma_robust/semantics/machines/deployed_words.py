@@ -58,7 +58,8 @@ def in_pipe(request: CardRequest, posted: PostedRequest) -> str:
     if posted.way != NOWHERE and TO_COME not in posted.stages:
         return ""
     read = posted.way != NOWHERE and any(
-        part.reads and stage == OVER for part, stage in zip(events_of_request(request, posted), posted.stages, strict=True)
+        part.reads and not part.act.operand and stage == OVER
+        for part, stage in zip(events_of_request(request, posted), posted.stages, strict=True)
     )
     return f"{request.step.text} (read {posted.value})" if read else request.step.text
 

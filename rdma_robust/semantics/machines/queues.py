@@ -29,7 +29,8 @@ class PostedRequest(NamedTuple):
     """A request that the card has, by its command's number.
 
     `env` are the registers that it took along, `value` is what it has read last, and `way` the way in which it goes, NOWHERE
-    while that depends on what it is still to read. `stages` has an entry for every event of its way. `buffer` is the word
+    while that depends on what it is still to read. `stages` has an entry for every event of its way, or so far of those that
+    all its ways begin with. `buffer` is the word
     that its message fills, NOWHERE if it has taken none yet. `polled`: no poll will take its completion (any more). `told`:
     its receiver will get no receive completion for it (any more). `number`: that among its thread's
     requests, from 1; 0 where the machine does not number them. `exempt`: how many requests of the queue pair behind it were
@@ -97,13 +98,14 @@ def ready(
             if stage == OVER:
                 continue
             waits = rule(posted, part)
+            own = reads and waits_for_own_reads(part)
             late = bool(waits.done & undone or waits.polled & told or waits.on_word & undone_at.get(part.cell, 0))
             if stage == BUFFERED:
                 held = late
             elif part.buffered:
-                held = bool(waits.issued & unissued) or reads or (part.message and messages_wait)
+                held = bool(waits.issued & unissued) or own or (part.message and messages_wait)
             else:
-                held = bool(waits.issued & unissued or waits.flushed & buffered) or late
+                held = bool(waits.issued & unissued or waits.flushed & buffered) or late or own
             if not held:
                 yield place, number
             undone |= waits.bit | union
@@ -115,6 +117,11 @@ def ready(
                 messages_wait |= part.message and in_order
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
+
+
+def waits_for_own_reads(part: CardEvent) -> bool:
+    """Return whether an event needs what earlier events of its request read: two operands are read in either order."""
+    return not part.act.operand
 
 
 def _landing(
@@ -151,9 +158,9 @@ def _request(requests: Sequence[CardRequest | None], posted: PostedRequest) -> C
 
 
 def _events(requests: Sequence[CardRequest | None], posted: PostedRequest) -> Iterator[tuple[CardEvent, int]]:
-    """Yield the events of a request with how far they are; of one that may go in several ways the first, which is a read."""
-    parts = events_of_request(_request(requests, posted), posted)
-    yield from zip(parts[:1], (TO_COME,), strict=True) if posted.way == NOWHERE else zip(parts, posted.stages, strict=True)
+    """Yield the events of a request with how far they are; of one that may go in several ways those that are reads before
+    it is known which."""
+    return zip(events_of_request(_request(requests, posted), posted), posted.stages, strict=False)
 
 
 def is_complete(requests: Sequence[CardRequest | None], posted: PostedRequest) -> bool:

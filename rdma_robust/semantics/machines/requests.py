@@ -8,17 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.expr import TRUE, VALUE, Expr, Name, names
+from rdma_robust.expr import TRUE, VALUE, Expr, is_value, names
 from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
-from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of
+from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, operands_read
 from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
 from rdma_robust.semantics.machines.nic_rules import kind_bits
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
 from rdma_robust.semantics.order_table import visible_when_polled
-from rdma_robust.semantics.terms import Evaluator, read_at, term_of
+from rdma_robust.semantics.terms import Evaluator, Term, read_at, term_of
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 NOWHERE: Final = -1
@@ -72,7 +72,8 @@ class CardRequest:
     """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
 
     `needs` are the registers whose values it takes along, by number. `connection` is the number of the one that its message
-    goes over, or NOWHERE. `union` are the kinds of events that it may make, as bits of :func:`nic_rules.kind_bits`.
+    goes over, or NOWHERE. Of so many `operands` in memory the values stand behind the registers, once they are read.
+    `union` are the kinds of events that it may make but for operands, as bits of :func:`nic_rules.kind_bits`.
     """
 
     step: Step
@@ -82,6 +83,7 @@ class CardRequest:
     signaled: bool
     connection: int
     union: int
+    operands: int = 0
 
     @property
     def decided(self) -> bool:
@@ -89,8 +91,18 @@ class CardRequest:
         return len(self.ways) == 1
 
     def taken(self, registers: Registers) -> Registers:
-        """Return the registers that it takes along, with 0 for all others."""
-        return tuple([value if i in self.needs else 0 for i, value in enumerate(registers)])
+        """Return the registers that it takes along, with 0 for all others and for operands in memory."""
+        return (*[value if i in self.needs else 0 for i, value in enumerate(registers)], *(0,) * self.operands)
+
+    @property
+    def opening(self) -> int:
+        """How many events it has before it is known which way it goes: operands, and the read behind them."""
+        return self.operands + 1
+
+    def with_operand(self, env: Registers, number: int, value: int) -> Registers:
+        """Return what it has taken along, where this was read of an operand."""
+        place = len(env) - self.operands + number
+        return (*env[:place], value, *env[place + 1 :])
 
     def way(self, env: Registers, value: int) -> int:
         """Return which way it goes, by its number, where this value was read."""
@@ -117,8 +129,8 @@ class _Compiler:
     def __init__(self, program: Program, thread: Thread, model: Model) -> None:
         self.model = model
         self.slots = {name: i for i, (name, _) in enumerate(thread.registers)}
-        self.env = {name: read_at(i) for name, i in self.slots.items()}
-        self.env[VALUE.name] = read_at(len(self.slots))
+        self.registers = {name: read_at(i) for name, i in self.slots.items()}
+        self.env: dict[str, Term] = {}
         self.cells = {cell: i for i, cell in enumerate(program.cells)}
         self.threads = {each.name: i for i, each in enumerate(program.threads)}
         self.number = self.threads[thread.name]
@@ -128,6 +140,9 @@ class _Compiler:
 
     def request(self, step: Step) -> CardRequest:
         cases = cases_of(step.op, self.model)
+        operands = {name: read_at(len(self.slots) + k) for k, name in enumerate(operands_read(step.op))}
+        value = read_at(len(self.slots) + len(operands))
+        self.env = {**self.registers, **operands, VALUE.name: value}
         acts = [act for case in cases for act in case.acts]
         first = cases[0].acts[0]
         inline = first.agent is Agent.CPU
@@ -137,7 +152,7 @@ class _Compiler:
         for act in acts:
             used += [value for _, value in act.writes]
             used += [e for e in ((act.message.data, act.message.imm) if act.message else ()) if e is not None]
-        needs = {self.slots[n] for expr in used for n in names(expr) if Name(n) != VALUE}
+        needs = {self.slots[n] for expr in used for n in names(expr) if not is_value(n)}
         lane, to = named_lane(step.op), next((act.peer for act in acts if act.peer is not None), None)
         return CardRequest(
             step,
@@ -146,7 +161,8 @@ class _Compiler:
             tuple(sorted(needs)),
             any(act.completes for act in acts),
             NOWHERE if to is None else self.connections[self.number, self.threads[to], lane],
-            sum({self.bits[part.kind] for way in ways for part in way.parts}),
+            sum({self.bits[part.kind] for way in ways for part in way.parts if not part.act.operand}),
+            len(operands),
         )
 
     def _way(self, case: Case, inline: bool, asked: Cell | None) -> RequestWay:

@@ -302,12 +302,13 @@ class _Local:
         request = self.requests[command.number]
         if request is None or request.inline >= 0 or not request.ways[0].parts[0].reads:
             return True
-        value = memory[request.ways[0].parts[0].cell]
-        parts = request.ways[request.way(registers, value)].parts
+        *operands, value = [memory[part.cell] for part in request.ways[0].parts[: request.opening]]
+        env = (*registers, *operands)
+        parts = request.ways[request.way(env, value)].parts
         answers = [part for part in parts if part.writes]
         if not answers or any(part.type is not EventType.NLW for part in answers):
             return True
-        return any(part.value is None or memory[part.cell] != part.value((*registers, value), 0) for part in answers)
+        return any(part.value is None or memory[part.cell] != part.value((*env, value), 0) for part in answers)
 
     def _standing(self, place: ThreadPlace) -> tuple[RestKind, tuple[Step, ...]]:
         """A place that the thread does not leave."""

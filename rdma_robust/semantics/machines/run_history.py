@@ -18,6 +18,7 @@ from rdma_robust.semantics.machines.chosen import AnyRdmaMachine
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import DeployedState
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
+from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.trace import Event, EventType
 
@@ -152,11 +153,14 @@ class RunHistory:
         requested = self.requests[action.thread, number]
         if len(requested.cases) > 1:
             queue = after.threads[action.thread].queues[action.at[0]]
-            left = [requested.cases[posted.way] for posted in queue if posted.number == number]
+            ways = [posted.way for posted in queue if posted.number == number]
             # A request of which nothing is left to happen is forgotten: this was its last event.
-            requested.cases = left or [case for case in requested.cases if case[-1].act == action.act][:1]
-        happened = requested.cases[0][action.at[2]]
-        happened.number, happened.action, happened.cell = self.moves, action, action.cell
+            left = [requested.cases[way] for way in ways if way != NOWHERE]
+            if NOWHERE not in ways:
+                requested.cases = left or [case for case in requested.cases if case[-1].act == action.act][:1]
+        for case in requested.cases:
+            happened = case[action.at[2]]
+            happened.number, happened.action, happened.cell = self.moves, action, action.cell
 
     def program_order(self, t: int) -> list[RunEvent]:
         """Return the events of a thread; of a request that may still go in several ways those of the first."""

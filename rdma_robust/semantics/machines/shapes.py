@@ -16,9 +16,10 @@ from rdma_robust.semantics.trace import EventType
 class OperationShape:
     """An operation as the machines run it: at once by the CPU, or by the card, which moves one word or none.
 
-    The CPU reads `source`, and writes `value` to `target` if `succeeds` holds (None: always). The card makes the events
-    `nic`, of the queue pair towards `remote`: two that copy `source` to `target`, or one that touches no word. Where it
-    `flushes` that queue pair, the CPU waits until all that it was handed has taken effect.
+    The CPU, or for a request first of all the card, reads `source`; the CPU writes `value` to `target` if `succeeds` holds
+    (None: always). The card makes the events `nic`, of the queue pair towards `remote`: two that copy `source` to
+    `target`, or one that touches no word. Where it `flushes` that queue pair, the CPU waits until all that it was handed
+    has taken effect.
 
     `deployed` is what only the machines of RDMA as deployed run. Such a request makes the events `nic` if it does all that
     it can, and its CPU reads `source` when it posts it if it is `inline`. `receives` is the thread for whose messages the
@@ -123,23 +124,25 @@ def _of_card(acts: tuple[Act, ...], remote: str | None) -> OperationShape | None
 
 
 def _deployed(cases: tuple[Case, ...], remote: str | None) -> OperationShape | None:
-    """A request of any number of events, of one word that is read first, by the CPU or the card, or of none."""
+    """A request of any number of events, of one word that is read first, by the CPU or the card, or of none; before it the
+    card may read operands."""
     inline = cases[0].acts[0].agent is Agent.CPU
     requests = [case.acts[inline:] for case in cases]
-    reads = {act.cell for case in cases for act in case.acts if act.reads}
+    reads = {act.cell for case in cases for act in case.acts if act.reads and not act.operand}
+    before = sum(act.operand for act in cases[0].acts)
     if (
         remote is None
         or len(reads) > 1
         or not all(acts and all(act.agent is Agent.NIC for act in acts) for acts in requests)
         or (inline and not all(case.acts[0].type is EventType.LR for case in cases))
         or (len(cases) > 1 and not all(case.acts[0].reads for case in cases))
-        or any(act.reads for acts in requests for act in acts[not inline :])
+        or any(act.reads for acts in requests for act in acts[before + (not inline) :])
     ):
         return None
     longest = max(requests, key=len)
     written = [act for act in longest if act.writes]
     return OperationShape(
-        next(iter(reads), None),
+        cases[0].acts[0].cell if before else next(iter(reads), None),
         written[-1].cell if written else None,
         remote=remote,
         nic=tuple(act.type for act in longest),

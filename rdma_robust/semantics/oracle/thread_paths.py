@@ -19,7 +19,6 @@ from rdma_robust.language.flow.cfg import (
     Section,
     Step,
     Thread,
-    fills,
     named_lane,
     steps,
 )
@@ -78,7 +77,7 @@ class UnheardMessage(NamedTuple):
 
     @staticmethod
     def of(event: PathEvent, step: Step) -> UnheardMessage:
-        return UnheardMessage(event.peer or "", named_lane(step.op), fills(step.op))
+        return UnheardMessage(event.peer or "", named_lane(step.op), event.data)
 
 
 _Way = tuple[tuple[PathEvent, ...], tuple[Term, ...]]
@@ -302,11 +301,13 @@ class _Walker:
                     **node.registers,
                     VALUE.name: read_at(read),
                     **_of_section(step, (a.type for a in case.acts), position),
+                    **_of_operands(case.acts, position),
                 }
                 made.append(_event(act, known, place - read, env))
             condition: tuple[Term, ...] = ()
             if case.when != TRUE:
-                condition = (term_of(case.when, {**node.registers, VALUE.name: read_at(read)}),)
+                known_now = {VALUE.name: read_at(read), **_of_operands(case.acts, position)}
+                condition = (term_of(case.when, {**node.registers, **known_now}),)
             yield tuple(made), condition
 
     def domains(self, node: _Node, more: tuple[PathEvent, ...] = ()) -> dict[int, tuple[int, ...]]:
@@ -375,9 +376,15 @@ def _of_section(step: Step, types: Iterable[EventType], first: int) -> dict[str,
     return {value_of(k).name: read_at(place) for k, place in enumerate(reading)}
 
 
+def _of_operands(acts: Sequence[Act], first: int) -> dict[str, Term]:
+    """Return what an operation has read of its operands in memory, whose first event stands at this position."""
+    places = (place for place, act in enumerate(acts, first) if act.operand)
+    return {value_of(k).name: read_at(place) for k, place in enumerate(places)}
+
+
 def _event(act: Act, known: _StepCases, copied: int, env: Mapping[str, Term]) -> PathEvent:
     """Return the event of an act whose operation has last read so many events before it, over registers and values read."""
-    value, cell, data = act.written, None, act.message is not None and act.message.data is not None
+    value, cell, data = act.written, None, act.fills
     if act.message is None:
         cell = act.cell
     else:

@@ -151,8 +151,8 @@ def test_labels_outlive_blocking_reads_and_listings() -> None:
         ("flush A", [("RR401", "`A` is the node thread T itself runs on")]),
         ("flush C", [("RR202", "unknown node `C`")]),
         ("get x = cas(y, 0, 1)", [("RR402", "`get` needs a variable of another node, with the node's name")]),
-        ("get x = swap(B.z, y)", [("RR306", "`y` is a shared variable: the operands of a remote `swap` are handed over "
-                                   "when it is posted")]),
+        ("get x = swap(B.z, y + 1)", [("RR306", "`y` is a shared variable: a remote `swap` takes operands along when it is "
+                                       "posted, but for a variable that stands alone")]),
         ("nondet()", [("RR219", "there is no macro `nondet`")]),
     ],
 )  # fmt: skip

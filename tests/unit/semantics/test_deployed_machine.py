@@ -82,7 +82,7 @@ def test_named_programs_end_as_the_axioms_say(whole: bool) -> None:
     assert same_outcomes(((p, m) for p, m, _ in all_named()), whole=whole) > 70
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "accumulated"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands"])
 def test_random_programs_end_as_the_axioms_say(family: str) -> None:
     assert same_outcomes(random_deployed(family, range(6)))
 
@@ -92,7 +92,7 @@ def test_mutations_end_as_the_axioms_say() -> None:
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 200))
-@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutations"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands", "mutations"])
 def test_many_programs_end_as_the_axioms_say(family: str, chunk: int) -> None:
     """150 programs of every family a chunk, of at most 5,000 states: one chunk in .ci/run, 200 in `make test-long`."""
     seeds = range(300 * (chunk + 4), 300 * (chunk + 5))

@@ -58,14 +58,14 @@ def compare(program: Program, model: Model, most: int = 4_000) -> bool | None:
     return robust
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands", "mutants"])
 def test_brute_force_agrees(family: str) -> None:
     verdicts = Counter(compare(*each, 500) for each in tiny(family, range(48), 6))
     assert verdicts[True] + verdicts[False] >= 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "mutants"])
+@pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands", "mutants"])
 def test_brute_force_agrees_on_more(family: str) -> None:
     verdicts = Counter(compare(*each) for each in tiny(family, range(24, 700), 8))
     assert min(verdicts[True], verdicts[False]) > 10

@@ -177,3 +177,21 @@ def test_times_of_a_loop_are_told_apart() -> None:
     assert "posts `get y = A.x` (line 5), the 1st time. This get is still in the pipe" in e.paragraphs[0]
     assert "for `get y = A.x` (line 5), the 2nd time. RDMA allows" in e.paragraphs[0]
     assert "So the NIC's read for line 5, the 1st time, would come before itself." in e.paragraphs[1]
+
+
+ATOMICS = """node A { g, v }
+node B { x, d }
+thread T on A {
+  get g = cas(B.x, 0, 1)%s
+}
+thread U on B { reg r; r = cas(x, 0, 2) }
+"""
+"""The card's compare-and-swap does not exclude the CPU's."""
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [("", "Under `atomics glob` the program is robust."), ("\n  put B.d = v\n  v = 1", "is not robust either.")],
+)
+def test_whether_exclusive_atomics_would_help_is_asked(more: str, said: str) -> None:
+    assert any(paragraph.endswith(said) for paragraph in explained(ATOMICS % more).paragraphs)

@@ -1,0 +1,145 @@
+"""Operands of remote atomics in memory: machines and axioms, and each rule of them switched off, on named programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rdma_robust import Verdict, check
+from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.semantics import axioms, event_table, values
+from rdma_robust.semantics.event_table import operands_read
+from rdma_robust.semantics.machines import queues
+from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.requests import CardRequest
+from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.oracle import candidate, thread_paths
+from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
+from rdma_robust.semantics.same_operation import read_and_writes
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+from tests.conftest import ROOT, Cli
+from tests.support.patches import Patch, mutated
+from tests.support.random_deployed import model_of, random_deployed
+from tests.unit.semantics.test_deployed_machine import compared
+
+PROGRAMS = sorted((ROOT / "litmus" / "deployed").glob("operand-*.rdma"))
+NAMED = {path.stem: path.read_text(encoding="utf-8") for path in PROGRAMS}
+
+
+def answers(text: str) -> tuple[object, ...]:
+    """What brute force and the machine say of a program."""
+    program = load_program(text, "p.rdma")
+    model = model_of(program)
+    found = explore(DeployedMachine(program, model), Limits())
+    return oracle_robust(program, model) is None, axiomatic_outcomes(program, model).rdma, found.finals
+
+
+_REMOTE_RMW, _WITH_OPERAND, _OF_OPERANDS = event_table._remote_rmw, CardRequest.with_operand, thread_paths._of_operands
+
+
+def _only_writes(events: Any) -> Iterator[tuple[int, int]]:
+    return ((read, write) for read, write in read_and_writes(events) if events[write].type in NIC_WRITE_TYPES)
+
+
+def _as_by_a_get(op: Any, written: Any) -> Any:
+    """Operands are read in the order in which gets read."""
+    cases = _REMOTE_RMW(op, written)
+    return tuple(replace(c, acts=tuple(replace(a, type=EventType.NRR) if a.operand else a for a in c.acts)) for c in cases)
+
+
+def _exchanged(self: CardRequest, env: Any, number: int, value: int) -> Any:
+    return _WITH_OPERAND(self, env, self.operands - 1 - number, value)
+
+
+def _as_it_was(self: CardRequest, env: Any, number: int, _value: int) -> Any:
+    return _WITH_OPERAND(self, env, number, 0)
+
+
+def _of_the_word(op: Any) -> Any:
+    names = operands_read(op)
+    return dict.fromkeys(names, op.source) if names else {}
+
+
+def _first_only(acts: Any, first: int) -> Any:
+    found = _OF_OPERANDS(acts, first)
+    return dict.fromkeys(found, next(iter(found.values()), None))
+
+
+MUTANTS: dict[str, tuple[tuple[Patch, ...], str]] = {
+    "no order between an operand and its word": (
+        ((candidate, "read_and_writes", _only_writes), (axioms, "read_and_writes", _only_writes)),
+        "operand-of-no-order",
+    ),
+    "operands are read as by a get": (((event_table, "_remote_rmw", _as_by_a_get),), "operand-overtakes-a-put"),
+    "the machine's atomics wait for no operand": (
+        ((queues, "waits_for_own_reads", lambda part: part.buffered),),
+        "operand-of-no-order-old",
+    ),
+    "the machine takes one operand for the other": (((CardRequest, "with_operand", _exchanged),), "operand-of-no-order-old"),
+    "the machine's operands are 0": (((CardRequest, "with_operand", _as_it_was),), "operand-origin-flushed"),
+    "brute force takes one operand for the other": (
+        ((thread_paths, "_of_operands", _first_only),),
+        "operand-of-no-order-old",
+    ),
+    "operands have the values of the word": (((values, "operands_read", _of_the_word),), "operand-origin-reused"),
+}
+"""What is wrong, to what is replaced by what, and the program that notices it."""
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_rule_that_is_switched_off_is_noticed_by_a_named_program(name: str) -> None:
+    patches, program = MUTANTS[name]
+    right = answers(NAMED[program])
+    with mutated(patches):
+        assert answers(NAMED[program]) != right
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_named_programs_end_as_the_axioms_say(path: Path) -> None:
+    _, by_axioms, by_machine = answers(NAMED[path.stem])
+    assert by_axioms == by_machine
+
+
+def has_operands(program: Program) -> bool:
+    return any(getattr(step.op, "operands", ()) for thread in program.threads for _, _, step in steps(thread))
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [pytest.param(0, 60, marks=pytest.mark.ci), pytest.param(60, 3_000, marks=pytest.mark.long)]
+)
+def test_random_programs_end_as_the_axioms_say(first: int, last: int) -> None:
+    cases = [case for case in random_deployed("operands", range(first, last)) if has_operands(case[0])]
+    assert sum(1 for _ in compared(cases, Limits(states=3_000), whole=last < 100)) > (last - first) // 2
+
+
+LOOP = """domain 0..3
+node A { one = 1 }
+node B { x }
+thread T on A {
+  loop { faa(B.x, one) }
+}
+"""
+
+
+def test_what_is_not_decided_says_why() -> None:
+    outcome = check(LOOP)
+    assert outcome.verdict is Verdict.UNKNOWN and "operands of atomics in memory" in outcome.reason
+    crowd = check(LOOP.replace("thread T on", "thread T[*] on"))
+    assert crowd.verdict is Verdict.UNKNOWN and "operands of atomics in memory" in crowd.reason
+
+
+def test_what_has_no_rules_refuses(cli: Cli, tmp_path: Path) -> None:
+    reused, quiet = (NAMED[f"operand-{name}"] for name in ("origin-reused", "origin-quiet"))
+    (tmp_path / "p.rdma").write_text(reused)
+    (tmp_path / "q.rdma").write_text(quiet.replace("domain 0..3\n", "").replace("faa", "swap"))
+    done = cli("check", "--certificate", "proofs", "p.rdma", "q.rdma")
+    assert (done.stdout + done.stderr).count("no rules for operands of atomics in memory") == 2
+    assert "a remote atomic with an operand in memory" in " ".join(cli("prove", "--model", "rma", "q.rdma").stderr.split())
+    assert "RR722" in cli("lint", "p.rdma").stdout + cli("lint", "p.rdma").stderr
+    assert "no search is proven" in cli("repair", "p.rdma").stderr
