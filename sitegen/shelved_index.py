@@ -174,6 +174,18 @@ RNR: Final = Folder(
     ("hardware", hardware),
 )
 
+TABLES: Final = Folder(
+    LITMUS / "hardware",
+    "Hardware as its pages have it",
+    "Programs under order tables of vendors and libraries, in pairs that two tables tell apart. The first comment of each "
+    "says what it is and who says so. `rdma-robust litmus/hardware/*.rdma` decides them.",
+    (
+        ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-"),
+        ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
+    ),
+    ("hardware", hardware),
+)
+
 WORDS: Final = Folder(
     LITMUS / "words",
     "Messages of several words",
@@ -242,4 +254,4 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR, WORDS)
+FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR, TABLES, WORDS)

@@ -34,6 +34,7 @@ FOLDERS: Final = [
     "barriers",
     "lanes",
     "rnr",
+    "hardware",
     "words",
 ]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
