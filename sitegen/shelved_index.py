@@ -131,7 +131,7 @@ BARRIERS: Final = Folder(
     "Programs in which threads wait for each other by `barrier`. The first comment of each says what it is and why the "
     "answer is what it is, and where it comes from. `rdma-robust litmus/barriers/*.rdma` decides them.",
     (
-        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two)"),
+        ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two|other)"),
         ("Programs", "exchanges, rounds, and a thread that does not come", r"barrier-"),
     ),
     ("hardware", hardware),
@@ -183,6 +183,18 @@ RNR: Final = Folder(
     (
         ("Receives", "posted when there is something to come", r"exchange|receive-"),
         ("Sources", "used again behind a message that waits", r"source-|told-"),
+    ),
+    ("hardware", hardware),
+)
+
+TABLES: Final = Folder(
+    LITMUS / "hardware",
+    "Hardware as its pages have it",
+    "Programs under order tables of vendors and libraries, in pairs that two tables tell apart. The first comment of each "
+    "says what it is and who says so. `rdma-robust litmus/hardware/*.rdma` decides them.",
+    (
+        ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-"),
+        ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
     ),
     ("hardware", hardware),
 )
@@ -266,6 +278,7 @@ FOLDERS: Final = (
     BARRIERS,
     LANES,
     RNR,
+    TABLES,
     WORDS,
     GUARANTEES,
 )

@@ -32,7 +32,8 @@ MEANING: Final[dict[type, str]] = {
     "immediate it is a message too.",
     ast.SendStatement: "A message to a thread of another node. The NIC reads the source, then fills the receive "
     "buffer that the "
-    "other thread has posted for it. A polled message has found a buffer.",
+    "other thread has posted for it. A polled message has found a buffer. `a[0..3]` are words of an array: one message, and "
+    "one completion.",
     ast.Flag: "`unsignaled`: no poll takes a completion of this request. `inline`: the CPU reads the data when it posts, so "
     "its variable is free at once. `fenced`: a remote fence before this request. `on LANE`: its queue pair, else the one to "
     "the node that has no name; of a receive, that of its sender.",
@@ -40,7 +41,8 @@ MEANING: Final[dict[type, str]] = {
     "request on one. Completions and fences of one say nothing of any other.",
     ast.Immediate: "A number that the message carries: `r = rpoll THREAD` gives it to the other thread.",
     ast.PostedStatement: "Receive buffers that are posted before anything runs, in this order.",
-    ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer.",
+    ast.RecvStatement: "Posts a receive buffer for a message of this thread: the k-th message fills the k-th buffer. In "
+    "`b[0..3]` a shorter message leaves the rest as it is; a longer one than its buffer finds no room.",
     ast.RecvPollStatement: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
     ast.BarrierStatement: "Waits until all of these threads stand at such a barrier, or all threads without any. Then they "
     "go on; what a thread did before is before what the others do next. It orders nothing that cards still have to do: "
@@ -220,13 +222,11 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
 
 def _rows(step: Step) -> Iterator[str]:
     for act in acts_of(step.op) if type(step.op) in TABLE else ():
-        bare = act.message is None or act.message.data is None
-        cell = act.cell if bare else None
+        cell = None if act.fills else act.cell
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
         if act.message is not None:
-            shown = (
-                f"no word, but takes a buffer of {act.peer}," if bare else f"a word of the buffer that {act.peer} has posted"
-            )
+            takes = "a word of the buffer that {} has posted" if act.fills else "no word, but takes a buffer of {},"
+            shown = takes.format(act.peer)
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
         if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:
             where = f"behind the card of {cell.card}"

@@ -252,7 +252,7 @@ def _unanswered(failure: Failure, _: MessagesAsking) -> MessagesRecord:
 def _view(asking: MessagesAsking) -> MessagesView:
     from rdma_robust.reports.messages.messages_view import MessagesView  # noqa: PLC0415 - slow
 
-    return MessagesView(asking)
+    return MessagesView(asking, asking.eager is not None)
 
 
 MESSAGES_CHECK: Final[Question[MessagesAsking, MessagesRecord]] = Question(

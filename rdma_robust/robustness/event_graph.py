@@ -126,7 +126,6 @@ def _split(
         at_once, when_read = (guard, TRUE) if not case.acts or case.acts[0].reads else _of_value(guard)
         reading = next((number for number, act in enumerate(case.acts, 1) if act.reads), len(case.acts) + 1)
         source = bare.source
-        rmw = _rmw(step.op, rename)
         for number, act in enumerate(case.acts, 1):
             if act.type is EventType.NAW:
                 continue
@@ -151,8 +150,8 @@ def _split(
                 connection=_connection(program, bare.thread, act, named_lane(step.op)),
                 members=tuple(i for i, each in enumerate(program.threads) if each.name in act.members),
                 also=wrote.type if wrote is not act else None,
-                rmw=rmw if act.reads else None,
-                fills=act.message is not None and act.message.data is not None,
+                rmw=_rmw(step.op, rename) if act.reads else None,
+                fills=act.fills,
             )
             for each in _placements(program, bare.thread, act, named_lane(step.op)):
                 written = _written(wrote if edge.also else each, rename)
@@ -213,7 +212,7 @@ def _connection(program: Program, thread: int, act: Act, lane: str) -> Connectio
 
 def _placements(program: Program, thread: int, act: Act, lane: str) -> Iterable[Act]:
     """The act, or a message with each buffer that its receiver can post for it; as it is if that posts none."""
-    connection = None if act.message is None or act.message.data is None else _connection(program, thread, act, lane)
+    connection = _connection(program, thread, act, lane) if act.fills else None
     buffers = () if connection is None else buffers_of(program, connection)
     return [placed(act, buffer) for buffer in buffers] or [act]
 

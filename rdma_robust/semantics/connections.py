@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.kept import Kept
@@ -29,6 +29,14 @@ Connection = tuple[int, int, str]
 
 ConnectionEnd = tuple[str, str]
 """The thread at the other end of a connection, and the lane of the sender."""
+
+
+class UnheardMessage(NamedTuple):
+    """A message that is still to come: its receiver, its lane, and whether it fills the buffer that it takes."""
+
+    receiver: str
+    lane: str
+    fills: bool
 
 
 class ConnectionEvent(Protocol):
@@ -108,16 +116,16 @@ def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> C
         got = receives.get(connection, [])
         for k, message in enumerate(sent):
             receive, buffer = (
-                got[k] if k < len(got) and finds_room(threads[message[0]][message[1]], got[k][1]) else (None, None)
+                got[k] if k < len(got) and finds_room(threads[message[0]][message[1]].step, got[k][1]) else (None, None)
             )
             found.append(MatchedMessage(message, receive, buffer, asked[k] if k < len(asked) else None))
         idle += asked[len(sent) :]
     return Connections(tuple(found), tuple(idle), left)
 
 
-def finds_room(message: ConnectionEvent, buffer: Cell) -> bool:
-    """Return whether a message can take the receive of a buffer."""
-    return not (buffer.void and message.step is not None and fills(message.step.op))
+def finds_room(message: Step | None, buffer: Cell) -> bool:
+    """Return whether the message of a step can take the receive of a buffer."""
+    return not (buffer.void and message is not None and fills(message.op))
 
 
 def connections(program: Program) -> tuple[Connection, ...]:

@@ -103,7 +103,7 @@ class Act:
         cells = self.reads if not self.writes else (*self.reads, *(cell for cell, _ in self.writes))
         if any(cell != cells[0] for cell in cells[1:]):
             raise InternalError(f"an event of several words is not supported here: {self}")
-        if self.message is not None and self.message.data is not None and not self.writes:
+        if self.fills and not self.writes:
             raise InternalError(f"a message whose buffer is not known is not supported here: {self}")
         return cells[0] if cells else None
 
@@ -112,6 +112,11 @@ class Act:
         """What the event writes, or carries."""
         carried = () if self.message is None else (self.message.data, self.message.imm)
         return (*(value for _, value in self.writes), *(value for value in carried if value is not None))
+
+    @property
+    def fills(self) -> bool:
+        """Whether the event is a message with data."""
+        return self.message is not None and self.message.data is not None
 
     @property
     def copies(self) -> bool:

@@ -29,8 +29,9 @@ from rdma_robust.robustness.by_axioms import witness_of
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, oracle_robust
 from rdma_robust.semantics.trace import Trace
 from tests.conftest import ROOT
-from tests.support.checker_mutants_deployed import MUTANTS, mutant
+from tests.support.checker_mutants_deployed import MUTANTS
 from tests.support.checker_search import RNR, Search, platform_of
+from tests.support.patches import mutated
 from tests.support.random_deployed import FAMILIES, loaded, mutants, named, random_deployed
 
 HERE = Path(__file__).parent
@@ -148,7 +149,7 @@ def test_every_rule_is_needed(name: str) -> None:
     path = HERE / f"{NOTICED_BY[name]}.rdma"
     program, model = loaded(path.read_text(encoding="utf-8"), path.stem)
     truth = "robust" if brute_force(program, model) is None else "not-robust"
-    with mutant(name):
+    with mutated(MUTANTS[name]):
         assert Search.of(program, platform_of(model)).verdict() == {"robust": "not-robust", "not-robust": "robust"}[truth]
     assert Search.of(program, platform_of(model)).verdict() in (truth, RNR)
 

@@ -23,8 +23,9 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
 from tests.support.checker_search import platform_of
 from tests.support.copies_certificates import by_own_search, certificate_of, checked, first_bad
-from tests.support.copies_mutants import MUTANTS, mutant
+from tests.support.copies_mutants import MUTANTS
 from tests.support.copies_programs import EXAMPLES
+from tests.support.patches import mutated
 from tests.support.random_copies import random_copies
 from tests.support.random_crowds import SHAPES, random_crowd
 from tests.support.random_deployed import model_of
@@ -141,7 +142,7 @@ def test_every_rule_for_copies_is_needed(name: str) -> None:
     example = EXAMPLES[NOTICED_BY[name]]
     program, model = example.program, model_of(example.program)
     truth = "robust" if example.least is None else "not-robust"
-    with mutant(name):
+    with mutated(MUTANTS[name]):
         assert by_own_search(program, model, NO_LIMITS) == {"robust": "not-robust", "not-robust": "robust"}[truth]
         evidence = copies_evidence(program, model, RECV_DEPTH, NO_LIMITS) if truth == "not-robust" else None
     if evidence is not None:

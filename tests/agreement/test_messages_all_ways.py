@@ -92,6 +92,12 @@ def test_states_see_what_more_ways_see(chunk: int) -> None:
     assert looks_compared(range(first, first + PER_CHUNK), 1_500) > PER_CHUNK
 
 
+@pytest.mark.parametrize("chunk", chunks(0, 32))
+def test_states_see_what_all_ways_of_small_programs_see(chunk: int) -> None:
+    first = 120_000 + chunk * 1_000
+    assert looks_compared(range(first, first + 1_000), 120) > 1_500
+
+
 @pytest.mark.parametrize("chunk", chunks(0, 100))
 def test_all_ways_agree_on_more_modes(chunk: int) -> None:
     first = 51_000 + chunk * PER_CHUNK

@@ -34,6 +34,7 @@ FOLDERS: Final = [
     "barriers",
     "lanes",
     "rnr",
+    "hardware",
     "words",
     "guarantees",
 ]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 from rdma_robust.certify.hardware import STORES, EventKind
 from rdma_robust.certify.known_values import Value
@@ -15,8 +13,7 @@ from rdma_robust.certify.remembered import UNTAGGED, Mail, Marks, Tag, TracePart
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
 from rdma_robust.certify.thread_events import CellAccess, Completion, OperationStage, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, CardRequest, ThreadReading
-
-Replaced = dict[tuple[type, str], Callable[..., Any]]
+from tests.support.patches import Patch
 
 _NONE: frozenset[Any] = frozenset()
 _PLACED, _IN_ALPHA, _IN_BETA, _POISON = (
@@ -153,48 +150,40 @@ def _reading_is_writing(self: NormalFormRules, event: ThreadEvent, pivot: Any) -
     return self._meets(event, pivot)
 
 
-MUTANTS: dict[str, Replaced] = {
-    "T1 a store in beta forces nothing": {(NormalFormRules, "_drains"): _constantly(False)},
-    "T1 a store in beta forces loads as well": {(NormalFormRules, "_drains"): _constantly(True)},
-    "T2 no load forwards": {(NormalFormRules, "_forwards"): _constantly(False)},
-    "T2 a forwarded load is before the pivot": {(NormalFormRules, "_in_alpha"): _forwarded_is_before},
-    "T3 no store of the pivot's thread waits": {(NormalFormRules, "_may_wait"): _constantly(False)},
-    "T3 every store of the pivot's thread waits": {(NormalFormRules, "_may_wait"): _any_store_waits},
-    "M1 a poisoned atomic cuts": {(NormalFormRules, "_in_beta"): _poison_cuts},
-    "M1 an atomic that writes leaves no poison": {(NormalFormRules, "_poison"): _writing_cleans},
-    "M3 the order of atomics forces nothing": {(NormalFormRules, "_forced_by_rank"): _only_half},
-    "M3 the pivot's read begins nothing": {(NormalFormRules, "_is_about"): _reading_is_writing},
-    "M3 a split atomic excludes no pivot": {(NormalFormRules, "apart"): lambda _rules, _before, after, _event: after},
-    "M4 no thread ends between the events": {(SearchSteps, "taken"): _never_at(OperationStage.STOPPED)},
-    "M4 atomics do not wait for one that ended": {(SearchSteps, "taken"): _nothing_held},
-    "M4 the write alone is no pivot": {(SearchSteps, "taken"): _never_at(OperationStage.HALF)},
-    "M4 behind the pivot's read nothing is forced": {(NormalFormRules, "_forced_by_rank"): _only_ranks},
-    "M4 the pivot's read opens no cycle": {(NormalFormRules, "begun"): _opening_nothing},
-    "M4 the whole atomic is no pivot": {(SearchSteps, "_whole"): _constantly(False)},
-    "M5 the two events are two vertices": {(NormalFormRules, "closing"): lambda _rules, marks, _event: marks},
-    "M6 no access chooses": {(NormalFormRules, "placed"): _without_choices},
-    "S1 what waits for beta is not forced": {(NormalFormRules, "placed"): _without_parts},
-    "S2 a polled send tells of no buffer": {(NormalFormRules, "_forces"): _ignoring_the_buffer},
-    "S2 a fence tells of no buffer": {(NormalFormRules, "_forced_by_queue"): _ignoring_awaited},
-    "S3 taint does not go with messages": {(NormalFormRules, "placed"): _without_taint},
-    "S3 a tainted buffer does not close the cycle": {(SearchSteps, "violates"): _pivot_without_taint},
-    "a store tells nothing by a poll": {(NormalFormRules, "_forces"): _forcing_but(stores=_NONE)},
-    "unsignaled operations force no poll": {(NormalFormRules, "_forces"): _unsignaled_forces_nothing},
-    "completions give no order": {(NormalFormRules, "_settled_forces"): _constantly(False)},
-    "every poll tells of remote writes": {(NormalFormRules, "_told"): _telling_always},
-    "atomics of one word keep no order": {(NormalFormRules, "_forced_by_queue"): _ignoring_words},
-    "atomics of all words are in order": {(NormalFormRules, "_forced_by_queue"): _on_every_word},
-    "a fetch is no atomic": {(ThreadReading, "_accesses_of"): _of_writers},
-    "a polled atomic has read nothing": {(NormalFormRules, "_forces"): _as_a_write},
-    "a polled atomic has written before it read": {(NormalFormRules, "written_behind"): _by_itself},
-    "receive completions stay behind nothing": {(NormalFormRules, "_behind_beta"): _constantly(False)},
+MUTANTS: dict[str, tuple[Patch, ...]] = {
+    "T1 a store in beta forces nothing": ((NormalFormRules, "_drains", _constantly(False)),),
+    "T1 a store in beta forces loads as well": ((NormalFormRules, "_drains", _constantly(True)),),
+    "T2 no load forwards": ((NormalFormRules, "_forwards", _constantly(False)),),
+    "T2 a forwarded load is before the pivot": ((NormalFormRules, "_in_alpha", _forwarded_is_before),),
+    "T3 no store of the pivot's thread waits": ((NormalFormRules, "_may_wait", _constantly(False)),),
+    "T3 every store of the pivot's thread waits": ((NormalFormRules, "_may_wait", _any_store_waits),),
+    "M1 a poisoned atomic cuts": ((NormalFormRules, "_in_beta", _poison_cuts),),
+    "M1 an atomic that writes leaves no poison": ((NormalFormRules, "_poison", _writing_cleans),),
+    "M3 the order of atomics forces nothing": ((NormalFormRules, "_forced_by_rank", _only_half),),
+    "M3 the pivot's read begins nothing": ((NormalFormRules, "_is_about", _reading_is_writing),),
+    "M3 a split atomic excludes no pivot": ((NormalFormRules, "apart", lambda _rules, _before, after, _event: after),),
+    "M4 no thread ends between the events": ((SearchSteps, "taken", _never_at(OperationStage.STOPPED)),),
+    "M4 atomics do not wait for one that ended": ((SearchSteps, "taken", _nothing_held),),
+    "M4 the write alone is no pivot": ((SearchSteps, "taken", _never_at(OperationStage.HALF)),),
+    "M4 behind the pivot's read nothing is forced": ((NormalFormRules, "_forced_by_rank", _only_ranks),),
+    "M4 the pivot's read opens no cycle": ((NormalFormRules, "begun", _opening_nothing),),
+    "M4 the whole atomic is no pivot": ((SearchSteps, "_whole", _constantly(False)),),
+    "M5 the two events are two vertices": ((NormalFormRules, "closing", lambda _rules, marks, _event: marks),),
+    "M6 no access chooses": ((NormalFormRules, "placed", _without_choices),),
+    "S1 what waits for beta is not forced": ((NormalFormRules, "placed", _without_parts),),
+    "S2 a polled send tells of no buffer": ((NormalFormRules, "_forces", _ignoring_the_buffer),),
+    "S2 a fence tells of no buffer": ((NormalFormRules, "_forced_by_queue", _ignoring_awaited),),
+    "S3 taint does not go with messages": ((NormalFormRules, "placed", _without_taint),),
+    "S3 a tainted buffer does not close the cycle": ((SearchSteps, "violates", _pivot_without_taint),),
+    "a store tells nothing by a poll": ((NormalFormRules, "_forces", _forcing_but(stores=_NONE)),),
+    "unsignaled operations force no poll": ((NormalFormRules, "_forces", _unsignaled_forces_nothing),),
+    "completions give no order": ((NormalFormRules, "_settled_forces", _constantly(False)),),
+    "every poll tells of remote writes": ((NormalFormRules, "_told", _telling_always),),
+    "atomics of one word keep no order": ((NormalFormRules, "_forced_by_queue", _ignoring_words),),
+    "atomics of all words are in order": ((NormalFormRules, "_forced_by_queue", _on_every_word),),
+    "a fetch is no atomic": ((ThreadReading, "_accesses_of", _of_writers),),
+    "a polled atomic has read nothing": ((NormalFormRules, "_forces", _as_a_write),),
+    "a polled atomic has written before it read": ((NormalFormRules, "written_behind", _by_itself),),
+    "receive completions stay behind nothing": ((NormalFormRules, "_behind_beta", _constantly(False)),),
 }
-"""What is wrong with a mutant, to the methods and what replaces them. M2 is none of the checker's rules."""
-
-
-@contextmanager
-def mutant(name: str) -> Iterator[None]:
-    with ExitStack() as stack:
-        for (owner, method), replacement in MUTANTS[name].items():
-            stack.enter_context(patch.object(owner, method, replacement))
-        yield
+"""What is wrong with a mutant, to what is replaced, and by what. M2 is none of the checker's rules."""

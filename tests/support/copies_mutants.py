@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 from rdma_robust.certify import copies_moves
 from rdma_robust.certify.copies_marks import PARTS, Share, marks_apart
@@ -17,8 +15,7 @@ from rdma_robust.certify.remembered import Marks, PivotAccesses
 from rdma_robust.certify.thread_events import ThreadEvent
 from rdma_robust.evidence import copies_search
 from rdma_robust.language.flow.cfg import Cell
-
-Replaced = list[tuple[object, str, Any]]
+from tests.support.patches import Patch
 
 _OF_COPY, _FOUND, _JOIN, _GIVEN = Crowd._of_copy, Crowd._found, Crowd._join, Crowd._given
 _MEETS, _IN_BETA, _FIRED = NormalFormRules._meets, NormalFormRules._in_beta, copies_search._CrowdSearch._fired
@@ -94,31 +91,23 @@ def _polls_fail(limit: Any, _at: int, counts: tuple[int, ...]) -> Any:
     return None if counts and counts[0] < 0 else limit
 
 
-MUTANTS: dict[str, Replaced] = {
-    "no copy of the hero's thread": [(Crowd, "_of_copy", _no_second_of_the_template)],
-    "no fresh copy in beta": [(Crowd, "_found", _no_fresh_in_beta)],
-    "no copy starts beta": [(Crowd, "_of_copy", _no_start)],
-    "the hero has not begun": [(Crowd, "_join", _no_begun_hero)],
-    "the hero has begun": [(Crowd, "_join", _no_fresh_hero)],
-    "the copy that starts is the hero": [(Crowd, "_join", _mover_is_hero)],
-    "own cells of two copies are one": [(NormalFormRules, "_meets", _one_meets)],
-    "a copy is cut as the hero is": [(NormalFormRules, "_in_beta", _as_hero)],
-    "a copy that ended holds no word": [(Crowd, "_given", _no_holds)],
-    "a copy stays where it was": [(copies_search._CrowdSearch, "_fired", _given_back)],
-    "polls of copies fail": [(copies_moves, "fired", _polls_fail)],
-    "no copy loses its store": [(copies_moves, "lost", lambda *_marks: frozenset())],
+MUTANTS: dict[str, tuple[Patch, ...]] = {
+    "no copy of the hero's thread": ((Crowd, "_of_copy", _no_second_of_the_template),),
+    "no fresh copy in beta": ((Crowd, "_found", _no_fresh_in_beta),),
+    "no copy starts beta": ((Crowd, "_of_copy", _no_start),),
+    "the hero has not begun": ((Crowd, "_join", _no_begun_hero),),
+    "the hero has begun": ((Crowd, "_join", _no_fresh_hero),),
+    "the copy that starts is the hero": ((Crowd, "_join", _mover_is_hero),),
+    "own cells of two copies are one": ((NormalFormRules, "_meets", _one_meets),),
+    "a copy is cut as the hero is": ((NormalFormRules, "_in_beta", _as_hero),),
+    "a copy that ended holds no word": ((Crowd, "_given", _no_holds),),
+    "a copy stays where it was": ((copies_search._CrowdSearch, "_fired", _given_back),),
+    "polls of copies fail": ((copies_moves, "fired", _polls_fail),),
+    "no copy loses its store": ((copies_moves, "lost", lambda *_marks: frozenset()),),
     **{
-        f"a copy has no share of {name}": [(copies_moves, "marks_apart", _losing(name))]
+        f"a copy has no share of {name}": ((copies_moves, "marks_apart", _losing(name)),)
         for name in PARTS
         if name != "awaited"
     },
 }
 """What is wrong, to what is replaced by what. Copies have no messages, so none is awaited."""
-
-
-@contextmanager
-def mutant(name: str) -> Iterator[None]:
-    with ExitStack() as stack:
-        for owner, attribute, replacement in MUTANTS[name]:
-            stack.enter_context(patch.object(owner, attribute, replacement))
-        yield

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
 from rdma_robust.errors import InternalError, ProgramError, UsageError
 from rdma_robust.language.flow.cfg import Program
@@ -25,6 +23,7 @@ from rdma_robust.robustness.crowds.unread import Unread
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from tests.support.crowd_agreement import WAYS, exact, loaded, robust_for_any
 from tests.support.crowd_programs import NAMED, mutation
+from tests.support.patches import Patch, mutated
 from tests.support.random_crowds import SHAPES, random_crowd
 from tests.support.shrinking import shrink
 
@@ -77,8 +76,6 @@ def _taint_lost(self: Unread, members: Any, points: Any, *, closed: bool) -> Any
     return _UNREAD(self, members, points, closed=True)
 
 
-Patch = tuple[Any, str, Any]
-
 MUTANTS: dict[str, Patch] = {
     "no-copy-beside-the-hero": (InstanceSteps, "of_copy", _no_crowd_beside_the_hero),
     "private-words-are-shared": (TwoCopyInstance, "owner", lambda _self, _cell: None),
@@ -117,20 +114,13 @@ UNNOTICED = {
 """Mutants that no program is known to notice, and why they may be redundant."""
 
 
-@contextmanager
-def mutated(name: str) -> Iterator[None]:
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(MUTANTS[name][0], MUTANTS[name][1], MUTANTS[name][2]))
-        yield
-
-
 def caught(name: str, program: Program) -> bool:
     """Whether the mutant says something else of the program than is true; with the reductions, some of which know the same
     rule, or without them."""
     truth = robust_for_any(program, WAY, seconds=2)
     if truth is None:
         return False
-    with mutated(name):
+    with mutated((MUTANTS[name],)):
         return any(robust_for_any(program, way, seconds=2) is (not truth) for way in (WAY, PLAIN_WAY))
 
 

@@ -51,7 +51,11 @@ class TreeBuilder(CommonBuilder):
     def setting(self, parts: list[Part]) -> ast.HardwareSetting:
         words, value = parts[:-1], parts[-1]
         word = ast.Ident(" ".join(map(str, words)), span_from(words[0], words[-1]))
-        return ast.HardwareSetting(word, ident_of(value), span_from(words[0], value))
+        found = value if isinstance(value, ast.Ident) else ident_of(value)
+        return ast.HardwareSetting(word, found, span_from(words[0], value))
+
+    def hyphenated(self, parts: list[Part]) -> ast.Ident:
+        return ast.Ident("".join(map(str, parts)), span_from(parts[0], parts[-1]))
 
     def domain(self, parts: list[Part]) -> ast.Domain:
         keyword, low, _, high = parts

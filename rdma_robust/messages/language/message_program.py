@@ -91,8 +91,8 @@ class IssueReceive:
     target, sender, which, then the request's; value, sender and tag are stored at the wait, into `target`, `sender` and
     `which`. Faults: `source` is no process (source), `tag` is negative (tag), and at the wait index and kind.
 
-    With `of` it is `imrecv target of of`, and takes the message that this request holds, which holds none from then on;
-    the pattern is empty. A fault if it holds none (message).
+    With `of` it takes the message that this request holds, which holds none from then on, and the pattern is empty. A fault
+    if it holds none (message), before anything else is evaluated.
     """
 
     request: Place

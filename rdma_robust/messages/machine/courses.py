@@ -60,12 +60,17 @@ class Course:
         is_choice = self.rules[process].choices(self.frames[process]) > 0 or bool(choice)
         self.moves.append(ProcessStep(process, (choice or 0) if is_choice else None))
         rules, frame = self.rules[process], self.frames[process]
-        message = rules.expects(frame)
-        expected = message is not None and is_expected(message, frame.sends, process, self.frames[message.to])
+        expected = self.is_ready(process) is True
         at = self._seen(process, choice or 0)
         if choice and at is not None:
             return rules.see(frame, self.frames[choice - 1], choice - 1, at)
         return rules.step(frame, choice or 0, expected=expected)
+
+    def is_ready(self, process: int) -> bool | None:
+        """Return whether a posted receive takes what a process sends ready next; None if it sends nothing so."""
+        frame = self.frames[process]
+        message = self.rules[process].expects(frame) if frame.status == "runs" else None
+        return None if message is None else is_expected(message, frame.sends, process, self.frames[message.to])
 
     def seen(self, process: int, choice: int) -> SendOp | None:
         """Return the message that a choice of a look sees."""
@@ -213,14 +218,14 @@ class NormalFormRun(Course):
             self.settle(process)
 
     def settle(self, process: int) -> None:
-        """Let a process run until it waits, ends, has no choice left, or computes for ever."""
+        """Let a process run until it waits, looks, ends, has no choice left, or computes for ever."""
         frame, rules = self.frames[process], self.rules[process]
         been: set[LocalState] = set()
         for _ in range(10 * _MOVES):
             nth = self.waited_send(process)
             if nth is not None and OperationId(process, nth) in self.granted:
                 self.grant(process)
-            if not self.can_step(process):
+            if self.pauses(process) or not self.can_step(process):
                 return
             if self.processes[process].is_head(frame.pc):
                 here = frame.frozen()
@@ -234,6 +239,10 @@ class NormalFormRun(Course):
                     return
                 been.clear()
             self.step(process, choice)
+
+    def pauses(self, process: int) -> bool:
+        """Whether a process stands before a step that is not made as soon as it can be."""
+        return bool(self.looks(process))
 
     def try_match(self, pair: MatchedPair) -> bool:
         """Make a match and let both go on, if it is enabled; return whether it is."""

@@ -202,17 +202,16 @@ class Performer:
         registers = opened.registers
         source = None if receive.source is None else self._process(replay_number(receive.source, registers), "source")
         tag = None if receive.tag is None else _tag(replay_number(receive.tag, registers))
+        at, held = (None, None) if receive.of is None else self._awaited(opened, receive.of, None)
+        if receive.of is not None and not isinstance(held, HeldMessage):
+            raise FaultError("message")
         places = (receive.target, receive.sender, receive.which)
         stores = tuple(None if place is None else _target(place, registers) for place in places)
         name = OperationId(opened.me, opened.received)
-        if receive.of is not None:
-            at, held = self._awaited(opened, receive.of, None)
-            if not isinstance(held, HeldMessage):
-                raise FaultError("message")
+        posted = UnmatchedReceive(name, receive.port, source, tag)
+        if receive.of is not None and isinstance(held, HeldMessage):
             _put(opened, receive.of.name, at, None)
             posted = UnmatchedReceive(name, held.port, held.send.process, held.tag, held.send)
-        else:
-            posted = UnmatchedReceive(name, receive.port, source, tag)
         self._activate(opened, receive.request, ActiveReceive(name, stores))
         opened.receive = posted
         opened.received += 1

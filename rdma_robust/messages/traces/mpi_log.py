@@ -6,7 +6,9 @@
 | `call` | all | `MPI_Send`, `MPI_Irecv`, .. |
 | `dest`, `tag` | sends | world rank; a number |
 | `source`, `tag` | receives | world rank or "any"; a number or "any" |
-| `status` | receives that block, `MPI_Wait` | {"source": .., "tag": ..}: who really sent |
+| `status` | receives that block, probes, `MPI_Wait` | {"source": .., "tag": ..}: who really sent |
+| `flag` | `MPI_Iprobe`, `MPI_Improbe` | whether there was a message: a number |
+| `message` | `MPI_Mprobe`, .., `MPI_Imrecv` | a name or a number |
 | `request` | nonblocking calls, `MPI_Wait` | a name or a number |
 | `requests`, `statuses` | `MPI_Waitall` | lists of these |
 | `sendtag`, `recvtag` | `MPI_Sendrecv` | the tags of its two halves |
@@ -24,16 +26,18 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import ProgramError, Span
+from rdma_robust.messages.language.message_program import SendMode
 from rdma_robust.messages.traces.located_json import LineStarts, LocatedValue, located_json
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 
 CONSTANT_PAYLOADS: Final = (
     "Payloads are constants, as the log has them: what a process computes from a received value is not followed."
 )
-_SYNCHRONOUS: Final = "MPI_Ssend waits for its receive: only under zero buffers is that what is looked at."
-
 _SENDS: Final = ("MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Isend", "MPI_Issend", "MPI_Bsend")
+_MODES: Final[Mapping[str, SendMode]] = {"MPI_Ssend": "sync", "MPI_Issend": "sync", "MPI_Bsend": "buffered"}
 _RECEIVES: Final = ("MPI_Recv", "MPI_Irecv")
+_LOOKS: Final = ("MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe")
+_HELD: Final = ("MPI_Mrecv", "MPI_Imrecv")
 _COLLECTIVE: Final = {
     "MPI_Barrier": "barrier",
     "MPI_Bcast": "bcast",
@@ -44,9 +48,10 @@ _COLLECTIVE: Final = {
 }
 _IGNORED: Final = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size")
 _OTHERS: Final = ("MPI_Wait", "MPI_Waitall", "MPI_Sendrecv")
-CALLS: Final = (*_SENDS, *_RECEIVES, *_OTHERS, *_COLLECTIVE, *_IGNORED)
+CALLS: Final = (*_SENDS, *_RECEIVES, *_LOOKS, *_HELD, *_OTHERS, *_COLLECTIVE, *_IGNORED)
 _MEMBERS: Final = (
     *("rank", "call", "dest", "source", "tag", "status", "request", "requests", "statuses"),
+    *("flag", "message"),
     *("sendtag", "recvtag", "root", "value", "comm", "line", "count", "time"),
 )
 _WORLD: Final = (None, "world", "MPI_COMM_WORLD")
@@ -54,9 +59,10 @@ _WORLD: Final = (None, "world", "MPI_COMM_WORLD")
 
 @dataclass(slots=True)
 class _Receive:
-    """A posted receive: its event's number, and who and which tag it really got, if that is known."""
+    """A posted receive, or a message that is held: the number of the event that receives it, and who and which tag it really
+    got, if that is known."""
 
-    at: int
+    at: int | None
     span: Span
     report: Reporter
     port: Field
@@ -67,11 +73,12 @@ class _Receive:
 
 @dataclass(slots=True)
 class _Rank:
-    """One rank: its events, its posted receives, those by open requests, and how many sends it has issued."""
+    """One rank: its events, its posted receives, those by open requests, what is held, and how many sends it has issued."""
 
     events: list[TraceEvent] = field(default_factory=list)
     receives: list[_Receive] = field(default_factory=list)
     open: dict[str, _Receive | None] = field(default_factory=dict)
+    held: dict[str, tuple[str, _Receive]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     sent: int = 0
     issued: int = 0
@@ -88,17 +95,16 @@ def import_mpi_log(files: Sequence[tuple[str, str]], name: str = "log") -> Messa
     _raise(reports)
     count = 1 + max((rank for calls in read for rank, _ in calls), default=0)
     ranks = [_Rank() for _ in range(count)]
-    notes = {CONSTANT_PAYLOADS: None}
     sends: dict[tuple[Field, ...], list[tuple[int, int]]] = {}
     for report, calls in zip(reports, read, strict=True):
         for rank, call in calls:
-            _Call(_Log(report, count, sends, notes), rank, ranks[rank], call).write()
+            _Call(_Log(report, count, sends), rank, ranks[rank], call).write()
     _raise(reports)
     for rank, made in enumerate(ranks):
         _match(rank, made, sends)
     _raise(reports)
     processes = tuple(TraceProcess(f"rank {rank}", tuple(each.events)) for rank, each in enumerate(ranks))
-    return MessageTrace(name, processes, tuple(notes))
+    return MessageTrace(name, processes, (CONSTANT_PAYLOADS,))
 
 
 def _raise(reports: Sequence[Reporter]) -> None:
@@ -146,19 +152,18 @@ def _checked(value: LocatedValue, report: Reporter) -> Mapping[str, LocatedValue
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """What all calls share: how many ranks there are, all sends by sender, receiver, port and tag, and notes."""
+    """What all calls share: how many ranks there are, and all sends by sender, receiver, port and tag."""
 
     report: Reporter
     count: int
     sends: dict[tuple[Field, ...], list[tuple[int, int]]]
-    notes: dict[str, None]
 
 
 class _Call:
     """One call of one rank."""
 
     def __init__(self, log: _Log, rank: int, made: _Rank, call: Mapping[str, LocatedValue]) -> None:
-        self.report, self.count, self.sends, self.notes = log.report, log.count, log.sends, log.notes
+        self.report, self.count, self.sends = log.report, log.count, log.sends
         self.rank, self.made, self.call = rank, made, call
         self.name = call["call"].text or ""
 
@@ -174,6 +179,10 @@ class _Call:
             self.send(self.name in ("MPI_Isend", "MPI_Issend"), "tag")
         elif self.name in _RECEIVES:
             self.receive(self.name == "MPI_Irecv", "tag")
+        elif self.name in _LOOKS:
+            self.look()
+        elif self.name in _HELD:
+            self.receive_held()
         elif self.name == "MPI_Sendrecv":
             self.both()
         elif self.name in ("MPI_Wait", "MPI_Waitall"):
@@ -207,9 +216,12 @@ class _Call:
         return "c_" + re.sub(r"\W", "_", str(comm.value), flags=re.ASCII)
 
     def request(self, located: LocatedValue | None) -> str:
+        return self.key("request", located)
+
+    def key(self, member: str, located: LocatedValue | None) -> str:
         value = None if located is None else located.value
         if located is None or not isinstance(value, str | int) or isinstance(value, bool):
-            self.wrong("request", f"{self.name} needs its request, a name or a number")
+            self.wrong(member, f"{self.name} needs its {member}, a name or a number")
             return ""
         return str(value)
 
@@ -230,23 +242,56 @@ class _Call:
         to = self.number("dest", self.count)
         tag = self.number(tag_member)
         value = self.call["value"].whole if "value" in self.call else None
-        fields: dict[str, Field] = {"to": to, "port": self.port(), "tag": tag, "value": str(value or 0)}
-        if self.name in ("MPI_Ssend", "MPI_Issend"):
-            self.notes[_SYNCHRONOUS] = None
+        mode: dict[str, Field] = {_MODES[self.name]: True} if self.name in _MODES else {}
+        fields: dict[str, Field] = {"to": to, "port": self.port(), "tag": tag, "value": str(value or 0), **mode}
         self.sends.setdefault((self.rank, to, self.port(), tag), []).append((self.rank, self.made.sent))
         self.made.sent += 1
         if opens:
             self.add("isend", {**fields, "request": self.opened(None)})
-        elif self.name == "MPI_Bsend":
-            self.add("isend", {**fields, "request": self.new_request("")})
         else:
             self.add("send", fields)
 
-    def receive(self, opens: bool, tag_member: str) -> None:
+    def pattern(self, tag_member: str, at: int | None) -> _Receive:
+        """Return the receive with the pattern of a call, that event number `at` is."""
         source, tag = self.number("source", self.count, "any"), self.number(tag_member, None, "any")
-        made = _Receive(len(self.made.events), self.call["call"].span, self.report, self.port(), source, tag)
+        return _Receive(at, self.call["call"].span, self.report, self.port(), source, tag)
+
+    def look(self) -> None:
+        """A probe, as what it saw; one that saw nothing is no event. What it holds is matched as a receive posted here."""
+        if self.name in ("MPI_Iprobe", "MPI_Improbe") and not self.number("flag"):
+            return
+        made = self.pattern("tag", None)
+        self.completed(made, self.call.get("status"))
+        seen: dict[str, Field] = {"from": made.took[0], "port": made.port, "tag": made.took[1]}
+        if self.name in ("MPI_Probe", "MPI_Iprobe"):
+            self.add("probe", seen)
+            return
+        key = self.key("message", self.call.get("message"))
+        if key in self.made.held:
+            self.wrong("message", f"the message {quote(key)} was not received yet")
+        self.made.issued += 1
+        name = f"m{self.made.issued}"
+        self.made.held[key] = name, made
         self.made.receives.append(made)
-        fields: dict[str, Field] = {"from": source, "port": self.port(), "tag": tag}
+        self.add("mprobe", {"taken": name, **seen})
+
+    def receive_held(self) -> None:
+        """The receive of a message that is held."""
+        key = self.key("message", self.call.get("message"))
+        if key not in self.made.held:
+            self.wrong("message", f"no message {quote(key)} is held")
+            return
+        name, made = self.made.held.pop(key)
+        made.at = len(self.made.events)
+        if self.name == "MPI_Imrecv":
+            self.add("imrecv", {"of": name, "request": self.opened(None)})
+        else:
+            self.add("mrecv", {"of": name})
+
+    def receive(self, opens: bool, tag_member: str) -> None:
+        made = self.pattern(tag_member, len(self.made.events))
+        self.made.receives.append(made)
+        fields: dict[str, Field] = {"from": made.source, "port": made.port, "tag": made.tag}
         if opens:
             self.add("irecv", {**fields, "request": self.opened(made)})
         else:
@@ -316,6 +361,7 @@ def _match(rank: int, made: _Rank, sends: dict[tuple[Field, ...], list[tuple[int
             said = f"the log has no send of rank {source} with tag {tag} for this receive"
             receive.report.error("RR948", receive.span, said, hint="give the logs of all ranks, to their ends")
             continue
-        event = made.events[receive.at]
-        fields = {**event.fields, "matched": waiting.pop(0)}
-        made.events[receive.at] = TraceEvent(event.op, fields, event.line)
+        send = waiting.pop(0)
+        if receive.at is not None:
+            event = made.events[receive.at]
+            made.events[receive.at] = TraceEvent(event.op, {**event.fields, "matched": send}, event.line)

@@ -104,10 +104,15 @@ class _ObservedRun(NormalFormRun):
         return kind
 
     def run(self) -> None:
-        """Make observed matches as long as one is enabled, then looks, then a match that nobody observed if there is one."""
+        """Send what is sent ready once that is no fault, make observed matches as long as one is enabled, then looks, then a
+        match that nobody observed."""
         self.settle_all()
         changed = set(range(len(self.frames)))
         while True:
+            for process in range(len(self.frames)):
+                if self.is_ready(process):
+                    self.settle(process)
+                    changed.add(process)
             pair = self.observed_pair(changed)
             if pair is None and (looking := self.made_look()) is not None:
                 changed.add(looking)
@@ -118,6 +123,9 @@ class _ObservedRun(NormalFormRun):
             if pair is None or not self.try_match(pair):
                 return
             changed |= {pair.receive.process, pair.send.process}
+
+    def pauses(self, process: int) -> bool:
+        return super().pauses(process) or self.is_ready(process) is False
 
     def made_look(self) -> int | None:
         """Let a process go on that sees the message it looks for, and return which; a trace says whose, with which tag."""

@@ -330,7 +330,9 @@ class _ProcessWriter:
                 if known == "any":
                     fields[member] = self.fresh(place.name)
         self.indices(receive.target)
-        held = None if receive.of is None else self.requests[self.single(receive.of)]
+        held = None if receive.of is None else self.requests.get(self.single(receive.of), "")
+        if held == "":
+            raise FaultError("message")
         request = self.request(receive.request)
         self.receives[self.frame.received] = len(self.events)
         if held is not None:

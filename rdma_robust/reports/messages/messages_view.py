@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
@@ -23,14 +24,17 @@ ASSERTS: Final = {"hold": "hold", "violated": "VIOLATED", "unknown": "UNKNOWN", 
 _MOST_NOTE: Final = 200
 
 
+@dataclass(frozen=True)
 class MessagesView(View[MessagesRecord]):
-    """The answers of `messages check`."""
+    """The answers of `messages check`; `eager` if every program is asked about an eager limit."""
+
+    eager: bool = False
 
     def text(self, layout: Layout) -> AnswerTable[MessagesRecord]:
         columns = (
             *((Column("expected?", rank=1),) if self.asking.expect else ()),
             Column("asserts", len("VIOLATED")),
-            Column("deadlock", len("zero, any")),
+            Column("deadlock", len("zero, any, eager" if self.eager else "zero, any")),
             Column("races", rank=2, right=True),
             Column("matchings", rank=3, right=True),
             Column("engine", len("states"), rank=5),

@@ -16,7 +16,7 @@ import networkx as nx
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, named_lane
-from rdma_robust.semantics.connections import Connection
+from rdma_robust.semantics.connections import Connection, finds_room
 from rdma_robust.semantics.machines.chosen import is_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.effects import SC_VERBS
@@ -220,7 +220,7 @@ def _connected(
         assert step is not None and isinstance(step.op, Recv)
         buffers.append(step.op.cell)
     for k, i in enumerate(messages):
-        if k < len(buffers):
+        if k < len(buffers) and finds_room(past.parts[i][0].action.step, buffers[k]):
             yield i, buffers[k]
             if k >= first:
                 _join(graph, receives[k - first], i, "sm")

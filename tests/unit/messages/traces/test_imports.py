@@ -137,8 +137,56 @@ def test_a_log_for_each_rank_is_the_same() -> None:
     assert import_mpi_log(parts) == import_mpi_log(without) == import_mpi_log([("log", LOG)])
 
 
-def test_a_synchronous_send_is_noted() -> None:
-    assert any("MPI_Ssend" in each for each in import_mpi_log([("log", LOG.replace('MPI_Send"', 'MPI_Ssend"'))]).notes)
+def test_sends_have_modes() -> None:
+    made = import_mpi_log([("log", LOG.replace('MPI_Send"', 'MPI_Ssend"').replace("MPI_Isend", "MPI_Issend"))])
+    assert [each.mode for rank in made.processes for each in rank.events if "send" in each.op] == [
+        "sync",
+        "standard",
+        "sync",
+        "sync",
+    ]
+    made = import_mpi_log([("log", LOG.replace('MPI_Send"', 'MPI_Bsend"'))])
+    assert sum(each.mode == "buffered" for rank in made.processes for each in rank.events) == 2
+
+
+PROBED = """\
+{"rank": 0, "call": "MPI_Iprobe", "source": "any", "tag": "any", "flag": 0}
+{"rank": 0, "call": "MPI_Probe", "source": "any", "tag": "any", "status": {"source": 2, "tag": 7}}
+{"rank": 0, "call": "MPI_Mprobe", "source": 1, "tag": "any", "message": "m", "status": {"source": 1, "tag": 5}}
+{"rank": 0, "call": "MPI_Improbe", "source": "any", "tag": 5, "flag": 1, "message": 7, "status": {"source": 1, "tag": 5}}
+{"rank": 0, "call": "MPI_Imrecv", "message": 7, "request": "h"}
+{"rank": 0, "call": "MPI_Recv", "source": 2, "tag": 7}
+{"rank": 0, "call": "MPI_Mrecv", "message": "m", "line": 9}
+{"rank": 0, "call": "MPI_Wait", "request": "h"}
+{"rank": 1, "call": "MPI_Bsend", "dest": 0, "tag": 5}
+{"rank": 1, "call": "MPI_Send", "dest": 0, "tag": 5}
+{"rank": 2, "call": "MPI_Send", "dest": 0, "tag": 7}
+"""
+
+
+def test_a_log_has_probes_as_what_they_saw() -> None:
+    trace = import_mpi_log([("log", PROBED)])
+    events = trace.processes[0].events
+    assert [each.op for each in events] == ["probe", "mprobe", "mprobe", "imrecv", "recv", "mrecv", "wait"]
+    assert [events[at].fields["matched"] for at in (3, 4, 5)] == [(1, 1), (2, 0), (1, 0)]
+    assert read_recorded(trace_json(trace), "t.json").observed is not None
+    found = answer(trace)
+    assert (found.violated, found.deadlocked, found.leaking, len(found.pairs or ())) == ("no", "no", "no", 3)
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ('"flag": 0', '"tag": 0', "the member `tag` is there twice"),
+        (', "flag": 0', "", "MPI_Iprobe needs `flag`, a number from 0"),
+        ('"message": 7, "status"', '"message": "m", "status"', "log:4:85: error: the message `m` was not received yet"),
+        ('"message": "m", "line"', '"message": "n", "line"', "no message `n` is held"),
+        ('"message": 7, "request"', '"request"', "MPI_Imrecv needs its message, a name or a number"),
+        ('"status": {"source": 2, "tag": 7}', '"status": {"source": 2}', "a receive of any tag does not say which tag came"),
+    ],
+)
+def test_errors_about_probes_are_told_where_they_are(old: str, new: str, said: str) -> None:
+    assert said in errors(lambda: import_mpi_log([("log", PROBED.replace(old, new, 1))]))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +200,7 @@ def test_a_synchronous_send_is_noted() -> None:
         ('"status": {"source": 2, "tag": 7}', '"status": {"source": 2}', "a receive of any tag does not say which tag came"),
         ('"dest": 0, "tag": 5', '"dest": 0, "tag": 6', "log:2:21: error: the log has no send of rank 1 with tag 5"),
         ("MPI_Irecv", "MPI_Irec", "did you mean `MPI_Irecv`?"),
-        ("MPI_Irecv", "MPI_Probe", "this call cannot be read here"),
+        ("MPI_Irecv", "MPI_Start", "this call cannot be read here"),
         ('"dest": 2', '"dest": 9', "there is no rank 9 in the log"),
         ('"requests": [1]', '"requests": [2]', "no request `2` is open"),
         ('"requests": [1], ', "", "MPI_Waitall needs `requests`"),

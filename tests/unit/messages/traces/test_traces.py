@@ -20,7 +20,7 @@ from rdma_robust.messages.traces.observed import read_recorded, read_trace
 from rdma_robust.messages.traces.trace_record import MEMBERS, REQUIRED
 from rdma_robust.messages.traces.trace_writing import write_trace
 from tests.conftest import ROOT
-from tests.support.random_messages import random_messages
+from tests.support.random_messages import random_looks, random_messages
 
 FIGURE_1 = """{"format": "rdma-robust/message-trace", "version": 1, "name": "figure 1", "processes": [
   {"name": "T0", "events": [
@@ -235,7 +235,7 @@ def test_numbers_of_any_size_are_written() -> None:
 @pytest.mark.parametrize("first", [0, pytest.param(60, marks=pytest.mark.ci), pytest.param(400, marks=pytest.mark.long)])
 def test_traces_of_random_runs_can_be_observed(first: int) -> None:
     for seed in range(first, first + max(10, 5 * first)):
-        program, buffer = random_messages(seed), BUFFERS[seed % 3]
+        program, buffer = (random_looks if seed % 2 else random_messages)(seed), BUFFERS[seed % 3]
         run = random_run(program, buffer, seed, 300)
         before = replay_schedule(program, buffer, run)
         recorded = read_recorded(write_trace(program, buffer, run), "t.json")
