@@ -162,6 +162,19 @@ LANES: Final = Folder(
     ("hardware", hardware),
 )
 
+GUARANTEES: Final = Folder(
+    LITMUS / "guarantees",
+    "What protocols rely on",
+    "Small protocols with `needs` lines: the guarantees of a network that are enough for each. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust needs litmus/guarantees --expect` compares them.",
+    (
+        ("Notifications", "something behind data tells of it", r"flag-|counter-|told-"),
+        ("Locks", "data behind a lock", r"data-"),
+        ("Reads", "a flag is read, and data", r"two-|read-"),
+    ),
+    ("hardware", hardware),
+)
+
 RNR: Final = Folder(
     LITMUS / "rnr",
     "Messages that wait for a buffer",
@@ -170,6 +183,18 @@ RNR: Final = Folder(
     (
         ("Receives", "posted when there is something to come", r"exchange|receive-"),
         ("Sources", "used again behind a message that waits", r"source-|told-"),
+    ),
+    ("hardware", hardware),
+)
+
+TABLES: Final = Folder(
+    LITMUS / "hardware",
+    "Hardware as its pages have it",
+    "Programs under order tables of vendors and libraries, in pairs that two tables tell apart. The first comment of each "
+    "says what it is and who says so. `rdma-robust litmus/hardware/*.rdma` decides them.",
+    (
+        ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-"),
+        ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
     ),
     ("hardware", hardware),
 )
@@ -242,4 +267,18 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR, WORDS)
+FOLDERS: Final = (
+    DEPLOYED,
+    CROWDS,
+    LIFETIMES,
+    FLUSHES,
+    REGIONS,
+    MEMORIES,
+    STANDARDS,
+    BARRIERS,
+    LANES,
+    RNR,
+    TABLES,
+    WORDS,
+    GUARANTEES,
+)

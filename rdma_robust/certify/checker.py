@@ -139,6 +139,10 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
     meant = spin_assumed(program, settings.await_loops)
     if certificate.claim["kind"] == "not-robust" and has_waiting_messages(meant):
         reject("no trace is evidence where messages wait (rnr wait): a run in which one waits may have it")
+    if certificate.claim["kind"] == "robust" and settings.platform.own is not None:
+        reject(
+            "no invariant is evidence under an order table of its own: the rules of normal form are those of known orders"
+        )
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
     return replace(proved, model=str(settings.platform))

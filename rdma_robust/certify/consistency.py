@@ -59,7 +59,7 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     oppo = _union([row & ~away for row, away in zip(kept, apart, strict=True)], _relation(size, of_one_request(trace)))
     ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
-    pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, () if platform.weaker else _flushed(trace))
+    pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, _flushed(trace, platform))
     rao = _relation(size, _ranked(trace) if platform.ranked else ())
     sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
     before = _before(trace)
@@ -70,7 +70,8 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     ib = _closure(issued)
     kinds = [None if e is None else e.kind for e in trace.events]
     behind = _behind(trace)
-    visible = [row if kinds[e] is EventKind.GET_WRITES and not behind[e] else 0 for e, row in enumerate(pf)]
+    polled = [kind is not None and platform.visible_when_polled(kind) for kind in kinds]
+    visible = [row if told and not away else 0 for told, away, row in zip(polled, behind, pf, strict=True)]
     told = [0 if away else row for row, away in zip(rpf, behind, strict=True)]
     instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
     seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
@@ -267,16 +268,11 @@ def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int
             yield from ((a, b) for a in of[EventKind.LOCAL_READ] for b in of[EventKind.LOCAL_WRITE])
 
 
-def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
-    """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect;
-    none of relaxed regions."""
-    sides = (
-        (frozenset({EventKind.PUT_READS}), frozenset({EventKind.GET_WRITES})),
-        (
-            frozenset({EventKind.GET_READS, EventKind.ATOMIC_READS, EventKind.ATOMIC}),
-            frozenset({EventKind.PUT_WRITES, EventKind.ATOMIC_WRITES}),
-        ),
-    )
+def _flushed(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
+    """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect, as far
+    as reads push writes; none of relaxed regions."""
+    if not any(platform.flushes(read, write) for read in CARD_READS for write in NIC_WRITES):
+        return
     yield from _landed(trace)
     for thread in trace.threads:
         for a in thread:
@@ -285,8 +281,7 @@ def _flushed(trace: Execution) -> Iterator[tuple[int, int]]:
                 if a < b and one is not None and two is not None and _same_queue(one, two):
                     if one.regions.own or two.regions.own or one.regions.memory or two.regions.memory:
                         continue
-                    kinds = one.kind, two.kind
-                    if any((kinds[0] in r and kinds[1] in w) or (kinds[1] in r and kinds[0] in w) for r, w in sides):
+                    if platform.flushes(one.kind, two.kind) or platform.flushes(two.kind, one.kind):
                         yield a, b
 
 

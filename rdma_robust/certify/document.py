@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar
 
 from rdma_robust.certify.hardware import ATOMICITIES, CPUS, ORDERS, Platform
+from rdma_robust.certify.own_tables import UnreadableTable, is_own_table
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.text import json_mistake
 
@@ -88,10 +89,18 @@ def read_program_options(value: Mapping[str, object]) -> ProgramOptions:
     """Return the options of a certificate about a program. Raises InvalidCertificate for a model that is not known."""
     found = json_members(value, "`options`", ("model", "await_loops"))
     model = json_members(found["model"], "`options.model`", (*MODEL, "ordered_reads"))
-    words = {word: json_word(model[word], f"`options.model.{word}`", known) for word, known in MODEL.items()}
+    own = isinstance(model["order"], str) and is_own_table(model["order"])
+    named = {word: known for word, known in MODEL.items() if word != "order" or not own}
+    words = {word: json_word(model[word], f"`options.model.{word}`", known) for word, known in named.items()}
     ordered = json_truth(model["ordered_reads"], "`options.model.ordered_reads`")
+    order = string(model["order"], "`options.model.order`")
+    try:
+        platform = Platform(words["cpu"], words["atomics"], order, ordered)
+        platform.own  # noqa: B018 - an order that is no table is refused here
+    except UnreadableTable as error:
+        reject(f"`options.model.order` is no table of orders: {error}")
     return ProgramOptions(
-        Platform(words["cpu"], words["atomics"], words["order"], ordered),
+        platform,
         json_truth(found["await_loops"], "`options.await_loops`"),
     )
 

@@ -13,6 +13,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
+from rdma_robust.certify.own_tables import Kept, OwnTable, is_own_table, own_table
+
 
 class EventKind(StrEnum):
     """The kinds of events, initial writes apart. A message is a PUT_WRITES; with an immediate it writes no cell."""
@@ -136,14 +138,30 @@ class Platform:
         return self.cpu == "tso"
 
     @property
+    def own(self) -> OwnTable | None:
+        """The table that a certificate brings along, None for an order that the checker knows by its name."""
+        return own_table(self.order, _base) if is_own_table(self.order) else None
+
+    @property
     def weaker(self) -> bool:
         """Whether writes of a queue pair may overtake each other; then nothing flushes them either (nfo is empty)."""
         return self.order != "default"
 
+    def flushes(self, read: EventKind, write: EventKind) -> bool:
+        """Return whether a read of a card pushes a write of its side out of its buffer (nfo)."""
+        own = self.own
+        pair = f"{_name_of(read)} {_name_of(write)}"
+        return pair in _ALL_PUSHES and (not self.weaker if own is None else pair in own.pushes)
+
     @property
     def completions_order(self) -> bool:
         """Whether what is posted behind a poll is observed after the remote writes that it tells of, as it is by default."""
-        return self.order == "multipath"
+        return self.order == "multipath" if self.own is None else self.own.completions_order
+
+    def visible_when_polled(self, kind: EventKind) -> bool:
+        """Return whether a poll tells that an event has taken effect, not only that it was issued."""
+        placed = self.own is not None and self.own.placed
+        return kind is EventKind.GET_WRITES or (placed and kind in REMOTE_WRITES)
 
     @property
     def counters(self) -> int:
@@ -153,11 +171,13 @@ class Platform:
     @property
     def promised(self) -> bool:
         """Whether anything is promised between two requests of a queue pair without a fence."""
-        return _LOST[self.order] != _UNPROMISED
+        return not self.own.receives_of_own if self.own is not None else _LOST[self.order] != _UNPROMISED
 
     @property
     def looks_at_words(self) -> frozenset[EventKind]:
         """The events of which it matters whether they are about one word."""
+        if self.own is not None:
+            return _ATOMICS if self.own.by_word else frozenset()
         return _OF_WORD.get(self.order, frozenset())
 
     @property
@@ -175,7 +195,7 @@ class Platform:
             for what, word, usual in (
                 ("cpu", self.cpu, "sc"),
                 ("atomics", self.atomics, "hca"),
-                ("order", self.order, "default"),
+                ("order", self.order if self.own is None else self.own.name, "default"),
             )
             if word != usual
         ]
@@ -183,6 +203,39 @@ class Platform:
 
 
 USUAL: Final = Platform()
+
+_ALL_PUSHES: Final = frozenset({"nlR nlW", "nrR nrW", "nrR naW", "naR nrW", "naR naW"})
+
+
+def _name_of(kind: EventKind) -> str:
+    """Return the name of the row and column of an event of a card in tables."""
+    names = {EventKind.ATOMIC: "naR", EventKind.ANSWERS_RELAXED: "nlW"}
+    return names.get(kind, kind.value)
+
+
+@cache
+def _base(order: str) -> tuple[Kept, frozenset[str], bool, bool, bool] | None:
+    """What an order of the checker says, as tables that are based on it have it."""
+    if order not in _LOST:
+        return None
+    platform = Platform(order=order)
+
+    def kept(earlier: str, later: str) -> str:
+        one, two = EventKind(earlier), EventKind(later)
+        if one is two is EventKind.GET_READS:
+            return "(-)"
+        if observed_in_order(one, two, True, platform):
+            return "qp"
+        return "i" if issued_in_order(one, two, True, platform) else "-"
+
+    pushes = frozenset() if platform.weaker else _ALL_PUSHES
+    return kept, pushes, not platform.promised, platform.completions_order, bool(platform.looks_at_words)
+
+
+def _kept_by(own: OwnTable, earlier: EventKind, later: EventKind, platform: Platform) -> str:
+    """What a table of its own says of two events of cards on one queue pair."""
+    found = own.cells[_name_of(earlier), _name_of(later)]
+    return found if found != "(-)" else "qp" if platform.ordered_reads else "-"
 
 
 class EventWords(NamedTuple):
@@ -212,7 +265,8 @@ def observed_in_order(
     if earlier in CPU:
         return not (platform.buffered and earlier in STORES and later in _OVERTAKING)
     of_word = regions.same and {earlier, later} <= platform.looks_at_words
-    if not same_queue or ((earlier, later) in _LOST[platform.order] and not of_word):
+    own = platform.own
+    if not same_queue or (own is None and (earlier, later) in _LOST[platform.order] and not of_word):
         return False
     if (earlier, later) in _RELAXED and _may_pass(earlier, later, regions):
         return False
@@ -220,14 +274,17 @@ def observed_in_order(
         return True
     if EventKind.ORDER in (earlier, later):
         return {earlier, later} <= _KEPT_APART or earlier is EventKind.FENCE
+    if own is not None and later not in CPU:
+        kept = _kept_by(own, earlier, later, platform)
+        return kept == "qp" or (of_word and kept == "-")
     both_gets = earlier is EventKind.GET_READS and later is EventKind.GET_READS
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
 
 
 def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: EventWords = STRICT) -> bool:
     """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
-    default = replace(platform, order="default")
-    return platform.completions_order and observed_in_order(earlier, later, True, default, regions)
+    behind = replace(platform, order="default" if platform.own is None else platform.own.base)
+    return platform.completions_order and observed_in_order(earlier, later, True, behind, regions)
 
 
 def _may_pass(earlier: EventKind, later: EventKind, regions: EventWords) -> bool:
@@ -264,7 +321,13 @@ def issued_in_order(
         return True
     if earlier is EventKind.POSTS_BUFFER and later is EventKind.LOCAL_WRITE and platform.buffered:
         return False
-    only_issued = same_queue and (earlier, later) in _ONLY_ISSUED - _LOST[platform.order]
+    own = platform.own
+    if own is None:
+        only_issued = same_queue and (earlier, later) in _ONLY_ISSUED - _LOST[platform.order]
+    else:
+        of_cards = not {earlier, later} & (CPU | {EventKind.ORDER})
+        lost = (earlier, later) in _RELAXED and _may_pass(earlier, later, regions)
+        only_issued = same_queue and of_cards and not lost and _kept_by(own, earlier, later, platform) == "i"
     return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
 
 

@@ -148,7 +148,10 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[EventRec
 
 
 def check_polls(platform: Platform, polls: bool) -> None:
-    """Raise NotCovered where a poll may put operations in order: the proofs know the table of `order multipath` only."""
+    """Raise NotCovered where a poll may put operations in order: the proofs know the table of `order multipath` only; and
+    under a table that a certificate brings along."""
+    if platform.own is not None:
+        raise NotCovered("order tables of their own")
     if polls and platform.completions_order:
         raise NotCovered(f"polls under `order {platform.order}`, where completions give order")
 

@@ -80,6 +80,7 @@ MEANING: Final[dict[type, str]] = {
     ast.OutcomeDeclaration: "A claim about final states: every thread has ended and nothing is under way.",
     ast.InvariantDeclaration: "A claim about every reachable state, answered by `prove` and `verify`.",
     ast.Expect: "The expected answer, compared by `check --expect`.",
+    ast.NeedsDeclaration: "Guarantees of a network that are enough to be robust, compared by `needs --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
     ast.HardwareDeclaration: "What the program runs on; options of the command line come first. Without a word: "
     "cpu sc, atomics hca, "
@@ -221,13 +222,11 @@ def _events(program: Program | None, span: Span) -> Iterator[str]:
 
 def _rows(step: Step) -> Iterator[str]:
     for act in acts_of(step.op) if type(step.op) in TABLE else ():
-        bare = act.message is None or act.message.data is None
-        cell = act.cell if bare else None
+        cell = None if act.fills else act.cell
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
         if act.message is not None:
-            shown = (
-                f"no word, but takes a buffer of {act.peer}," if bare else f"a word of the buffer that {act.peer} has posted"
-            )
+            takes = "a word of the buffer that {} has posted" if act.fills else "no word, but takes a buffer of {},"
+            shown = takes.format(act.peer)
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
         if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:
             where = f"behind the card of {cell.card}"

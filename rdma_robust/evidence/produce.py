@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
+
 from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.certify.hardware import ORDERS
@@ -16,7 +18,9 @@ from rdma_robust.language.flow.cfg import BarrierWait, Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders.known_orders import BASE, order_table, told_in_full
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
 from rdma_robust.robustness.invariant import inductive_invariant
@@ -33,8 +37,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     is known, and InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
-    if options.model.order not in ORDERS:
-        raise SizeLimitError(f"the checker of certificates has no table of order {options.model.order_name}")
+    order = _order_of(outcome, options.model)
     barriers = any(isinstance(step.op, BarrierWait) for thread in program.threads for _, _, step in thread.edges)
     if barriers and outcome.verdict is Verdict.ROBUST:
         raise SizeLimitError("the checker of certificates has no rules for barriers in a proof that a program is robust")
@@ -59,11 +62,22 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
         case Verdict.NOT_ROBUST:
             assert outcome.witness is not None
             claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
-    model = options.model.described()["model"]
-    settings = {"model": model, "await_loops": options.await_loops}
+    settings = {"model": asdict(replace(options.model, order=order)), "await_loops": options.await_loops}
     written = says(program.source, program, await_loops=options.await_loops)
     text = program.source if written else canonical_text(program)
     return Certificate(PROGRAM if written else GRAPHS, file, content_digest(text), {"kind": claim}, settings, evidence)
+
+
+def _order_of(outcome: Outcome, model: Model) -> str:
+    """Return the order of a certificate: a name that the checker knows, or a table in full. Raises SizeLimitError."""
+    if model.order in ORDERS:
+        return model.order
+    table = order_table(model.order)
+    if outcome.verdict is Verdict.ROBUST:
+        raise SizeLimitError(f"the checker of certificates has no rules of normal form for order {model.order_name}")
+    if table.unknown or table.messages or table.matching == "any" or (table.behind_polls or BASE) not in ORDERS:
+        raise SizeLimitError(f"the checker of certificates cannot read the table of order {model.order_name}")
+    return told_in_full(replace(table, why={}))
 
 
 def says(text: str, program: Program, *, await_loops: bool) -> bool:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-SHIPPED: Final = ("default", "multipath", "relaxed", "none", "accumulate", "ooo-dp", "relaxed-mr", "srd")
+SHIPPED: Final = (
+    *("default", "multipath", "relaxed", "none", "accumulate", "ooo-dp", "relaxed-mr", "srd"),
+    *("fi-verbs", "fi-tcp", "fi-cxi", "fi-efa", "fi-opx", "fi-psm3", "fi-none"),
+)
 """The names of the tables of the package, each in a file of its name."""
 
 

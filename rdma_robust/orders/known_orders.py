@@ -79,8 +79,11 @@ def order_of_file(text: str, file: str) -> str:
 
 def told_order(table: OrderTable) -> str:
     """Return a table as the order of a model: a name, or all that it says."""
-    if table.name in SHIPPED and order_table(table.name) == table:
-        return table.name
+    return table.name if table.name in SHIPPED and order_table(table.name) == table else told_in_full(table)
+
+
+def told_in_full(table: OrderTable) -> str:
+    """Return all that a table says, as the order of a model."""
     below = table.behind_polls or BASE
     base = order_table(below)
     said: dict[str, object] = {"name": table.name, "based-on": below}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.kept import Kept
@@ -29,6 +29,14 @@ Connection = tuple[int, int, str]
 
 ConnectionEnd = tuple[str, str]
 """The thread at the other end of a connection, and the lane of the sender."""
+
+
+class UnheardMessage(NamedTuple):
+    """A message that is still to come: its receiver, its lane, and whether it fills the buffer that it takes."""
+
+    receiver: str
+    lane: str
+    fills: bool
 
 
 class ConnectionEvent(Protocol):

@@ -34,7 +34,9 @@ FOLDERS: Final = [
     "barriers",
     "lanes",
     "rnr",
+    "hardware",
     "words",
+    "guarantees",
 ]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [

@@ -69,11 +69,7 @@ def explanation(
     run, drawn, found, complete, finals = _parts(outcome, options, final_state_limit, limits, left)
     pairs = found if witness is not None else of_templates(found, crowd)
     told = [copies_text(crowd), *paragraphs(outcome, run, finals, pairs, complete)]
-    glob = _told(
-        "whether `atomics glob` would help", partial(_under_glob, outcome, options, limits), "", limits.share(0.3), left
-    )
-    told += [glob, slots_text(needed_slots(crowd.program.threads))]
-    told += [f"Left out: {each}." for each in left]
+    told += _more(crowd, outcome, options, limits, left)
     words = Words(program)
     edges = () if witness is None else witness.cycle.edges
     return Explanation(
@@ -105,6 +101,14 @@ def explanation(
         pairs=pairs,
         pairs_complete=complete,
     )
+
+
+def _more(crowd: Outcome, outcome: Outcome, options: CheckOptions, limits: Limits, left: list[str]) -> list[str]:
+    """Return the last paragraphs: what would help, what send queues need, and what is left out."""
+    glob = _told(
+        "whether `atomics glob` would help", partial(_under_glob, outcome, options, limits), "", limits.share(0.3), left
+    )
+    return [glob, slots_text(needed_slots(crowd.program.threads)), *(f"Left out: {each}." for each in left)]
 
 
 def undecided_outcome(program: Program, options: CheckOptions, reason: str) -> Outcome:

@@ -104,13 +104,13 @@ def _found(program: Program, exceeded: Callable[[], str], cut: list[str]) -> Ite
         reached = None if values is None else points_come_to(flow, values)
         if values is not None:
             yield from ((flow.thread.name, each) for each in never_reached(flow, values))
-        for each in _of_thread(flow, others, cut):
+        for each in _of_thread(flow, others, cut, program.hardware.order):
             if reached is None or any(source in reached for source, _, _ in flow.statements[each.span]):
                 yield flow.thread.name, each
 
 
-def _of_thread(flow: ThreadFlow, others: Others, cut: list[str]) -> Iterator[Diagnostic]:
-    """Yield what the paths of a thread show, values ignored."""
+def _of_thread(flow: ThreadFlow, others: Others, cut: list[str], order: str | None) -> Iterator[Diagnostic]:
+    """Yield what the paths of a thread show, values ignored, on a network with an `order` if the program names one."""
     yield from polls_that_find_nothing(flow, others)
     yield from windows_of_messages(flow)
     found, complete = trails(flow, others)
@@ -122,7 +122,7 @@ def _of_thread(flow: ThreadFlow, others: Others, cut: list[str]) -> Iterator[Dia
     yield from never_polled(flow, found)
     if complete:
         yield from polls_that_prove_less(flow, others, found)
-        yield from fences_without_effect(flow, found)
+        yield from fences_without_effect(flow, found, order)
 
 
 def mixed_writes(program: Program) -> Iterator[Diagnostic]:

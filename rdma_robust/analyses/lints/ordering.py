@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rdma_robust.analyses.lints.in_flight import source_words
@@ -100,7 +100,7 @@ def _behind(flow: ThreadFlow, polls: list[Edge], span: Span) -> bool:
 def _seen_before(flow: ThreadFlow, others: Others, trail: RequestTrail, poll: Span) -> Step | None:
     """Return the first statement behind the poll that others may see before the put, if they look at what is put at all."""
     target = _landing(trail)
-    if target is None or not others.readers.get(target):
+    if target is None or not others.readers.get(target) or _read_elsewhere(flow, trail, target):
         return None
     late: list[Step] = []
     for edge, pasts in trail.seen.items():
@@ -109,6 +109,16 @@ def _seen_before(flow: ThreadFlow, others: Others, trail: RequestTrail, poll: Sp
         if quiet and step.span.start > poll.start and _visible(flow, others, trail, step):
             late.append(step)
     return min(late, key=lambda step: step.span.start, default=None)
+
+
+def _read_elsewhere(flow: ThreadFlow, trail: RequestTrail, target: Cell) -> bool:
+    """Whether a put to a word behind a card may have landed by a read of that memory on another queue pair of the thread."""
+    if not target.via:
+        return False
+    pairs = ((pair, step.op) for (_, pair), edges in flow.requests.items() for _, _, step in edges)
+    return any(
+        isinstance(op, Get | RemoteRmw) and op.source.node == target.node and pair != trail.node for pair, op in pairs
+    )
 
 
 def _visible(flow: ThreadFlow, others: Others, trail: RequestTrail, step: Step) -> bool:
@@ -136,13 +146,11 @@ def _received(flow: ThreadFlow, others: Others, to: str, lane: str) -> bool:
 
 
 T = EventType
-_MODELS: Final = tuple(Model(order=order) for order in CARDS)
-"""The orders of networks: where a standard promises nothing of two requests, every fence between some has an effect."""
 
 
-def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
+def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail], order: str | None) -> Iterator[Diagnostic]:
     """Yield the remote fences, flushes and `order` statements that put no two events in order that are not in order anyway,
-    under any order of the network (RR724).
+    under any order of the network, nor under the `order` that the program says it is for (RR724).
 
     `found` are the trails of all requests. In the order table a fence is an event between those of earlier and of later
     requests of its queue pair. What was polled is done as far as a fence waits for it, and the CPU posts in order. A fence
@@ -160,7 +168,7 @@ def fences_without_effect(flow: ThreadFlow, found: list[RequestTrail]) -> Iterat
             op for t in found if t.node == node for op in t.ops if any(not _over(step.op, op, past) for past in t.at(span))
         ]
         later = [s.op for _, target, _ in fences for _, _, s in flow.from_point(target) if requests_to(s.op) == node]
-        why = _useless(step.op, earlier, later)
+        why = _useless(step.op, earlier, later, tuple(dict.fromkeys((*CARDS, order or CARDS[0]))))
         if why:
             what = quote(step.text if len(fences) == len(edges) else "fenced")
             yield Diagnostic("warning", "RR724", f"{what} orders nothing: {why}", span)
@@ -172,9 +180,9 @@ def _over(fence: RFence | Flush | OrderFence, request: Op, past: Past) -> bool:
     return past.polled if isinstance(fence, RFence) or isinstance(request, Get) else past.flushed
 
 
-def _useless(fence: RFence | Flush | OrderFence, earlier: list[Op], later: list[Op]) -> str:
-    """Return why a fence between these requests orders nothing, empty if it does."""
-    node = fence.node
+def _useless(fence: RFence | Flush | OrderFence, earlier: list[Op], later: list[Op], orders: Sequence[str]) -> str:
+    """Return why a fence between these requests orders nothing under these orders, empty if it does."""
+    node = f"{fence.node}{on_lane(named_lane(fence))}"
     if not earlier:
         return f"nothing towards {node} is outstanding before it"
     if isinstance(fence, Flush):
@@ -184,7 +192,8 @@ def _useless(fence: RFence | Flush | OrderFence, earlier: list[Op], later: list[
     if isinstance(fence, OrderFence):
         both = all(any(act.type in _KEPT_APART for act in _acts(ops)) for ops in (earlier, later))
         return "" if both else "it is about remote writes and atomics before and behind it only"
-    if any(fence_orders(one, other) for one in _acts(earlier) for other in _acts(later)):
+    models = [Model(order=order) for order in orders]
+    if any(fence_orders(one, other, models) for one in _acts(earlier) for other in _acts(later)):
         return ""
     return (
         f"it waits for gets and atomics; puts towards {node} are in order without it, and it does not wait until they arrive"
@@ -201,8 +210,8 @@ def _acts(ops: Iterable[Op]) -> set[Act]:
     return {act for op in ops for act in by_the_card(op)}
 
 
-def fence_orders(earlier: Act, later: Act) -> bool:
-    """Whether a fence between two events of a queue pair orders them where nothing else does, on some hardware.
+def fence_orders(earlier: Act, later: Act, models: Sequence[Model]) -> bool:
+    """Whether a fence between two events of a queue pair orders them where nothing else does, under some of the models.
 
     A put has no other reason to be late than the requests before it and its own read. So that it is *issued* before the
     fence says nothing: what it waits for, the later event waits for as well. A message waits for its receive.
@@ -212,6 +221,6 @@ def fence_orders(earlier: Act, later: Act) -> bool:
     a, b = earlier.type, later.type
     return any(
         scope(a, T.NF, model) != "-" and scope(T.NF, b, model) != "-" and scope(a, b, model) == "-"
-        for model in _MODELS
+        for model in models
         for scope in (ippo_scope, oppo_scope)
     )

@@ -57,7 +57,15 @@ def repair(
     UsageError for a model without a proven normal form.
     """
     started = time.monotonic()
-    options, limits = options or RepairOptions(), limits or CheckOptions()
+    try:
+        return _repaired(text, file, options or RepairOptions(), limits or CheckOptions(), checking)
+    except LimitReached as reached:
+        return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+
+
+def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions, checking: type[Checker]) -> Repair:
+    """Return what `repair` does. Raises LimitReached too."""
+    started = time.monotonic()
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
     limits = limits.on(program.hardware)
@@ -66,23 +74,18 @@ def repair(
     if program.crowds:
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
     deadline = None if options.timeout is None else started + options.timeout
-    try:
-        checker = checking(file, limits, deadline, options.timeout)
-        found = _searched(text, file, options, checker)
-        if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
-            found = with_flags(
-                text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker
-            )
-        if found.status == "impossible" and for_robust:
-            found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
-        if found.scope and (not program.plain or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
-            found = _not_compared(found, limits.model, program)
-        if for_robust and limits.model.order == "relaxed" and found.status != "robust":
-            found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
-        found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
-        return outside_of_copies(found, text, file)
-    except LimitReached as reached:
-        return Repair("unknown", str(reached), time_s=time.monotonic() - started)
+    checker = checking(file, limits, deadline, options.timeout)
+    found = _searched(text, file, options, checker)
+    if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
+        found = with_flags(text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker)
+    if found.status == "impossible" and for_robust:
+        found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
+    if found.scope and (not program.plain or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
+        found = _not_compared(found, limits.model, program)
+    if for_robust and limits.model.order == "relaxed" and found.status != "robust":
+        found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
+    found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
+    return outside_of_copies(found, text, file)
 
 
 def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:

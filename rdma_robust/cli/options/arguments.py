@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated
 
 import typer
@@ -42,12 +43,8 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
 
 
 def orders_in(text: str) -> tuple[str, ...]:
-    """Return the orders that a list names. Raises UsageError for a word that is none."""
-    found = tuple(word.strip() for word in text.split(","))
-    for word in found:
-        if word not in SHIPPED:
-            raise UsageError(f"--orders: no order is called {word!r}; there is {', '.join(SHIPPED)}")
-    return found
+    """Return the orders that a list names, by names, files or flags. Raises as :func:`order_in`."""
+    return tuple(order_in(word.strip()) for word in re.split(r",(?![^(]*\))", text))
 
 
 def order_in(text: str) -> str:
@@ -55,8 +52,12 @@ def order_in(text: str) -> str:
     ProgramError with what is wrong with a file."""
     if text in SHIPPED:
         return text
+    if text.startswith("fi("):
+        from rdma_robust.orders.fi_flags import fi_order  # noqa: PLC0415 - few tables are of flags
+
+        return fi_order(text)
     if not text.endswith(".toml"):
-        raise typer.BadParameter(f"no order is called {text!r}; there is {', '.join(SHIPPED)}, or FILE.toml")
+        raise typer.BadParameter(f"no order is called {text!r}; there is {', '.join(SHIPPED)}, FILE.toml, or fi(FLAG, ...)")
     from rdma_robust.orders.known_orders import order_of_file  # noqa: PLC0415 - few tables are of files
 
     try:

@@ -51,7 +51,11 @@ class TreeBuilder(CommonBuilder):
     def setting(self, parts: list[Part]) -> ast.HardwareSetting:
         words, value = parts[:-1], parts[-1]
         word = ast.Ident(" ".join(map(str, words)), span_from(words[0], words[-1]))
-        return ast.HardwareSetting(word, ident_of(value), span_from(words[0], value))
+        found = value if isinstance(value, ast.Ident) else ident_of(value)
+        return ast.HardwareSetting(word, found, span_from(words[0], value))
+
+    def hyphenated(self, parts: list[Part]) -> ast.Ident:
+        return ast.Ident("".join(map(str, parts)), span_from(parts[0], parts[-1]))
 
     def domain(self, parts: list[Part]) -> ast.Domain:
         keyword, low, _, high = parts
@@ -111,6 +115,12 @@ class TreeBuilder(CommonBuilder):
 
     def expect(self, parts: list[Part]) -> ast.Expect:
         return ast.Expect(parts_of_kind(parts, ast.ExpectationClause), span_from(parts[0], last_of(parts)), parts[-1])
+
+    def needs(self, parts: list[Part]) -> ast.NeedsDeclaration:
+        return ast.NeedsDeclaration(parts_of_kind(parts, ast.Ident), span_from(parts[0], last_of(parts)))
+
+    def guarantee(self, parts: list[Part]) -> ast.Ident:
+        return ast.Ident(" ".join(map(str, parts)), span_from(parts[0], parts[-1]))
 
     def expectation(self, parts: list[Part]) -> ast.ExpectationClause:
         words = [part for part in parts if part is not None]

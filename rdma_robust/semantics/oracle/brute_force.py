@@ -77,37 +77,39 @@ def oracle_robust(
     budget = Budget(limits.decisions, limits.timeout)
     for_ever = False
     for base in _candidates(program, model, limits, extent, budget):
-        found: list[Trace] = []
-        search: ChoiceSearch
         paths = [block.path for block in base.blocks]
         goes_on = any(path.goes_on for path in paths)
         passed = goes_on and (not program.plain or any(path.passed for path in paths))
-
-        def leaf(partial: Partial) -> bool:
-            if passed:  # noqa: B023
-                return search.flush(partial) is not None  # noqa: B023
-            finished = None if partial.is_sc() else search.flush(partial)  # noqa: B023
-            trace = None if finished is None else finished.trace()
-            if trace is None or (messages_wait(program) and is_sequential(program, trace)):
-                return False
-            found.append(trace)  # noqa: B023
-            return True
-
-        search = ChoiceSearch(base, budget, leaf)
-        if (for_ever and goes_on) or not search.run():
-            continue
-        for_ever |= goes_on
-        if not goes_on:
-            check_well_formed(program, found[0], model)
-            if not is_violating(found[0], model) or is_sequential(program, found[0]):
+        found = None if for_ever and goes_on else _violation(program, base, budget, passed=passed)
+        for_ever |= goes_on and found is not None
+        if found is not None and not goes_on:
+            check_well_formed(program, found, model)
+            if not is_violating(found, model) or is_sequential(program, found):
                 raise InternalError("the oracle found a trace that the axioms do not confirm as violating")
-            return found[0]
+            return found
     if for_ever:
         raise SizeLimitError(FOR_EVER)
     return None
 
 
 FOR_EVER: Final = "a message may wait for ever (rnr wait), and no trace tells what its thread does behind it"
+
+
+def _violation(program: Program, base: CandidateExecution, budget: Budget, *, passed: bool) -> Trace | None:
+    """Return a violating trace of a candidate, None if there is none; any consistent one if something has `passed` a message
+    that waits for ever."""
+    found: list[Trace] = []
+
+    def leaf(partial: Partial) -> bool:
+        finished = None if partial.is_sc() and not passed else search.flush(partial)
+        trace = None if finished is None else finished.trace()
+        if trace is None or (not passed and messages_wait(program) and is_sequential(program, trace)):
+            return False
+        found.append(trace)
+        return True
+
+    search = ChoiceSearch(base, budget, leaf)
+    return found[0] if search.run() else None
 
 
 def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimits = DEFAULT_LIMITS) -> AxiomaticOutcomes:

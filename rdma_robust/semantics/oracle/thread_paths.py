@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Final
 
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.expr import TRUE, VALUE, value_of
@@ -23,7 +23,7 @@ from rdma_robust.language.flow.cfg import (
     steps,
 )
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.connections import ConnectionEnd, takes_buffer
+from rdma_robust.semantics.connections import ConnectionEnd, UnheardMessage, takes_buffer
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, cells_read, remote_of, takes_completion
 from rdma_robust.semantics.order_table import ippo_scope, oppo_scope
 from rdma_robust.semantics.terms import Term, constant, read_at, satisfiable, term_of
@@ -66,18 +66,6 @@ class PathEvent:
     data: bool = False
     joined: bool = False
     members: tuple[str, ...] = ()
-
-
-class UnheardMessage(NamedTuple):
-    """A message that is still to come: its receiver, its lane, and whether it fills the buffer that it takes."""
-
-    receiver: str
-    lane: str
-    fills: bool
-
-    @staticmethod
-    def of(event: PathEvent, step: Step) -> UnheardMessage:
-        return UnheardMessage(event.peer or "", named_lane(step.op), event.data)
 
 
 _Way = tuple[tuple[PathEvent, ...], tuple[Term, ...]]
@@ -240,23 +228,20 @@ class _Walker:
                 continue
             assigned = {name: term_of(expr, env) for name, expr in step.assigns}
             registers = {**node.registers, **assigned}
-            after = replace(
-                node, point=target, registers=registers, events=node.events + events, guards=guards, fresh=bool(events)
-            )
+            after = replace(node, point=target, registers=registers, guards=guards)
+            after = replace(after, events=node.events + events, fresh=bool(events))
             whole = isinstance(step.op, Section)
             for kept in range(len(events) if known.cut or (self.extent is Extent.ALL and not whole) else 0):
-                unheard = {UnheardMessage.of(events[kept], step)} if takes_buffer(events[kept]) else set()
+                unheard = (
+                    {UnheardMessage(events[kept].peer or "", named_lane(step.op), events[kept].data)}
+                    if takes_buffer(events[kept])
+                    else set()
+                )
                 if (kept and self.extent is Extent.ALL) or (unheard and self.extent is Extent.MAXIMAL):
                     known_by_then = tuple(g for g in guards if not g.support >> position + kept)
                     torn = events[kept].type is EventType.NAW
-                    half = replace(
-                        node,
-                        point=target,
-                        events=node.events + events[:kept],
-                        guards=known_by_then,
-                        fresh=True,
-                        unheard=node.unheard | unheard,
-                    )
+                    half = replace(node, point=target, fresh=True, unheard=node.unheard | unheard)
+                    half = replace(half, events=node.events + events[:kept], guards=known_by_then)
                     if not node.held:
                         yield replace(half, half=True, torn=torn)
                     if self.waiting and self.extent is Extent.MAXIMAL and known.remote is not None:
@@ -354,10 +339,8 @@ class _Walker:
         registers = tuple(node.registers[name] for name, _ in self.thread.registers)
         if self.extent is not Extent.MAXIMAL:
             return ThreadPath(node.events, node.guards, registers, tuple(allowed), torn=node.torn)
-        goes_on, unsent = bool(node.held), self.unsent(node)
-        return ThreadPath(
-            node.events, node.guards, registers, tuple(allowed), node.unheard, unsent, goes_on=goes_on, passed=node.passed
-        )
+        path = ThreadPath(node.events, node.guards, registers, tuple(allowed), node.unheard, self.unsent(node))
+        return replace(path, goes_on=bool(node.held), passed=node.passed)
 
     def unsent(self, node: _Node) -> frozenset[ConnectionEnd]:
         """Return the threads, and their lanes, of which a further message would let the thread go on, whatever its registers

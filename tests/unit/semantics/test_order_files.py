@@ -11,6 +11,7 @@ from rdma_robust.cli.app import run
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED, order_name
+from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_text
 from rdma_robust.orders.order_facts import FACTS, fact_meaning, lacking
 from rdma_robust.orders.order_record import FIXED, TYPES
@@ -154,3 +155,28 @@ def _follows(written: object, cells: dict[tuple[str, str], str]) -> bool:
 def test_a_read_back_is_what_the_page_promises(order: str, robust: bool) -> None:
     """mlx5dv_create_qp(3): reads are executed after all previous messages are done executing."""
     assert (check(READ_BACK, order=order).verdict.value == "robust") is robust
+
+
+PROVIDERS = {
+    "fi-verbs": "RAR RMA_RAR ATOMIC_RAR RAW RMA_RAW ATOMIC_RAW RAS WAW RMA_WAW ATOMIC_WAW WAS SAW SAS",
+    "fi-tcp": "RAR RMA_RAR ATOMIC_RAR RAW RMA_RAW ATOMIC_RAW RAS WAW RMA_WAW ATOMIC_WAW WAS SAW SAS",
+    "fi-cxi": "SAS WAW RMA_WAW RMA_RAR ATOMIC_WAW ATOMIC_WAR ATOMIC_RAW ATOMIC_RAR",
+    "fi-efa": "SAS",
+    "fi-opx": "ATOMIC_RAR ATOMIC_RAW ATOMIC_WAR ATOMIC_WAW",
+    "fi-psm3": "SAS RAR RAW WAR WAW",
+    "fi-none": "",
+}
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_the_tables_of_providers_are_those_of_their_flags(name: str) -> None:
+    table, flags = order_table(name), order_table(fi_order(f"fi({', '.join(PROVIDERS[name].split())})"))
+    assert table.written == flags.written and table.messages == flags.messages and table.pushes == flags.pushes
+    assert "libfabric" in table.title and ("prov/" in table.source or name == "fi-none")
+
+
+def test_flags_that_libfabric_does_not_have_are_refused() -> None:
+    assert fi_order("fi(FI_ORDER_RMA_WAW, sas)").startswith("{")
+    for wrong in ("fi(RMA_WAV)", "fi(WAW", "fi(SAS))"):
+        with pytest.raises(UsageError):
+            fi_order(wrong)

@@ -229,3 +229,40 @@ def test_variables_that_nobody_reads(body: str, variables: list[str]) -> None:
 def test_every_lint_is_tested() -> None:
     tested = {code for found in EXPECTED.values() for _, code in found} | {"RR725", "RR726", "RR728"}
     assert tested >= CODES
+
+
+@pytest.mark.parametrize(("order", "said"), [("default", 1), ("multipath", 1), ("none", 0), ("accumulate", 0)])
+def test_a_fence_between_puts_has_an_effect_where_nothing_else_is_promised(order: str, said: int) -> None:
+    text = f"""hardware order {order}
+node A {{ x }}
+node B {{ u, v }}
+thread T on A {{ put B.u = x; rfence B; put B.v = 1 }}
+"""
+    found = lints(load_program(text, "t.rdma")).found
+    assert sum(each.code == "RR724" for each in found) == said
+
+
+@pytest.mark.parametrize(("read", "said"), [("G.data on ctl", 0), ("E.more on ctl", 1), ("H.flag on ctl", 1)])
+def test_a_memory_behind_a_card_is_read_on_any_queue_pair(read: str, said: int) -> None:
+    text = f"""node A {{ scratch, one = 1 }}
+node H {{ flag }}
+node G via H {{ data }}
+node E via H {{ more }}
+thread T on A {{
+  qp bulk to H, ctl to H
+  put G.data = one on bulk
+  poll bulk
+  get scratch = {read}
+  poll ctl
+  put H.flag = one on ctl
+}}
+thread U on G {{ reg r; await H.flag == 1; r = data }}
+"""
+    found = lints(load_program(text, "t.rdma")).found
+    assert sum(each.code == "RR723" for each in found) == said
+
+
+def test_a_fence_of_a_lane_is_said_to_be_one() -> None:
+    text = "node A { x }\nnode B { u }\nthread T on A { qp q to B; put B.u = x; rfence q; put B.u = 1 on q }\n"
+    messages = [each.message for each in lints(load_program(text, "t.rdma")).found if each.code == "RR724"]
+    assert messages == ["`rfence q` orders nothing: nothing towards B on q is outstanding before it"]

@@ -1,0 +1,115 @@
+"""Order tables that a certificate brings along, as the checker reads them.
+
+Written from docs/deployed.md ("Tables as files") alone: the rest of the tool has a reader of its own, on purpose. A table is
+an inline table of TOML, `{name = .., based-on = .., cells = {..}, rules = {..}}`, based on one of the checker's orders.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+Kept = Callable[[str, str], str]
+"""What an order keeps of two types of events, by their names: `qp`, `i`, `-`, or `(-)`."""
+
+_TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
+_WRITES: Final = ("nrW", "nlW", "naW")
+_FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR")}
+"""The reads that are before a write in its operation."""
+
+_PUSHES: Final = ("nlR nlW", "nrR nrW", "nrR naW", "naR nrW", "naR naW")
+_MEMBERS: Final = ("name", "based-on", "cells", "rules", "why", "title", "source")
+_RULES: Final[Mapping[str, tuple[object, ...]]] = {
+    "receive-covers": ("earlier", "own"),
+    "completions-order": (True, False),
+    "atomics-of-a-word": ("table", "program order"),
+    "completion-tells": ("source", "placed"),
+    "receives-match": ("in order",),
+}
+
+
+class UnreadableTable(ValueError):
+    """A table that says something the checker does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTable:
+    """The name and the cells of a table, its pairs of nfo (`pushes`), the order that it changes (`base`), and its rules."""
+
+    name: str
+    cells: Mapping[tuple[str, str], str]
+    pushes: frozenset[str]
+    base: str
+    receives_of_own: bool
+    completions_order: bool
+    by_word: bool
+    placed: bool
+
+
+def is_own_table(order: str) -> bool:
+    """Return whether the order of a certificate is a table of its own."""
+    return order.startswith("{")
+
+
+@cache
+def own_table(order: str, bases: Callable[[str], tuple[Kept, frozenset[str], bool, bool, bool] | None]) -> OwnTable:
+    """Return the table in a text. `bases` returns of an order of the checker what it keeps, which reads push writes, whether
+    receives tell of their own message only, completions give order, and atomics of a word are ordered; None for others.
+
+    Raises UnreadableTable.
+    """
+    try:
+        found = tomllib.loads(f"order = {order}")
+    except (ValueError, RecursionError) as error:
+        raise UnreadableTable(f"not TOML: {error}") from None
+    table = found["order"]
+    if len(found) != 1 or not isinstance(table, dict) or not set(table) <= set(_MEMBERS):
+        raise UnreadableTable("no table, or a member that none has")
+    base = bases(table.get("based-on", ""))
+    if base is None:
+        raise UnreadableTable(f"it is based on {table.get('based-on')!r}")
+    kept, pushes, own, ordered, by_word = base
+    rules = table.get("rules", {})
+    for name, value in rules.items():
+        if name != "reads-push-writes" and (name not in _RULES or not any(value is w or value == w for w in _RULES[name])):
+            raise UnreadableTable(f"the rule {name} is {value!r}")
+    cells = {(a, b): kept(a, b) for a in _TYPES for b in _TYPES}
+    for name, word in table.get("cells", {}).items():
+        cell = tuple(name.split())
+        allowed = ("qp", "-", *(("i",) if cell[0] in _WRITES else ()), *(("(-)",) if cell == ("nrR", "nrR") else ()))
+        if cell not in cells or word not in allowed:
+            raise UnreadableTable(f"the cell {name} is {word!r}")
+        cells[cell[0], cell[1]] = word
+    return OwnTable(
+        str(table.get("name", "")),
+        _with_what_follows(cells),
+        _pushes(rules.get("reads-push-writes"), pushes),
+        table["based-on"],
+        rules.get("receive-covers", "own" if own else "earlier") == "own",
+        rules.get("completions-order", ordered),
+        rules.get("atomics-of-a-word", "program order" if by_word else "table") == "program order",
+        rules.get("completion-tells", "source") == "placed",
+    )
+
+
+def _with_what_follows(cells: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Before what a write is issued before, the read of its operation is observed."""
+    found = dict(cells)
+    for write, reads in _FIRST.items():
+        for later in _TYPES:
+            if cells[write, later] in ("qp", "i"):
+                found.update({(read, later): "qp" for read in reads if cells[read, later] != "qp"})
+    return found
+
+
+def _pushes(said: object, base: frozenset[str]) -> frozenset[str]:
+    if said is None:
+        return base
+    if said in ("all", "none"):
+        return frozenset(_PUSHES if said == "all" else ())
+    if not isinstance(said, list) or not set(said) <= set(_PUSHES):
+        raise UnreadableTable(f"reads push writes as {said!r}")
+    return frozenset(said)
