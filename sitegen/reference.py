@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sitegen.cli_reference import cli_reference
 from sitegen.code_reference import code_reference
+from sitegen.hardware_page import hardware_page
 from sitegen.json_reference import json_reference
 from sitegen.proof_page import proof_page
 from sitegen.proof_tables import proof_tables
@@ -19,6 +20,7 @@ GRAMMARS = DOCS.parent / "grammars"
 def pages() -> dict[str, str]:
     """Return name below docs/ and text of each page."""
     return {
+        "hardware-tables.md": hardware_page(),
         "proof.md": proof_page(),
         "proof-tables.md": proof_tables(),
         "reference/cli.md": cli_reference(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.known_orders import order_table
@@ -109,18 +109,3 @@ def compared(one: str, two: str) -> Iterator[str]:
     else:
         yield f"{names[0]} and {names[1]} each keep what the other does not"
     yield from (f"  {each}" for each in cells_that_differ(one, two))
-
-
-def table_page(orders: Sequence[str] = SHIPPED) -> Iterator[str]:
-    """Yield the lines of the page of all tables, in Markdown."""
-    for order in orders:
-        table = order_table(order)
-        yield from (f"### {order}", "", f"{table.title[:1].upper()}{table.title[1:]}. Source: {table.source}.", "")
-        rows = [[cell.strip() for cell in line.split("|")] for line in matrix(table)]
-        yield from (f"| {' | '.join(row + [''] * (len(rows[0]) - len(row)))} |" for row in rows[:1])
-        yield f"|{'---|' * len(rows[0])}"
-        yield from (f"| {' | '.join(row)} |" for row in rows[1:])
-        yield ""
-        yield from (f"- `{name}`: {said}" for name, said in rules_said(table).items())
-        yield from (f"- {name}: {said}" for name, said in table.why.items())
-        yield ""
