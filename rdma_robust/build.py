@@ -346,6 +346,7 @@ def with_moved_spans(program: Program, move: Callable[[Span], Span]) -> Program:
         program,
         threads=tuple(_moved(thread, move) for thread in program.threads),
         expectations=tuple(replace(each, span=move(each.span)) for each in program.expectations),
+        needs=tuple(replace(each, span=move(each.span)) for each in program.needs),
         outcomes=tuple(replace(line, span=move(line.span)) for line in program.outcomes),
         invariants=tuple(replace(line, span=move(line.span)) for line in program.invariants),
         warnings=tuple(replace(warning, span=move(warning.span)) for warning in program.warnings),

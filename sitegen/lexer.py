@@ -45,7 +45,7 @@ class RdmaLexer(RegexLexer):
             (r"(?<=[\w)\]])([ \t]+)(to|from|imm|depth)([ \t]+)(?=[\w(!-])", _parts(Whitespace, Name.Builtin, Whitespace)),
             (r"(?<=[\w)\]])([ \t]+)(unsignaled|inline|fenced)\b", _parts(Whitespace, Name.Builtin)),
             (r"(relaxed|sync)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
-            (r"(hardware)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
+            (r"(hardware|needs)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
             (r"(?:mfence|barrier)(?=\s*(?:[;}/\n]|$))|(?:faa|fetch|swap|nondet)(?=\()", Name.Builtin),
             (r"(some|all)([ \t]+)(\w+)(?=[ \t]*:)", _parts(Keyword, Whitespace, Name)),
             (r"count(?=\(\s*\w+\s*(?::|\b(?:at|ended)\b))", Keyword),

@@ -162,6 +162,19 @@ LANES: Final = Folder(
     ("hardware", hardware),
 )
 
+GUARANTEES: Final = Folder(
+    LITMUS / "guarantees",
+    "What protocols rely on",
+    "Small protocols with `needs` lines: the guarantees of a network that are enough for each. The first comment of each "
+    "says what it is and where it comes from. `rdma-robust needs litmus/guarantees --expect` compares them.",
+    (
+        ("Notifications", "something behind data tells of it", r"flag-|counter-|told-"),
+        ("Locks", "data behind a lock", r"data-"),
+        ("Reads", "a flag is read, and data", r"two-|read-"),
+    ),
+    ("hardware", hardware),
+)
+
 RNR: Final = Folder(
     LITMUS / "rnr",
     "Messages that wait for a buffer",
@@ -207,7 +220,7 @@ STANDARDS: Final = Folder(
     "`rdma-robust litmus/standards/*.rdma` decides them.",
     (
         ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
-        ("Atomics", "on one word", r"two-fetch|atomic-"),
+        ("Atomics", "on one word, and with operands in memory", r"two-fetch|atomic-|operand-"),
         ("Accumulates", "those of MPI, of one origin on one location and on several", r"accumulate"),
     ),
     ("hardware", hardware),
@@ -254,4 +267,18 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
-FOLDERS: Final = (DEPLOYED, CROWDS, LIFETIMES, FLUSHES, REGIONS, MEMORIES, STANDARDS, BARRIERS, LANES, RNR, TABLES, WORDS)
+FOLDERS: Final = (
+    DEPLOYED,
+    CROWDS,
+    LIFETIMES,
+    FLUSHES,
+    REGIONS,
+    MEMORIES,
+    STANDARDS,
+    BARRIERS,
+    LANES,
+    RNR,
+    TABLES,
+    WORDS,
+    GUARANTEES,
+)

@@ -36,13 +36,14 @@ class EventKind(StrEnum):
     RECEIVES = "RP"
     FLUSH = "FL"
     ORDER = "nO"
+    BARRIER = "BAR"
     ANSWERS_RELAXED = "nlW relaxed"
     """Among what beta has: a GET_WRITES to a word of a relaxed region, which no later read pushes out."""
 
 
 _K = EventKind
 CPU: Final = frozenset(
-    {_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES, _K.FLUSH}
+    {_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES, _K.FLUSH, _K.BARRIER}
 )
 READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})

@@ -26,7 +26,7 @@ VERSION: Final = "judge 2"
 Source = Place | int
 """What is read from: an event, or the initial write of a cell, which is its number."""
 
-_UNKNOWN: Final = {EventKind.FLUSH: "flushes", EventKind.ORDER: "`order` statements"}
+_UNKNOWN: Final = {EventKind.FLUSH: "flushes", EventKind.ORDER: "`order` statements", EventKind.BARRIER: "barriers"}
 """What the proofs of the judge do not know."""
 
 _ATOMICS: Final = (EventKind.ATOMIC_READS, EventKind.ATOMIC)
@@ -131,7 +131,7 @@ def account_of(
     if not program.plain:
         raise NotCovered(OTHER_WORDS)
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
-    readings = readings_of(program, platform)
+    readings = readings_of(program, platform, meeting=True)
     deeds = []
     for number, reading in enumerate(readings):
         mine = sorted((c for c in claimed if c.event.thread == number), key=lambda c: c.position)

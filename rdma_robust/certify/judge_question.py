@@ -39,6 +39,7 @@ _UNKNOWN: Final[Mapping[EventKind, str]] = {
     EventKind.RECEIVES: "messages",
     EventKind.FLUSH: "flushes",
     EventKind.ORDER: "`order` statements",
+    EventKind.BARRIER: "barriers",
 }
 
 

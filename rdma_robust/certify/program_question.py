@@ -14,7 +14,7 @@ from rdma_robust.certify.hardware import CPU, NIC_WRITES, READS, EventKind, Plat
 from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, check_covered, check_polls
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
-from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
+from rdma_robust.language.flow.cfg import BarrierWait, Cell, Poll, Program, RemoteRmw, steps
 
 VERSION: Final = "program 1"
 """The first line of a question."""
@@ -74,6 +74,11 @@ def program_question_of(program: Program, platform: Platform) -> ProgramQuestion
         raise NotCovered(NOTHING_PROMISED)
     if program.crowds:
         raise NotCovered("any number of copies")
+    for op in (step.op for thread in program.threads for _, _, step in steps(thread)):
+        if isinstance(op, BarrierWait):
+            raise NotCovered("barriers")
+        if isinstance(op, RemoteRmw):
+            raise NotCovered("remote atomics")
     check_polls(platform, any(isinstance(step.op, Poll) for thread in program.threads for _, _, step in steps(thread)))
     if not program.plain:
         raise NotCovered(OTHER_WORDS)

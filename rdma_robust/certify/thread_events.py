@@ -59,7 +59,8 @@ class ThreadEvent:
     of what posts a buffer or takes a receive completion, and `lane` that of the sender, if it has a name. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
-    moment it reads all of its `words` and writes some of them. An answer knows the word that its request has `asked`.
+    moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads. An answer knows
+    the word that its request has `asked`.
     """
 
     thread: int
@@ -73,6 +74,7 @@ class ThreadEvent:
     swaps: bool = False
     words: tuple[tuple[Cell, bool], ...] = ()
     lane: str = ""
+    meets: tuple[str, ...] = ()
     asked: Cell | None = field(default=None, compare=False)
 
     @property

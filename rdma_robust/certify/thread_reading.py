@@ -39,8 +39,14 @@ class Ahead:
     found: dict[Seen, tuple[ThreadMove, ...]] = field(default_factory=dict)
 
 
-def readings_of(program: cfg.Program, platform: Platform) -> tuple[ThreadReading, ...]:
-    """Return the reading of every thread of `program` on `platform`."""
+def readings_of(program: cfg.Program, platform: Platform, *, meeting: bool = False) -> tuple[ThreadReading, ...]:
+    """Return the reading of every thread of `program` on `platform`.
+
+    A thread alone knows nothing of the others at its barriers: raises InvalidCertificate for a program with some, unless who
+    asks puts their rounds together.
+    """
+    if not meeting and any(isinstance(step.op, cfg.BarrierWait) for t in program.threads for _, _, step in cfg.steps(t)):
+        reject("there are no rules here for barriers")
     buffers: dict[str, dict[tuple[str, str], dict[cfg.Cell, None]]] = {}
     for thread in program.threads:
         posted = list(thread.posted)
@@ -196,6 +202,8 @@ class ThreadReading:
                 yield ThreadMove(posts, None, after, line)
             case cfg.RecvPoll(sender, lane):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.RECEIVES, peer=sender, lane=lane), None, after, line)
+            case cfg.BarrierWait(threads):
+                yield ThreadMove(ThreadEvent(self.number, EventKind.BARRIER, meets=threads), None, after, line)
             case cfg.RemoteRmw():
                 yield from self._remote_swaps(step, step.op, ahead, value, after)
             case _:

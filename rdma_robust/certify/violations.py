@@ -32,6 +32,9 @@ _LATER: Final = ("peer", "buffer", "completion")
 LANE: Final = "lane"
 """The member of an event that is about messages on a lane: that of the sender."""
 
+MEETS: Final = "meets"
+"""The member of an event at a barrier: the names of its threads."""
+
 JOINED: Final = "joined"
 """The member, true, of an event that a locked section makes at the same moment as the event before it."""
 
@@ -64,7 +67,7 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
         sorted((i for i, c in enumerate(claimed) if c.event.thread == t), key=lambda i: claimed[i].position)
         for t in range(len(program.threads))
     ]
-    for number, reading in enumerate(readings_of(program, platform)):
+    for number, reading in enumerate(readings_of(program, platform, meeting=True)):
         for i, event in zip(order[number], _follow(reading, [claimed[i] for i in order[number]]), strict=True):
             claimed[i] = replace(claimed[i], event=event)
     threads = [[first + i for i in mine] for mine in order]
@@ -76,7 +79,10 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
         _modification_order(found["mo"], claimed, program.cells),
         {first + message: first + posts for message, posts in filled.items()},
         {first + receives: first + message for receives, message in heard.items()},
-        tuple((first + a, first + b) for mine in order for a, b in pairwise(mine) if claimed[b].joined),
+        (
+            *((first + a, first + b) for mine in order for a, b in pairwise(mine) if claimed[b].joined),
+            *((first + a, first + b) for a, b in _meetings(program, claimed, order)),
+        ),
     )
     _check_polls(trace)
     if platform.ranked:
@@ -102,7 +108,7 @@ class _Reader:
         self._queue_pairs = [{*program.nodes, *(lane for lane, _ in thread.lanes)} for thread in program.threads]
 
     def event(self, value: object, where: str) -> EventRecord:
-        more = tuple(name for name in (JOINED, LANE) if isinstance(value, dict) and name in value)
+        more = tuple(name for name in (JOINED, LANE, MEETS) if isinstance(value, dict) and name in value)
         item, joined = json_members(value, where, (*_MEMBERS, *more), _LATER), JOINED in more
         if joined and item[JOINED] is not True:
             reject(f"{where}.joined is not true")
@@ -133,6 +139,7 @@ class _Reader:
                 None if peer is None else string(peer, f"{where}.peer"),
                 self._cell(item.get("buffer"), f"{where}.buffer"),
                 lane=string(item.get(LANE, ""), f"{where}.lane"),
+                meets=tuple(json_array(item.get(MEETS, []), f"{where}.meets", self._thread)),
             ),
             natural(item["position"], f"{where}.position"),
             natural(item["line"], f"{where}.line"),
@@ -248,6 +255,24 @@ def _is_meant(move: ThreadMove, claim: EventRecord) -> bool:
     if move.event.fills and claim.event.cell is not None:
         made = replace(made, cell=claim.event.cell)
     return (made, move.written, move.line) == (claim.event, claim.written, claim.line)
+
+
+def _meetings(program: Program, claimed: Sequence[EventRecord], order: Sequence[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    """Yield the events of the first thread of each barrier with those of each other one: the k-th ones of all are a round.
+
+    Raises InvalidCertificate for a round to which one of its threads does not come.
+    """
+    found: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for thread, mine in zip(program.threads, order, strict=True):
+        for i in mine:
+            if claimed[i].event.kind is EventKind.BARRIER:
+                found.setdefault(claimed[i].event.meets, {}).setdefault(thread.name, []).append(i)
+    for meets, came in found.items():
+        rounds = [came.get(name, []) for name in meets]
+        if len({len(each) for each in rounds}) > 1:
+            reject(f"the threads {', '.join(meets)} do not come to their barrier equally often")
+        for first, *others in zip(*rounds, strict=True):
+            yield from ((first, other) for other in others)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ MEANING: Final[dict[type, str]] = {
     ast.OutcomeDeclaration: "A claim about final states: every thread has ended and nothing is under way.",
     ast.InvariantDeclaration: "A claim about every reachable state, answered by `prove` and `verify`.",
     ast.Expect: "The expected answer, compared by `check --expect`.",
+    ast.NeedsDeclaration: "Guarantees of a network that are enough to be robust, compared by `needs --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
     ast.HardwareDeclaration: "What the program runs on; options of the command line come first. Without a word: "
     "cpu sc, atomics hca, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.thread_events import Completion
-from rdma_robust.certify.violations import INITIAL, JOINED, KIND, LANE, usual_completion
+from rdma_robust.certify.violations import INITIAL, JOINED, KIND, LANE, MEETS, usual_completion
 from rdma_robust.language.flow.cfg import Program, Recv
 from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
 
@@ -49,6 +49,8 @@ def _later_members(event: Event) -> JsonObject:
     """What only some events have: the other thread of a connection, the buffer that is posted, another completion."""
     if event.joined:
         return {JOINED: True}
+    if event.members:
+        return {MEETS: list(event.members)}
     completion = Completion.NONE
     if event.completing:
         completion = Completion.UNSIGNALED if event.unsignaled else Completion.SIGNALED

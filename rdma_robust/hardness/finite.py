@@ -222,7 +222,7 @@ class _Writer:
         """Yield everything but the threads, with what was added."""
         for item in self.tree.items:
             match item:
-                case ast.ThreadDeclaration() | ast.OutcomeDeclaration() | ast.Expect():
+                case ast.ThreadDeclaration() | ast.OutcomeDeclaration() | ast.Expect() | ast.NeedsDeclaration():
                     pass
                 case ast.NodeDeclaration(name, cells):
                     added = self.variables if name.text == self.question.node else []

@@ -24,18 +24,14 @@ class NeedsAsking:
 
     options: CheckOptions
     most: int
+    expect: bool = False
     explain: bool = True
-
-    @property
-    def expect(self) -> bool:
-        """Nothing: `expect` lines are about the hardware of the program itself."""
-        return False
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         names = ("recv_depth", "await_loops", "define", "timeout", "max_states", "memory")
         found: dict[str, object] = {name: getattr(self.options, name) for name in names}
-        return found | {"define": list(self.options.define), "max_checks": self.most}
+        return found | {"define": list(self.options.define), "max_checks": self.most, "expect": self.expect}
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""

@@ -69,11 +69,12 @@ NEEDS_HELP = """Say what programs rely on: the minimal sets of guarantees of a n
 A guarantee is a cell of the order table that is kept, `nrW nrW` for two puts, a read that pushes writes out, or a rule,
 such as that completions give order. Each set is told with the lines that its guarantees order and with what may happen
 without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out.
+A line `needs nrW nrW, completions order` says that these are enough (`needs nothing`: none is); --expect compares.
 
 \b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)
-  0    all minimal sets were found
-  1    not robust, whatever is kept of the order of a queue pair
+  0    all minimal sets were found (--expect: every `needs` line is enough)
+  1    not robust, whatever is kept of the order of a queue pair (--expect: a line is not enough, or there is none)
   2    usage, or an invalid program
   3    something is left open
   4    internal error
@@ -82,6 +83,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
 Examples
   rdma-robust needs ring.rdma
   rdma-robust needs litmus/ --format json -o needs.json
+  rdma-robust needs protocols/ --expect --format sarif -o needs.sarif
 """
 
 SCALE_HELP = """Decide one program for many values of a constant, and say how the answer changes and the search grows.
@@ -390,7 +392,7 @@ TOOL: Final = Tool(
             function_of("needs"),
             rank=25,
             group=("Decide", 25),
-            settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
+            settings=(*LIMITS, "jobs", "expect", "max-checks", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
         ),
         CommandEntry(
             "scale",
@@ -485,6 +487,7 @@ TOOL: Final = Tool(
         ),
     ),
     settings=(
+        SettingKind("max-checks", "whole", 45),
         SettingKind("ordered-reads", "yes or no", 120),
         SettingKind("cpu", "text", 130),
         SettingKind("atomics", "text", 140),

@@ -1,5 +1,5 @@
 """Every rule of barriers, left out or changed, in the machines, brute force, the axioms and the search: a program of
-litmus/barriers notices it. The checker has no rules for them (tests/unit/certify/test_barriers_certified.py)."""
+litmus/barriers notices it. Of the checker these are its rules for traces; it has none for ROBUST."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from typing import Any, Final
 
 import pytest
 
+from rdma_robust.certify import violations
+from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.certify.violations import check_not_robust
+from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import BarrierWait, Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.barriers import Barriers
+from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.semantics import axioms, vertices
@@ -23,12 +31,15 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.oracle import brute_force
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
 from tests.agreement.test_region_mutants import by_search
 from tests.conftest import ROOT
+from tests.support.checker_search import platform_of
 from tests.support.patches import Patch, mutated
+from tests.support.random_barriers import KINDS, random_barriers
 from tests.support.random_deployed import model_of
 
 Mutants = dict[str, tuple[tuple[Patch, ...], str]]
@@ -168,3 +179,87 @@ def test_the_search_needs_the_rule(rule: str) -> None:
     assert by_search(program) == right
     with mutated(patches):
         assert by_search(load(name)) != right
+
+
+# ---- the checker of traces
+
+
+def _only_in_sc(self: Partial, members: list[int]) -> bool:
+    for e in members:
+        arriving = 1 << e - 1 if e > self.base.offsets[self.base.thread[e]] else 0
+        for other in members:
+            self.sc_before[other] |= arriving if other != e else 0
+    return True
+
+
+def verdict_on(name: str, evidence: Any) -> str:
+    """What the checker says of evidence that a program is not robust."""
+    program = load(name)
+    try:
+        return check_not_robust(program, platform_of(model_of(program)), evidence)
+    except InvalidCertificate as error:
+        return str(error)
+
+
+def trace_of(name: str) -> Any:
+    program = load(name)
+    trace = oracle_robust(program, model_of(program))
+    assert trace is not None
+    return trace_evidence(program, witness_of(trace, program, model_of(program)).trace)
+
+
+def forged(name: str) -> Any:
+    """A trace that would show the program not robust if a round ordered nothing in RDMA."""
+    program = load(name)
+    believed = ((brute_force, "is_violating", lambda *_: True), (brute_force, "is_sequential", lambda *_: False))
+    with mutated(((Partial, "_meet", _only_in_sc), *believed)):
+        trace = oracle_robust(program, model_of(program))
+        assert trace is not None
+    return trace_evidence(program, trace)
+
+
+def _without_barriers(judge: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda trace, *platform: judge(replace(trace, joined=()), *platform)
+
+
+def test_the_checker_needs_rounds_in_rdma() -> None:
+    evidence = forged("barrier-source-polled")
+    assert "RDMA does not allow the trace" in verdict_on("barrier-source-polled", evidence)
+    with mutated(((violations, "rdma_cycle", _without_barriers(violations.rdma_cycle)),)):
+        assert "a trace of" in verdict_on("barrier-source-polled", evidence)
+
+
+def test_the_checker_needs_rounds_in_sc() -> None:
+    evidence = trace_of("barrier-put")
+    assert "a trace of" in verdict_on("barrier-put", evidence)
+    with mutated(((violations, "sc_cycle", _without_barriers(violations.sc_cycle)),)):
+        assert "sequential consistency allows the trace" in verdict_on("barrier-put", evidence)
+
+
+@pytest.mark.parametrize("changed", ["left out", "others", "nobody"])
+def test_rounds_that_are_none_are_rejected(changed: str) -> None:
+    """A barrier of a thread left out at its end, and threads that are not those of the statement."""
+    evidence = trace_of("barrier-put")
+    at = next(i for i, e in enumerate(evidence["events"]) if e["type"] == "BAR" and e["thread"] == "T")
+    if changed == "left out":
+        later = [{**e, "reads_from": _moved(e["reads_from"], at)} for i, e in enumerate(evidence["events"]) if i != at]
+        writes = {cell: [_moved(number, at) for number in order] for cell, order in evidence["mo"].items()}
+        assert "equally often" in verdict_on("barrier-put", {**evidence, "events": later, "mo": writes})
+        return
+    evidence["events"][at]["meets"] = ["U", "T"] if changed == "others" else []
+    assert "cannot make event" in verdict_on("barrier-put", evidence)
+
+
+def _moved(number: Any, left_out: int) -> Any:
+    return number - 1 if isinstance(number, int) and number > left_out else number
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.ci) for kind in KINDS])
+def test_violations_with_barriers_are_certified(kind: str) -> None:
+    certified = 0
+    for program, model in random_barriers(kind, range(700, 720)):
+        outcome = decide(program, CheckOptions(hardware=model))
+        if outcome.verdict is Verdict.NOT_ROBUST and outcome.witness is not None:
+            evidence = trace_evidence(program, outcome.witness.trace)
+            certified += "a trace of" in check_not_robust(program, platform_of(model), evidence)
+    assert certified

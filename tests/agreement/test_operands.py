@@ -28,7 +28,7 @@ from tests.support.patches import Patch, mutated
 from tests.support.random_deployed import model_of, random_deployed
 from tests.unit.semantics.test_deployed_machine import compared
 
-PROGRAMS = sorted((ROOT / "litmus" / "deployed").glob("operand-*.rdma"))
+PROGRAMS = sorted((ROOT / "litmus").glob("*/operand-*.rdma"))
 NAMED = {path.stem: path.read_text(encoding="utf-8") for path in PROGRAMS}
 
 

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from rdma_robust import CheckOptions
-from rdma_robust.analyses.needs.guarantees import guarantees, implied_by, order_giving
 from rdma_robust.analyses.needs.minimal_sets import minimal_sets
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.orders.guarantees import guarantees, implied_by, order_giving
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_changes import Cell, reading
 from rdma_robust.orders.order_facts import RMW_ROW, lacking

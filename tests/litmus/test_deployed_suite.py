@@ -36,6 +36,7 @@ FOLDERS: Final = [
     "rnr",
     "hardware",
     "words",
+    "guarantees",
 ]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [

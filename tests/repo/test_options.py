@@ -37,7 +37,7 @@ OTHERWISE = {
     ("--expect", ("cover",)): "nets say in comments what is expected",
     (
         "--format",
-        ("check", "reach", "verify", "prove", "messages check", "contracts check"),
+        ("check", "needs", "reach", "verify", "prove", "messages check", "contracts check"),
     ): "answers go to other tools too",
     ("--format", ("cover",)): "JSON lines, for many nets",
     ("--format", ("lint",)): "JSON lines, for many programs, and lines for editors and logs",
@@ -61,6 +61,7 @@ OTHERWISE = {
             *(
                 "check",
                 "models",
+                "needs",
                 "scale",
                 "report",
                 "reach",
@@ -73,6 +74,7 @@ OTHERWISE = {
             "contracts check",
         ),
     ): "several values: instances, as many programs",
+    ("--expect", ("needs",)): "other lines",
     ("--write", ("repair",)): "the program that is repaired, not laid out anew",
     ("--of", ("export",)): "other graphs than those of an explanation",
     ("--buffer", ("contracts check", "contracts explain", "contracts infer")): "one of two, not each of them",

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.needs.guarantees import (
+from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.model import Model
+from rdma_robust.orders.guarantees import (
     COMPLETIONS,
     RECEIVES,
     guarantees,
@@ -22,8 +24,6 @@ from rdma_robust.analyses.needs.guarantees import (
     order_giving,
     with_implied,
 )
-from rdma_robust.language.flow.cfg import Program, steps
-from rdma_robust.model import Model
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.event_table import acts_of

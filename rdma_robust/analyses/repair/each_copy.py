@@ -55,7 +55,7 @@ class EachCopy:
         taken, number = source.identifiers(), 0
         for item in source.tree.items:
             match item:
-                case ast.OutcomeDeclaration() | ast.Expect() | ast.InvariantDeclaration():
+                case ast.OutcomeDeclaration() | ast.Expect() | ast.NeedsDeclaration() | ast.InvariantDeclaration():
                     edits.append(SourceEdit(item.span.start, "", item.span.end - item.span.start))
                 case ast.NodeDeclaration(family=ast.FamilyRange(counter=None) as family):
                     star = source.text.index("*", family.span.start)

@@ -10,7 +10,7 @@ import typer
 from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
-from rdma_robust.cli.options.formats import TEXT_OR_JSON
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -20,6 +20,9 @@ from rdma_robust.questions.needs_question import NEEDS, NeedsAsking
 
 MOST: Final = 1000
 MaxChecks = Annotated[int, typer.Option("--max-checks", min=2, max=MOST, help="Decisions at most for a program.")]
+NeedsExpect = Annotated[
+    bool, typer.Option("--expect", help="Compare with the `needs` lines; a program without one counts as a mismatch.")
+]
 
 
 @with_option_sets
@@ -28,6 +31,7 @@ def needs_command(
     files: arguments.Files,
     *,
     max_checks: MaxChecks = 50,
+    expect: NeedsExpect = False,
     recv_depth: arguments.RecvDepth = RECV_DEPTH,
     await_loops: arguments.AwaitLoops = False,
     define: arguments.Defines = None,
@@ -35,7 +39,7 @@ def needs_command(
     max_states: arguments.MaxStates = 0,
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
-    format_: arguments.AnswerFormat = None,
+    format_: arguments.VerdictsFormat = None,
     output: arguments.OutputFile = None,
     quiet: arguments.Quiet = False,
 ) -> None:
@@ -50,6 +54,6 @@ def needs_command(
         define=defined,
         recv_depth=recv_depth,
     )
-    form = report_form(output, format_, TEXT_OR_JSON, items)
-    asking = NeedsAsking(options, max_checks)
+    form = report_form(output, format_, VERDICT_FORMATS, items)
+    asking = NeedsAsking(options, max_checks, expect)
     context.obj.append(partial(run_question, Run(NEEDS, asking, items, jobs, form, output, quiet)))

@@ -40,7 +40,7 @@ from rdma_robust.language.check.names import (
 )
 from rdma_robust.language.check.outcome_lines import checked_outcome, invariant
 from rdma_robust.language.check.placement_rules import check_crowds, check_posted_places, check_register_places, warn_polls
-from rdma_robust.language.check.program_lines import Expectations, HardwareLines
+from rdma_robust.language.check.program_lines import Expectations, HardwareLines, checked_needs
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
@@ -80,6 +80,7 @@ class ProgramChecker:
         self._name: str | None = None
         self._expectations = Expectations(report)
         self._hardware = HardwareLines(report)
+        self._needs: list[claims.NeedsLine] = []
         self._threads: list[cfg.Thread] = []
         self._expanded: dict[int, list[ast.ThreadDeclaration | ast.NodeDeclaration]] = {}
         self._reached: set[int] = set()
@@ -123,6 +124,7 @@ class ProgramChecker:
             outcomes=tuple(self._outcomes),
             expectations=self._expectations.found,
             invariants=invariants,
+            needs=tuple(self._needs),
             allow_loopback=self.world.loopback,
             constants=tuple((c.name, c.value) for c in self.world.constants.values() if c.value is not None),
             warnings=self.report.warnings,
@@ -178,6 +180,8 @@ class ProgramChecker:
                 self._invariant_lines.append(item)
             case ast.Expect():
                 self._expectations.add(item, self.world)
+            case ast.NeedsDeclaration():
+                self._needs += checked_needs(item, self.report)
             case ast.BrokenStatement():
                 pass
             case _:

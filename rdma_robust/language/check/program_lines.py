@@ -87,6 +87,28 @@ class HardwareLines:
         self._report.error("RR226", name.span, f"{quote(name.text)} is no {what}", expected=expected, hint=hint)
 
 
+def checked_needs(item: ast.NeedsDeclaration, report: Reporter) -> tuple[claims.NeedsLine, ...]:
+    """Return the guarantees of a line; nothing after an error."""
+    from rdma_robust.orders.guarantees import guarantees  # noqa: PLC0415 - few programs have such a line
+
+    alone = len(item.guarantees) == 1
+    names = [each for each in item.guarantees if not (alone and each.text == NOTHING)]
+    wrong = [each for each in names if each.text not in guarantees()]
+    for each in wrong:
+        hint = meant_at(each.span, each.text, list(guarantees())) or Hint(
+            "`rdma-robust needs` says which a program relies on"
+        )
+        report.error("RR827", each.span, f"no network guarantees {quote(each.text)}", expected=GUARANTEED, hint=hint)
+    return () if wrong else (claims.NeedsLine(tuple(each.text for each in names), report.at(item.span)),)
+
+
+GUARANTEED: Final = (
+    "two types of events, as `nrW nrW`, `nrR pushes nrW`, `completions order`, `receive covers earlier`, or `nothing`"
+)
+NOTHING: Final = "nothing"
+"""What a `needs` line says of a program that no network can break."""
+
+
 class Expectations:
     """The claims of all `expect` lines so far: one of a kind and model. A second one is an error."""
 

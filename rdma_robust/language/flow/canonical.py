@@ -104,6 +104,8 @@ def _lines(program: cfg.Program) -> Iterator[Line]:
         yield f"invariant {canonical_expression(invariant.condition)}{atoms}{counted}", None
     for each in program.expectations:
         yield f"expect {each.text}", None
+    for line_ in program.needs:
+        yield f"needs {', '.join(line_.guarantees)}", None
 
 
 def _step(step: cfg.Step) -> str:

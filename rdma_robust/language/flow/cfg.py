@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr
-from rdma_robust.language.flow.claims import ExpectedAnswer, InvariantLine, OutcomeLine
+from rdma_robust.language.flow.claims import ExpectedAnswer, InvariantLine, NeedsLine, OutcomeLine
 from rdma_robust.model import UNSAID, Hardware
 
 if TYPE_CHECKING:
@@ -440,6 +440,7 @@ class Program:
     outcomes: tuple[OutcomeLine, ...] = ()
     expectations: tuple[ExpectedAnswer, ...] = ()
     invariants: tuple[InvariantLine, ...] = ()
+    needs: tuple[NeedsLine, ...] = ()
     allow_loopback: bool = False
     constants: tuple[tuple[str, int], ...] = ()
     warnings: tuple[Diagnostic, ...] = ()

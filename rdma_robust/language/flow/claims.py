@@ -46,6 +46,14 @@ class CopiesWith:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedsLine:
+    """A `needs` line: guarantees of a network, by their names, that are enough for the program to be robust."""
+
+    guarantees: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class OutcomeLine:
     """An `outcome` line: a condition over final states and its claims.
 

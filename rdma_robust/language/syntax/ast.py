@@ -12,6 +12,14 @@ from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.flow.claims import AnyModelName
+from rdma_robust.language.syntax.claim_lines import (
+    ClaimClause,
+    Expect,
+    ExpectationClause,
+    InvariantDeclaration,
+    NeedsDeclaration,
+    OutcomeDeclaration,
+)
 from rdma_robust.language.syntax.expressions import (
     AtomicCall,
     Binary,
@@ -34,12 +42,18 @@ __all__ = [
     "AtomicCall",
     "Binary",
     "CasCall",
+    "ClaimClause",
     "CopiesWhere",
+    "Expect",
+    "ExpectationClause",
     "Expr",
     "FetchCall",
     "Ident",
+    "InvariantDeclaration",
+    "NeedsDeclaration",
     "NondetCall",
     "NumberLiteral",
+    "OutcomeDeclaration",
     "Ref",
     "RmwCall",
     "ThreadAt",
@@ -529,51 +543,6 @@ class Macro:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimClause:
-    allowed: bool
-    model: AnyModelName
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeDeclaration:
-    """With `when` it is claimed only of programs with such numbers."""
-
-    condition: Expr
-    claims: tuple[ClaimClause, ...]
-    span: Span = field(default=NO_SPAN, compare=False)
-    when: Expr | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectationClause:
-    """`[not] robust`, of no model, `[no] hang under MODEL`, `[un]safe under MODEL`, or `violated under MODEL`."""
-
-    kind: Literal["robust", "hang", "safe", "violated"]
-    negated: bool
-    model: AnyModelName | None
-    span: Span = field(default=NO_SPAN, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Expect:
-    """With `when` it is expected only of programs with such numbers."""
-
-    expectations: tuple[ExpectationClause, ...]
-    span: Span = field(default=NO_SPAN, compare=False)
-    when: Expr | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class InvariantDeclaration:
-    """A condition that is true in every reachable state, with `when` of programs with such numbers."""
-
-    condition: Expr
-    span: Span = field(default=NO_SPAN, compare=False)
-    when: Expr | None = None
-
-
 Item = (
     ProgramName
     | AllowLoopback
@@ -586,6 +555,7 @@ Item = (
     | OutcomeDeclaration
     | InvariantDeclaration
     | Expect
+    | NeedsDeclaration
     | BrokenStatement
 )
 

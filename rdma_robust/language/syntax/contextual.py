@@ -22,7 +22,7 @@ _JOINING: Final = frozenset({"TO", "FROM", "IMM", "DEPTH"})
 _BEFORE_A_NUMBER: Final = frozenset({"IMM", "DEPTH"})
 _COPIES: Final = frozenset({"ALL", "COUNT", "SOME"})
 _SINGLE: Final = frozenset(
-    {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "RELAXED", "SEND", "SYNC", "VIA", "WHEN"}
+    {"AT", "BARRIER", "ENDED", "HARDWARE", "IN", "INVARIANT", "MFENCE", "NEEDS", "RELAXED", "SEND", "SYNC", "VIA", "WHEN"}
 )
 
 _SAID_WITH: Final = {"RELAXED": "SYNC", "SYNC": "RELAXED"}
@@ -68,7 +68,7 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `unsignaled`, `inline` and `fenced` follow an expression in such a statement or in a `put`, a `get`, or a `cas`,
       `faa` or `swap` that is a statement;
     - `to`, `from`, `imm` and `depth` do so in the statements that have them, and an expression follows;
-    - `hardware` begins a line outside of braces, and a word follows;
+    - `hardware` and `needs` begin a line outside of braces, and a word follows;
     - `in` is the second word after such a `for`, or what stands second in brackets behind a name that is declared;
     - `when` follows a model or `robust`, or what is whole in an `invariant` line;
     - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
@@ -199,7 +199,7 @@ class _Reader:
             given = self._previous == "EQUAL" and not self._request
             return word and (given or (kind == "RPOLL" and self._previous in _STARTS))
         match kind:
-            case "HARDWARE":
+            case "HARDWARE" | "NEEDS":
                 return not self._depth and self._begins() and word
             case "RELAXED" | "SYNC":
                 return self._in_node and self._previous in _STARTS | {"COMMA", _SAID_WITH[kind]} and word

@@ -236,6 +236,8 @@ def item(part: ast.Item) -> str:
             return f"invariant {expression(condition)}{_when(when)}"
         case ast.Expect(expectations, when=when):
             return f"expect {', '.join(expectation(e) for e in expectations)}{_when(when)}"
+        case ast.NeedsDeclaration(guarantees):
+            return f"needs {', '.join(each.text for each in guarantees)}"
         case ast.BrokenStatement():
             return ""
         case _:

@@ -38,7 +38,20 @@ class SyntaxWords:
 
 RDMA_WORDS: Final = SyntaxWords(
     declarations=frozenset(
-        {"PROGRAM", "ALLOW", "HARDWARE", "CONST", "DOMAIN", "NODE", "THREAD", "MACRO", "OUTCOME", "INVARIANT", "EXPECT"}
+        {
+            "PROGRAM",
+            "ALLOW",
+            "HARDWARE",
+            "CONST",
+            "DOMAIN",
+            "NODE",
+            "THREAD",
+            "MACRO",
+            "OUTCOME",
+            "INVARIANT",
+            "EXPECT",
+            "NEEDS",
+        }
     ),
     declaring="THREAD",
     statements=frozenset({"REG", "PUT", "GET", "POLL", "RFENCE", "ASSUME", "AWAIT", "ASSERT", "HALT", "SKIP", "IF", "WHILE"})

@@ -116,6 +116,12 @@ class TreeBuilder(CommonBuilder):
     def expect(self, parts: list[Part]) -> ast.Expect:
         return ast.Expect(parts_of_kind(parts, ast.ExpectationClause), span_from(parts[0], last_of(parts)), parts[-1])
 
+    def needs(self, parts: list[Part]) -> ast.NeedsDeclaration:
+        return ast.NeedsDeclaration(parts_of_kind(parts, ast.Ident), span_from(parts[0], last_of(parts)))
+
+    def guarantee(self, parts: list[Part]) -> ast.Ident:
+        return ast.Ident(" ".join(map(str, parts)), span_from(parts[0], parts[-1]))
+
     def expectation(self, parts: list[Part]) -> ast.ExpectationClause:
         words = [part for part in parts if part is not None]
         negated, span = words[0].type in ("NOT", "NO"), span_from(words[0], words[-1])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from rdma_robust.analyses.needs.guarantees import given_by, guarantees
 from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
+from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.claims import NeedsLine
 from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.guarantees import given_by, guarantees, with_implied
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import count, printable
@@ -60,6 +63,17 @@ class TableAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedsClaim:
+    """A `needs` line: whether its guarantees are enough, None if that is left open, and what they lack of the set to which
+    they come closest."""
+
+    guarantees: tuple[str, ...]
+    line: int
+    enough: bool | None
+    lacks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NeedsRecord:
     """The answer for one program. `open` says what is left open: without it there are no other minimal sets."""
 
@@ -72,6 +86,7 @@ class NeedsRecord:
     sets: tuple[NeededSet, ...] = ()
     tables: tuple[TableAnswer, ...] = ()
     open: tuple[str, ...] = ()
+    claims: tuple[NeedsClaim, ...] = ()
     checks: int = 0
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
@@ -109,6 +124,7 @@ def needs_record(program: Program, found: MinimalSets, time_s: float) -> NeedsRe
         sets=tuple(_needed(program, found, names) for names in found.sets),
         tables=tuple(_table(order, found.sets) for order in SHIPPED) if found.sets else (),
         open=found.open,
+        claims=tuple(_claim(line, found) for line in program.needs),
         checks=found.checks,
         warnings=diagnostics(program.warnings),
         time_s=round(time_s, 6),
@@ -133,16 +149,29 @@ def _guarantee(program: Program, breach: Breach | None, name: str) -> NeededGuar
     return NeededGuarantee(name, lines, "; ".join(words.turned_round(a, b) for a, b in pairs or witness.relaxed))
 
 
+def _claim(line: NeedsLine, found: MinimalSets) -> NeedsClaim:
+    given = with_implied(frozenset(line.guarantees))
+    lacks = _lacks(given, found.sets)
+    enough = True if lacks == () else None if found.open else False
+    return NeedsClaim(line.guarantees, line.span.line, enough, lacks or ())
+
+
+def _lacks(given: Names, sets: Sequence[Names]) -> tuple[str, ...] | None:
+    """Return what guarantees lack of the set to which they come closest, None where there is no set."""
+    missing = sorted((sorted(names - given) for names in sets), key=lambda each: (len(each), each))
+    return tuple(missing[0]) if missing else None
+
+
 def _table(order: str, sets: Sequence[Names]) -> TableAnswer:
-    given = given_by(order)
-    lacks = min((names - given for names in sets), key=lambda each: (len(each), sorted(each)))
-    return TableAnswer(order, not lacks, tuple(sorted(lacks)))
+    lacks = _lacks(given_by(order), sets) or ()
+    return TableAnswer(order, not lacks, lacks)
 
 
 def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
     """Return the lines of one program."""
+    claims = [line for claim in record.claims for line in sentence(f"line {claim.line}: {claim_said(claim)}", width, "  ")]
     if record.program is None or record.status == "not-robust":
-        return sentence(f"{printable(record.file)}: {record.status}: {printable(record.reason)}", width)
+        return [*sentence(f"{printable(record.file)}: {record.status}: {printable(record.reason)}", width), *claims]
     many = count(len(record.sets), "minimal set")
     lines = sentence(f"{printable(record.file)}: {many}, {count(record.checks, 'check')}", width)
     for number, each in enumerate(record.sets, 1):
@@ -160,7 +189,15 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
                 lines += sentence(f"not enough: {table.order}, which lacks {', '.join(table.lacks)}", width, "  ")
     for reason in record.open:
         lines += sentence(f"left open: {printable(reason)}", width, "  ")
-    return lines
+    return [*lines, *claims]
+
+
+def claim_said(claim: NeedsClaim) -> str:
+    """Return whether a `needs` line is enough, in words."""
+    said = f"`needs {', '.join(claim.guarantees) or 'nothing'}`"
+    if claim.enough is not False:
+        return f"{said} is enough" if claim.enough else f"whether {said} is enough is left open"
+    return f"{said} is NOT enough" + (f": it lacks {', '.join(claim.lacks)}" if claim.lacks else "")
 
 
 def _flags(needed: NeededSet) -> str:
@@ -175,6 +212,11 @@ def _said(guarantee: NeededGuarantee) -> str:
 WORDS: Final = {"robust": "answered", "not-robust": "not robust at all", "unknown": "left open", "error": "in error"}
 
 
+def mismatches(record: NeedsRecord) -> bool:
+    """Return whether a program fails `--expect`: one of its `needs` lines is not enough, or it has none."""
+    return not record.claims or any(claim.enough is False for claim in record.claims)
+
+
 class NeedsView(View[NeedsRecord]):
     """The answers of `needs`."""
 
@@ -186,10 +228,40 @@ class NeedsView(View[NeedsRecord]):
 
     def numbers(self, records: Sequence[NeedsRecord]) -> Mapping[str, int]:
         found = Counter(record.status for record in records)
-        return {status.replace("-", "_"): found[status] for status in WORDS}
+        numbers = {status.replace("-", "_"): found[status] for status in WORDS}
+        answered = [record for record in records if record.program is not None]
+        expected = sum(bool(record.claims) and all(claim.enough for claim in record.claims) for record in answered)
+        claimed = self.asking.expect
+        wrong = sum(mismatches(record) and (claimed or bool(record.claims)) for record in answered)
+        return {**numbers, "as_expected": expected, "mismatched": wrong}
 
     def exit_of(self, record: NeedsRecord) -> Exit:
-        return Exit(record.exit_code)
+        if not self.asking.expect or record.program is None:
+            return Exit(record.exit_code)
+        if mismatches(record):
+            return Exit.NOT_ROBUST
+        return Exit.UNKNOWN if any(claim.enough is None for claim in record.claims) else Exit.OK
+
+    def findings(self, record: NeedsRecord) -> Iterator[Finding]:
+        yield from problem_findings(record.file, (*record.errors, *record.warnings), record.error_kind, record.reason)
+        for claim in record.claims:
+            if claim.enough is not True:
+                wrong = claim.enough is False
+                code = "RR016" if wrong else "RR018"
+                yield Finding(record.file, claim.line, 1, "error" if wrong else "warning", code, claim_said(claim))
+        for guarantee in dict.fromkeys(each for some in record.sets for each in some.guarantees):
+            for first, second in guarantee.lines:
+                message = f"relies on {guarantee.name}, with line {second}: without it {guarantee.without}"
+                yield Finding(record.file, first, 1, "note", "RR027", message)
+
+    def cases(self, section: Section[Any, NeedsRecord]) -> Mapping[str, Sequence[Case]]:
+        return {"needs": [self._case(record) for record in section.records]}
+
+    def _case(self, record: NeedsRecord) -> Case:
+        failed = [claim_said(claim) for claim in record.claims if claim.enough is False]
+        code = self.exit_of(record)
+        kind: Literal["", "failure", "error"] = "" if code is Exit.OK else "failure" if code is Exit.NOT_ROBUST else "error"
+        return Case(record.file, "rdma-robust.needs", record.time_s, kind, record.status, "; ".join(failed) or record.reason)
 
 
 @dataclass(frozen=True)
@@ -204,7 +276,9 @@ class NeedsLines:
 
     def lines(self, record: NeedsRecord) -> list[str]:
         """Return the lines of a program; an error of the only one is on standard error already."""
-        if (self.layout.quiet and record.exit_code == Exit.OK) or (self.layout.alone and record.status == "error"):
+        if (self.layout.quiet and record.exit_code == Exit.OK and not any(c.enough is False for c in record.claims)) or (
+            self.layout.alone and record.status == "error"
+        ):
             return []
         return needs_text(record, self.layout.width)
 
@@ -214,6 +288,7 @@ class NeedsLines:
         if counts.requested == 1:
             return []
         numbers = [(counts[status.replace("-", "_")], words) for status, words in WORDS.items()]
+        numbers.append((counts["mismatched"], "not as expected"))
         said = ", ".join(f"{number} {words}" for number, words in numbers if number)
         line = f"{count(counts.done, 'program')}{f': {said}' if said else ''}; {counts.time_s:.2f} s"
         if counts.interrupted:
