@@ -392,7 +392,7 @@ TOOL: Final = Tool(
             function_of("needs"),
             rank=25,
             group=("Decide", 25),
-            settings=(*LIMITS, "jobs", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
+            settings=(*LIMITS, "jobs", "expect", "max-checks", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
         ),
         CommandEntry(
             "scale",
@@ -487,6 +487,7 @@ TOOL: Final = Tool(
         ),
     ),
     settings=(
+        SettingKind("max-checks", "whole", 45),
         SettingKind("ordered-reads", "yes or no", 120),
         SettingKind("cpu", "text", 130),
         SettingKind("atomics", "text", 140),

@@ -77,7 +77,8 @@ def all_inserts(text: str, prices: Prices) -> list[Insert]:
         here = [s for b, _ in blocks(thread.body, 0) for s in b.statements]
         nodes = sorted({n for s in here if (n := queue_pair(tree, s)) is not None})
         for block, depth in blocks(thread.body, 0):
-            for index in range(len(block.statements) + 1):
+            first = max((k + 1 for k, s in enumerate(block.statements) if isinstance(s, ast.Lanes)), default=0)
+            for index in range(first, len(block.statements) + 1):
                 for kind in KINDS:
                     if (price := getattr(prices, kind)) is not None:
                         cost, ends = price * prices.loop**depth, nodes if kind != "mfence" else [""]
