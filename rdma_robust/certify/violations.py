@@ -2,6 +2,8 @@
 
 Source: docs/model.md, "Consistency"; docs/deployed.md, "Consistency". The threads are followed along their events by
 the checker's own reading of the flow graphs, and the orders judged by its own copy of the axioms.
+
+More than 400 lines: the trace is read, followed and judged in the order of its members.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The order that flags of libfabric promise, `fi(RMA_WAW, ATOMIC_RAW, SAS)`: their cells over `order none`.
 
-Source: fi_endpoint(3), msg_order. XAY orders an X after a Y: reads (R), writes (W) and sends (S) at the other side. RAR,
-RAW, WAR and WAW are about puts, gets and atomics; those with RMA_ or ATOMIC_ about one of both. Operations are ordered, not
-accesses: a remote atomic is a read and a write, and what orders it as either orders all of it; behind what its read is
-behind, its write is anyway.
+Source: fi_endpoint(3) of libfabric, msg_order, as read in 2026. XAY orders an X after a Y: reads (R), writes (W) and
+sends (S) at the other side. RAR, RAW, WAR and WAW are about puts, gets and atomics; those with RMA_ or ATOMIC_ about one
+of both. Operations are ordered, not accesses: a remote atomic is a read and a write, and what orders it as either orders
+all of it; behind what its read is behind, its write is anyway.
 """
 
 from __future__ import annotations

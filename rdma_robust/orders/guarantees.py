@@ -1,7 +1,7 @@
 """The guarantees that order tables give, each by a name, and the order that gives some of them and no others.
 
 The cells of naR and naW are taken together: where a table keeps what is before an atomic, or behind it, it does so of its
-read and of its write, as the facts `rmw_row` and `rmw_column` ask. Source: docs/hardware.md.
+read and of its write, as the facts `rmw_row` and `rmw_column` ask. Source: docs/hardware.md, "How they are found".
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ Exit codes
 \b
 Examples
   rdma-robust hardware show ooo-dp
-  rdma-robust hardware compare multipath mine.toml
+  rdma-robust hardware compare multipath ooo-dp
 """
 
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.

@@ -19,7 +19,7 @@ from rdma_robust.model import RDMA
 from rdma_robust.robustness.by_axioms import witness_of
 from rdma_robust.semantics import axioms, linearise, order_table
 from rdma_robust.semantics.kinds import Kind, WordKind, memory_of, type_of
-from rdma_robust.semantics.machines import deployed_reduction, queues
+from rdma_robust.semantics.machines import deployed_reduction, queues, requests
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
 from rdma_robust.semantics.machines.state_space import explore
@@ -56,7 +56,7 @@ def _any_nfo(one: Kind, other: Kind, *rest: Any, **pair: Any) -> bool:
     return _NFO(strict[0], strict[1], *rest, **pair)
 
 
-POLLS: Final = lambda kind: type_of(kind) in VISIBLE_WHEN_POLLED  # noqa: E731
+POLLS: Final = lambda kind, _: type_of(kind) in VISIBLE_WHEN_POLLED  # noqa: E731
 
 
 # ---- brute force over the axioms
@@ -102,7 +102,7 @@ def by_brute_force(name: str) -> str:
 
 MACHINE: Final[dict[str, tuple[Patch, str]]] = {
     "reads land what their queue pair wrote": ((CardMachine, "_elsewhere", lambda *_: 0), "flushed-by-the-host"),
-    "polls wait for every answer": ((queues, "visible_when_polled", POLLS), "get-into-the-accelerator"),
+    "polls wait for every answer": ((requests, "visible_when_polled", POLLS), "get-into-the-accelerator"),
     "receive completions wait for every message": (
         (queues, "memory_of", lambda _: ""),
         "message-into-the-accelerator",
@@ -139,7 +139,7 @@ STRONGER: Final[dict[str, tuple[Patch, Patch, str]]] = {
         "data-behind-flag-beside",
     ),
     "polls show every answer": (
-        (axioms, "nlw", lambda trace: axioms.events_of(trace, (EventType.NLW,))),
+        (axioms, "nlw", lambda trace, _: axioms.events_of(trace, (EventType.NLW,))),
         (consistency, "_behind", lambda trace: [False] * len(trace.events)),
         "get-into-the-accelerator",
     ),

@@ -47,6 +47,8 @@ OTHERS = {
     "contracts": ("contracts", "check", "calls.mp"),
     "demo": ("demo", "vass", "--pace", "0"),
     "new": ("new", "lock"),
+    "needs": ("needs", "calm.rdma"),
+    "hardware": ("hardware", "show", "ooo-dp"),
     "explain-code": ("explain-code", "RR010"),
     "completion": ("completion", "bash"),
 }

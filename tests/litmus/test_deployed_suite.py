@@ -75,7 +75,7 @@ def by_brute_force(program: Program, model: Model) -> Verdict:
 
 def test_there_are_enough_on_every_order() -> None:
     assert len(PROGRAMS) >= 150
-    assert {model_of(load(path)).order for path in PROGRAMS} == set(ARGUED)
+    assert {model_of(load(path)).order for path in PROGRAMS} >= set(ARGUED)
 
 
 @each_program

@@ -2,6 +2,8 @@
 
 In a frame of a process that `runs`, :meth:`ProcessRules.step` executes the next instruction, and
 :meth:`ProcessRules.blocking` says what the process waits for if there is none.
+
+More than 400 lines: one class with a rule for each instruction, and what they share.
 """
 
 from __future__ import annotations

@@ -143,8 +143,7 @@ class Performer:
         opened.point.append(BlockPoint(top.block, top.index + 1))
         match statement:
             case Assign(target, value):
-                place = _target(target, registers)
-                _store(place, replay_value(value, registers), registers)
+                _store(_target(target, registers), replay_value(value, registers), registers)
             case Requests(name, size):
                 self._holds_none(opened, name)
                 places = None if size is None else (None,) * _size(replay_number(size, registers))
@@ -155,12 +154,10 @@ class Performer:
                 self._receive(opened, statement)
             case Probe():
                 self._probe(opened, statement)
-            case Assume(condition):
-                if replay_number(condition, registers) == 0:
-                    opened.status = "stopped"
-            case Assert(condition):
-                if replay_number(condition, registers) == 0:
-                    opened.violation = "assert"
+            case Assume(condition) if replay_number(condition, registers) == 0:
+                opened.status = "stopped"
+            case Assert(condition) if replay_number(condition, registers) == 0:
+                opened.violation = "assert"
             case Halt():
                 opened.point.clear()
             case If(condition, then, other):

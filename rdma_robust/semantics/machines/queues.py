@@ -89,10 +89,8 @@ def ready(
     unissued, undone, messages_wait = 0, 0, False
     undone_at: dict[int, int] = {}
     polled: list[tuple[int, int]] = []
-    in_order = bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
     for place, posted in enumerate(queue):
-        reads = False
-        union = _request(requests, posted).union if posted.way == NOWHERE else 0
+        reads, union = False, _request(requests, posted).union if posted.way == NOWHERE else 0
         told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
@@ -114,7 +112,7 @@ def ready(
             if stage == TO_COME:
                 unissued |= waits.bit | union
                 reads |= part.reads
-                messages_wait |= part.message and in_order
+                messages_wait |= part.message and bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
 
