@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from hypothesis import settings
 
 from rdma_robust.__main__ import main
 from rdma_robust.cli.app import command_line
+from tests.support.shares import LEFT_OUT
 
 for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
     os.environ.pop(name, None)  # what commands print depends on the test, not on the terminal of who runs it
@@ -28,6 +30,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("no deadline: the machine may be busy", deadline=None)
 settings.load_profile("no deadline: the machine may be busy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell tests/support/shares.py what need not be made, which takes seconds for thousands of chunks."""
+    if re.search(r"\bnot long\b", config.option.markexpr):
+        LEFT_OUT.add("long")
 
 
 def pytest_collection_finish() -> None:

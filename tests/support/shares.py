@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 
+LEFT_OUT: set[str] = set()
+"""The marks that no test of this run has, as its `-m` says: of many tests that it leaves out, one is made."""
+
+
 def share(cases: Iterable[Any], one_in: int = 3, keep: int = 0, *, whole: bool = False) -> list[Any]:
     """Return all cases as parameters, of which one in so many, and the first `keep`, are taken by `make test`.
 
@@ -18,7 +22,8 @@ def share(cases: Iterable[Any], one_in: int = 3, keep: int = 0, *, whole: bool =
 
 def chunks(ci: int, all_of_them: int) -> list[Any]:
     """Return the numbers of chunks of random programs: the first few have the mark `ci`, the others `long`."""
-    return [pytest.param(n, marks=pytest.mark.ci if n < ci else pytest.mark.long) for n in range(all_of_them)]
+    made = min(ci + 1, all_of_them) if "long" in LEFT_OUT else all_of_them
+    return [pytest.param(n, marks=pytest.mark.ci if n < ci else pytest.mark.long) for n in range(made)]
 
 
 def _later(case: Any, whole: bool) -> Any:
