@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-
 LEFT_OUT: set[str] = set()
 """The marks that no test of this run has, as its `-m` says: of many tests that it leaves out, one is made."""
 
