@@ -34,6 +34,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outcomes
 from rdma_robust.semantics.trace import Event
@@ -127,11 +128,11 @@ def _parts(
         drawn = _told("the drawing", partial(graph, program, witness, options.model), None, limits, left)
     none: tuple[tuple[Pair, ...], bool] = ((), False)
     look = partial(explained_pairs, outcome, options)
-    if program.memories:
-        left.append("which pairs keep their order: no search is proven to decide that with memory behind a card")
-    pairs, complete = (
-        none if program.memories else _told("which pairs keep their order", look, none, limits.share(0.5), left)
-    )
+    behind = "no search is proven to decide that with memory behind a card" if program.memories else ""
+    why = behind or not_searched(program, options.model)
+    if why:
+        left.append(f"which pairs keep their order: {why}")
+    pairs, complete = none if why else _told("which pairs keep their order", look, none, limits.share(0.5), left)
     compare = partial(_finals, outcome, options, most, limits)
     finals = _told("which final states are new", compare, not_asked("it was left out"), limits, left)
     return run, drawn, pairs, complete, finals

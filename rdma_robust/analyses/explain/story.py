@@ -78,7 +78,7 @@ def headline(outcome: Outcome) -> str:
         case Verdict.NOT_ROBUST:
             return f"{name} is not robust: RDMA hardware can run it in a way that sequential consistency does not allow."
         case Verdict.UNKNOWN:
-            return f"It is not known whether {name} is robust: a limit was reached."
+            return f"It is not known whether {name} is robust."
 
 
 def paragraphs(

@@ -18,6 +18,7 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.axioms import oppo, rb
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from rdma_robust.semantics.relation import Relation
+from tests.conftest import ROOT
 from tests.support.explained import explained, litmus, outcome_of, programs
 from tests.support.random_programs import SMALL, TINY
 
@@ -195,3 +196,9 @@ thread U on B { reg r; r = cas(x, 0, 2) }
 )
 def test_whether_exclusive_atomics_would_help_is_asked(more: str, said: str) -> None:
     assert any(paragraph.endswith(said) for paragraph in explained(ATOMICS % more).paragraphs)
+
+
+def test_what_no_search_decides_is_drawn_and_told_without_pairs() -> None:
+    found = explained((ROOT / "litmus/deployed/operand-origin-reused.rdma").read_text(encoding="utf-8"))
+    assert found.timeline is not None
+    assert any("which pairs keep their order: no search is proven" in each for each in found.paragraphs)
