@@ -261,6 +261,7 @@ def test_the_address_keeps_the_place(browser: Any, both: str) -> None:
     assert not complaints(browser)
 
 
+@pytest.mark.ci
 def test_values_fly_and_it_plays_pauses_and_ends(browser: Any, both: str, mailbox: Animation) -> None:
     landing = next(n for n, m in enumerate(mailbox.moves) if m.action.verb is Verb.FLUSH)
     last = len(mailbox.moves) - 1

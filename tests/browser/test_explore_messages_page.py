@@ -93,6 +93,7 @@ def test_the_run_that_was_found(browser: Any, address: str, width: int, dark: bo
     assert not complaints(browser)
 
 
+@pytest.mark.ci
 def test_a_state_that_is_none_is_told(browser: Any, address: str) -> None:
     page = Walk(browser, f"{address}#nonsense")
     assert "cannot be opened" in page.text("#message-text") and page.text("#run .count") == "step 0 of 0"

@@ -103,6 +103,7 @@ def test_programs_have_colours(browser: Any, addresses: dict[str, str], page: st
     assert kind == "rr-t-word" and colour != plain and style == "normal"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("width", share([1400, 1100, 390]))
 def test_badges_of_the_explorer_hide_no_code(browser: Any, tmp_path: Path, width: int) -> None:
     """Threads with long names that are at the same lines on both sides, with operations under way."""

@@ -70,6 +70,7 @@ def test_a_terminal_without_colour(
     assert (RED in on_terminal(programs, *arguments, "nothing.rdma", **environment)) is coloured
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("programs")
 def test_files_and_pipes_have_none(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "\x1b" not in cli("sb.rdma", "bad.rdma").stdout + cli("bad.rdma").stderr
@@ -86,6 +87,7 @@ def test_files_and_pipes_have_none(cli: Cli, monkeypatch: pytest.MonkeyPatch, tm
         assert "\x1b" not in cli("sb.rdma").stdout
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("programs")
 def test_what_machines_read_has_none_whatever_is_asked(cli: Cli) -> None:
     for command in ("check", "verify", "outcomes", "explain", "repair"):
@@ -96,6 +98,7 @@ def test_what_machines_read_has_none_whatever_is_asked(cli: Cli) -> None:
         assert "\x1b" not in cli(*typed, "--color", "always").stdout
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("programs")
 def test_colour_changes_no_word(cli: Cli) -> None:
     for typed in (

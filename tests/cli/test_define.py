@@ -54,6 +54,7 @@ def test_verdicts_are_those_of_the_defined_program(cli: Cli, command: str) -> No
     assert cli(command, "-DROUNDS = 3 - 2", "-D", "LAST=0", "rounds.rdma").returncode == 0
 
 
+@pytest.mark.ci
 def test_every_command_takes_it(cli: Cli, file: Path, tmp_path: Path) -> None:
     for arguments in (
         ("verify",),

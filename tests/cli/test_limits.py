@@ -174,7 +174,7 @@ UNATTENDED = [
 
 
 @pytest.mark.usefixtures("programs")
-@pytest.mark.parametrize("command", share(UNATTENDED, 3, whole=True), ids=lambda c: " ".join(c[:2]))
+@pytest.mark.parametrize("command", share(UNATTENDED, 6, whole=True), ids=lambda c: " ".join(c[:2]))
 def test_every_command_is_ended_from_outside(cli: Cli, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
     assert cli("check", "calm.rdma", "--certificate", "proofs").returncode == 0
     here = os.getpid()

@@ -113,6 +113,7 @@ def test_conditions_of_thousands_of_operands_are_read(op: str) -> None:
     assert max(depth(step.guard) for _, _, step in program.threads[0].edges) < 40
 
 
+@pytest.mark.ci
 def test_thousands_of_branches_are_read_and_laid_out() -> None:
     arms = " else ".join(f"if r == {at} {{ x = {at % 4} }}" for at in range(LONG))
     branches = " or ".join(f"{{ x = {at % 4} }}" for at in range(LONG))
@@ -145,6 +146,7 @@ def test_message_programs_take_the_branch_that_is_meant(arms: int) -> None:
     assert format_messages(format_messages(text, "f"), "f") == format_messages(text, "f")
 
 
+@pytest.mark.ci
 def test_chains_of_message_programs_and_of_clauses_are_read() -> None:
     for op in ("&&", "+"):
         of_parts = f" {op} ".join(f"r >= {at}" if op != "+" else "r" for at in range(LONG))
