@@ -29,6 +29,7 @@ from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import Event, EventType
+from rdma_robust.text import count
 
 Decide = Callable[[Model], Outcome]
 Names = frozenset[str]
@@ -80,7 +81,7 @@ def minimal_sets(program: Program, model: Model, decide: Decide, most: int = MOS
     undecided: set[Names] = set()
     while (names := next((each for each in candidates if each not in sets and each not in undecided), None)) is not None:
         if checks >= most:
-            left.append(f"{most} checks were made")
+            left.append(f"reached the limit of {count(most, 'check')} (--max-checks)")
             break
         outcome = decide(replace(model, order=order_giving(names)))
         checks += 1

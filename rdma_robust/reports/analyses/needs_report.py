@@ -184,9 +184,12 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
     if record.sets:
         enough = ", ".join(each.order for each in record.tables if each.gives)
         lines += sentence(f"enough: {enough or 'no table'}", width, "  ")
+        lacking: dict[tuple[str, ...], list[str]] = {}
         for table in record.tables:
             if not table.gives:
-                lines += sentence(f"not enough: {table.order}, which lacks {', '.join(table.lacks)}", width, "  ")
+                lacking.setdefault(table.lacks, []).append(table.order)
+        for lacks, orders in lacking.items():
+            lines += sentence(f"not enough, without {', '.join(lacks)}: {', '.join(orders)}", width, "  ")
     for reason in record.open:
         lines += sentence(f"left open: {printable(reason)}", width, "  ")
     return [*lines, *claims]
@@ -212,6 +215,9 @@ def _said(guarantee: NeededGuarantee) -> str:
 WORDS: Final = {"robust": "answered", "not-robust": "not robust at all", "unknown": "left open", "error": "in error"}
 
 
+NO_LINE: Final = "no `needs` line says what the program relies on"
+
+
 def mismatches(record: NeedsRecord) -> bool:
     """Return whether a program fails `--expect`: one of its `needs` lines is not enough, or it has none."""
     return not record.claims or any(claim.enough is False for claim in record.claims)
@@ -221,7 +227,7 @@ class NeedsView(View[NeedsRecord]):
     """The answers of `needs`."""
 
     def text(self, layout: Layout) -> NeedsLines:
-        return NeedsLines(layout)
+        return NeedsLines(layout, self.asking.expect)
 
     def objects(self, record: NeedsRecord) -> Sequence[JsonObject]:
         return (asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)},)
@@ -244,6 +250,8 @@ class NeedsView(View[NeedsRecord]):
 
     def findings(self, record: NeedsRecord) -> Iterator[Finding]:
         yield from problem_findings(record.file, (*record.errors, *record.warnings), record.error_kind, record.reason)
+        if self.asking.expect and record.program is not None and not record.claims:
+            yield Finding(record.file, 1, 1, "error", "RR016", NO_LINE)
         for claim in record.claims:
             if claim.enough is not True:
                 wrong = claim.enough is False
@@ -259,6 +267,8 @@ class NeedsView(View[NeedsRecord]):
 
     def _case(self, record: NeedsRecord) -> Case:
         failed = [claim_said(claim) for claim in record.claims if claim.enough is False]
+        if self.asking.expect and not record.claims:
+            failed.append(NO_LINE)
         code = self.exit_of(record)
         kind: Literal["", "failure", "error"] = "" if code is Exit.OK else "failure" if code is Exit.NOT_ROBUST else "error"
         return Case(record.file, "rdma-robust.needs", record.time_s, kind, record.status, "; ".join(failed) or record.reason)
@@ -269,6 +279,7 @@ class NeedsLines:
     """Writes a paragraph for each program, and for many programs the totals."""
 
     layout: Layout
+    expect: bool = False
 
     def header(self) -> list[str]:
         """Return nothing: each program has a paragraph of its own."""
@@ -276,11 +287,13 @@ class NeedsLines:
 
     def lines(self, record: NeedsRecord) -> list[str]:
         """Return the lines of a program; an error of the only one is on standard error already."""
-        if (self.layout.quiet and record.exit_code == Exit.OK and not any(c.enough is False for c in record.claims)) or (
-            self.layout.alone and record.status == "error"
-        ):
+        fine = not (mismatches(record) if self.expect else any(c.enough is False for c in record.claims))
+        if (self.layout.quiet and record.exit_code == Exit.OK and fine) or (self.layout.alone and record.status == "error"):
             return []
-        return needs_text(record, self.layout.width)
+        lines = needs_text(record, self.layout.width)
+        if self.expect and record.program is not None and not record.claims:
+            lines += sentence(NO_LINE, self.layout.width, "  ")
+        return lines
 
     def totals(self, section: Section[Any, NeedsRecord]) -> list[str]:
         """Return the last lines of the text for many programs."""
