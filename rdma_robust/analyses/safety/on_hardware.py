@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rdma_robust.errors import InternalError
+from rdma_robust.language.flow.cfg import Flush, OrderFence
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import Action, Move, State, Verb
@@ -49,7 +50,8 @@ def _is_request(action: Action) -> bool:
     """Whether a move is of a request: an event of the card, or the read of the CPU for inline data."""
     if action.verb in _REQUEST:
         return True
-    return action.verb is Verb.ACCESS and action.step is not None and remote_of(action.step.op) is not None
+    op = None if action.step is None else action.step.op
+    return action.verb is Verb.ACCESS and op is not None and not isinstance(op, Flush) and remote_of(op) is not None
 
 
 def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _GrowingRun:
@@ -110,7 +112,10 @@ class _GrowingRun:
             self._add(lambda m: (m.action.verb, m.action.thread) == (Verb.DRAIN, t))
 
     def events(self, action: Action) -> None:
-        """Add the events of the card for one of SC: a write is issued and lands, an atomic is its read and its write."""
+        """Add the events of the card for one of SC: a write is issued and lands, an `order` is issued and ends, an atomic is
+        its read and its write."""
+        if action.step is not None and isinstance(action.step.op, OrderFence):
+            self.step(Verb.NIC_WRITE, action, None)
         if action.verb is not Verb.NIC_WRITE:
             self.step(action.verb, action, None)
         read = self.moves[-1].action
