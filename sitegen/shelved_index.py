@@ -16,13 +16,16 @@ from sitegen.text import cell, table
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A folder of the suite. A shelf is a title, what its programs are about, and a pattern of their names; a program stands
-    on the first shelf that fits. `column` is the head of the column before the verdict, and what stands there."""
+    on the first shelf that fits. `column` is the head of the column before the verdict, and what stands there; `comment` is
+    what the first comment of each program says, and `decided` which command decides them, if not the usual one."""
 
     path: Path
     title: str
     about: str
     shelves: tuple[tuple[str, str, str], ...]
     column: tuple[str, Callable[[Path], str]]
+    comment: str = "what it is and where it comes from"
+    decided: str = ""
 
     @property
     def index(self) -> Path:
@@ -41,7 +44,9 @@ class Folder:
     def text(self) -> str:
         """Return the text of the folder's README.md."""
         header = HEADER.replace("litmus_index", "shelved_index")
-        parts = [f"# {self.title}\n\n{header}\n\n{len(self.programs())} programs. {self.about}\n"]
+        decided = self.decided or f"`rdma-robust litmus/{self.path.name}/*.rdma` decides them."
+        told = f"{self.about} The first comment of each says {self.comment}. {decided}"
+        parts = [f"# {self.title}\n\n{header}\n\n{len(self.programs())} programs. {told}\n"]
         head = ("program", "what it is", self.column[0], "verdict")
         for title, about, _ in self.shelves:
             found = [p for p in self.programs() if self.shelf_of(p) == title]
@@ -71,10 +76,7 @@ def verdict(path: Path) -> str:
 DEPLOYED: Final = Folder(
     LITMUS / "deployed",
     "RDMA as deployed",
-    "Programs for RDMA as deployed: store buffers, completions, remote atomics, messages, weaker orders. The first comment "
-    "of each says what it is and why the answer is what it is, and where it comes from; a `hardware` line says what it runs "
-    "on. `rdma-robust litmus/deployed/*.rdma` decides them, `rdma-robust models litmus/deployed/NAME.rdma` shows one on all "
-    "hardware.",
+    "Programs for RDMA as deployed: store buffers, completions, remote atomics, messages, weaker orders.",
     (
         ("Store buffers", "the CPUs of x86 (`cpu tso`)", r"tso-|store-"),
         (
@@ -101,13 +103,15 @@ DEPLOYED: Final = Folder(
         ),
     ),
     ("hardware", hardware),
+    comment="what it is and why the answer is what it is, and where it comes from; a `hardware` line says what it runs on",
+    decided="`rdma-robust litmus/deployed/*.rdma` decides them, `rdma-robust models litmus/deployed/NAME.rdma` shows one on"
+    " all hardware.",
 )
 
 CROWDS: Final = Folder(
     LITMUS / "crowds",
     "Any number of clients",
-    "Programs with templates `[*]`, decided for every number of copies at once. The first comment of each says what it is "
-    "and why the answer is what it is. `rdma-robust litmus/crowds/*.rdma` decides them, `-D C=3` makes it 3 copies of C.",
+    "Programs with templates `[*]`, decided for every number of copies at once.",
     (
         (
             "Shapes",
@@ -123,25 +127,26 @@ CROWDS: Final = Folder(
         ("Store buffers", "threads of one machine (`cpu tso`)", r"tso-"),
     ),
     ("copies", copies),
+    comment="what it is and why the answer is what it is",
+    decided="`rdma-robust litmus/crowds/*.rdma` decides them, `-D C=3` makes it 3 copies of C.",
 )
 
 BARRIERS: Final = Folder(
     LITMUS / "barriers",
     "Barriers",
-    "Programs in which threads wait for each other by `barrier`. The first comment of each says what it is and why the "
-    "answer is what it is, and where it comes from. `rdma-robust litmus/barriers/*.rdma` decides them.",
+    "Programs in which threads wait for each other by `barrier`.",
     (
         ("What a barrier orders", "and what it does not", r"barrier-(stores|put|source|two|other)"),
         ("Programs", "exchanges, rounds, and a thread that does not come", r"barrier-"),
     ),
     ("hardware", hardware),
+    comment="what it is and why the answer is what it is, and where it comes from",
 )
 
 LIFETIMES: Final = Folder(
     LITMUS / "lifetimes",
     "Threads that are started and joined",
-    "Programs with `start` and `join`: what they order, and that requests under way are not covered. The first comment "
-    "of each says what it is and where it comes from. `rdma-robust litmus/lifetimes/*.rdma` decides them.",
+    "Programs with `start` and `join`: what they order, and that requests under way are not covered.",
     (
         ("Starting", "what the starter has done comes first", r"start-"),
         ("Joining", "what the CPU of a thread has done comes first", r"join-"),
@@ -152,8 +157,7 @@ LIFETIMES: Final = Folder(
 LANES: Final = Folder(
     LITMUS / "lanes",
     "Several queue pairs to one node",
-    "Programs with lanes: data on one queue pair of a thread and a notification on another. The first comment of each "
-    "says what it is and where it comes from. `rdma-robust litmus/lanes/*.rdma` decides them.",
+    "Programs with lanes: data on one queue pair of a thread and a notification on another.",
     (
         ("Data and flag", "a flag behind data, waited for, flushed, on its own lane", r"flag-"),
         ("Fences and polls", "those of one lane say nothing of another", r"get-|buffer-"),
@@ -165,21 +169,20 @@ LANES: Final = Folder(
 GUARANTEES: Final = Folder(
     LITMUS / "guarantees",
     "What protocols rely on",
-    "Small protocols with `needs` lines: the guarantees of a network that are enough for each. The first comment of each "
-    "says what it is and where it comes from. `rdma-robust needs litmus/guarantees --expect` compares them.",
+    "Small protocols with `needs` lines: the guarantees of a network that are enough for each.",
     (
         ("Notifications", "something behind data tells of it", r"flag-|counter-|told-"),
         ("Locks", "data behind a lock", r"data-"),
         ("Reads", "a flag is read, and data", r"two-|read-"),
     ),
     ("hardware", hardware),
+    decided="`rdma-robust needs litmus/guarantees --expect` compares them.",
 )
 
 RNR: Final = Folder(
     LITMUS / "rnr",
     "Messages that wait for a buffer",
-    "Programs under `hardware rnr wait`: a message that finds no buffer waits, and is no fault. The first comment of each "
-    "says what it is and where it comes from. `rdma-robust litmus/rnr/*.rdma` decides them.",
+    "Programs under `hardware rnr wait`: a message that finds no buffer waits, and is no fault.",
     (
         ("Receives", "posted when there is something to come", r"exchange|receive-"),
         ("Sources", "used again behind a message that waits", r"source-|told-"),
@@ -190,20 +193,19 @@ RNR: Final = Folder(
 TABLES: Final = Folder(
     LITMUS / "hardware",
     "Hardware as its pages have it",
-    "Programs under order tables of vendors and libraries, in pairs that two tables tell apart. The first comment of each "
-    "says what it is and who says so. `rdma-robust litmus/hardware/*.rdma` decides them.",
+    "Programs under order tables of vendors and libraries, in pairs that two tables tell apart.",
     (
         ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-"),
         ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
     ),
     ("hardware", hardware),
+    comment="what it is and who says so",
 )
 
 WORDS: Final = Folder(
     LITMUS / "words",
     "Messages of several words",
-    "Programs that send several words in one message. The first comment of each says what it is and where it comes from. "
-    "`rdma-robust litmus/words/*.rdma` decides them.",
+    "Programs that send several words in one message.",
     (
         ("Landing", "in which order the words of a message are there", r"words-(last|multipath)"),
         ("Sources", "when the words of a message may be written again", r"words-(inline|reused)|words$"),
@@ -215,23 +217,22 @@ WORDS: Final = Folder(
 STANDARDS: Final = Folder(
     LITMUS / "standards",
     "What standards promise",
-    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin; under `order "
-    "accumulate`: only that atomics on one word stay in order. The first comment of each says where it comes from. "
-    "`rdma-robust litmus/standards/*.rdma` decides them.",
+    "Programs of OpenSHMEM and MPI under `order none`: nothing is promised of two requests of one origin; under "
+    "`order accumulate`: only that atomics on one word stay in order.",
     (
         ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
         ("Atomics", "on one word, and with operands in memory", r"two-fetch|atomic-|operand-"),
         ("Accumulates", "those of MPI, of one origin on one location and on several", r"accumulate"),
     ),
     ("hardware", hardware),
+    comment="where it comes from",
 )
 
 FLUSHES: Final = Folder(
     LITMUS / "flushes",
     "Flushes and order",
-    "Programs with `flush` (shmem_quiet, MPI_Win_flush) and `order` (shmem_fence): what they keep in order, and what "
-    "they do not. The first comment of each says what it is and where it comes from. "
-    "`rdma-robust litmus/flushes/*.rdma` decides them.",
+    "Programs with `flush` (shmem_quiet, MPI_Win_flush) and `order` (shmem_fence): what they keep in order, and "
+    "what they do not.",
     (
         ("Flushes", "the thread waits until what it has posted has taken effect", r"flush-"),
         ("Order", "remote writes and atomics before it come before those behind it, and nobody waits", r"order-"),
@@ -242,8 +243,7 @@ FLUSHES: Final = Folder(
 REGIONS: Final = Folder(
     LITMUS / "regions",
     "Relaxed regions",
-    "Programs with words in memory regions that are registered with relaxed ordering: what may pass what. The first comment "
-    "of each says what it is and where it comes from. `rdma-robust litmus/regions/*.rdma` decides them.",
+    "Programs with words in memory regions that are registered with relaxed ordering: what may pass what.",
     (
         ("Payload and flag", "the later of two requests decides", r"bulk-|flag-|counter-"),
         ("Reads that flush", "by the word that is read at the other side", r"flush-"),
@@ -256,9 +256,8 @@ REGIONS: Final = Folder(
 MEMORIES: Final = Folder(
     LITMUS / "memories",
     "Memory behind a card",
-    "Programs with an accelerator's memory behind the card of its host (`node G via H`): what a flag, a completion and a "
-    "read that flushes tell of it. The first comment of each says what it is and where it comes from. "
-    "`rdma-robust litmus/memories/*.rdma` decides them.",
+    "Programs with an accelerator's memory behind the card of its host (`node G via H`): what a flag, a completion "
+    "and a read that flushes tell of it.",
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
         ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-back-|one-flush-|two-cards-"),
