@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -15,7 +16,6 @@ from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import BarrierWait, Program
-from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import CheckOptions
@@ -35,9 +35,8 @@ from rdma_robust.semantics.oracle import brute_force
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
-from tests.agreement.test_region_mutants import by_search
-from tests.conftest import ROOT
 from tests.support.checker_search import platform_of
+from tests.support.left_out import search_needs, suite_program
 from tests.support.patches import Patch, mutated
 from tests.support.random_barriers import KINDS, random_barriers
 from tests.support.random_deployed import model_of
@@ -53,8 +52,7 @@ _AFTER, _FOUND, _ROUND, _MEETING = (
 
 
 def load(name: str) -> Program:
-    path = ROOT / f"litmus/barriers/{name}.rdma"
-    return load_program(path.read_text(encoding="utf-8"), path.name)
+    return suite_program(f"barriers/{name}")
 
 
 def in_machines(name: str, changed: Callable[..., Any]) -> tuple[Patch, ...]:
@@ -174,11 +172,7 @@ has left, and who does not stand there cannot, so that such a run leads nowhere.
 @pytest.mark.parametrize("rule", SEARCH)
 def test_the_search_needs_the_rule(rule: str) -> None:
     patches, name = SEARCH[rule]
-    program = load(name)
-    right = "robust" if program.expect_robust else "not-robust"
-    assert by_search(program) == right
-    with mutated(patches):
-        assert by_search(load(name)) != right
+    search_needs(patches, partial(load, name))
 
 
 # ---- the checker of traces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from rdma_robust.certify import normal_form
 from rdma_robust.certify.thread_reading import CardRequest
 from rdma_robust.language.flow.cfg import Flush, Get, ImmPut, InlinePut, Poll, Program, Put, RFence, Send, node_of
-from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
 from rdma_robust.robustness import event_graph
@@ -22,9 +22,8 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
-from tests.agreement.test_region_mutants import by_search
-from tests.conftest import ROOT
 from tests.support.checker_search import Search, platform_of
+from tests.support.left_out import right_answer, search_needs, suite_program
 from tests.support.patches import Patch, mutated
 
 Mutants = dict[str, tuple[tuple[Patch, ...], str]]
@@ -33,8 +32,7 @@ _FORCED = ThreadRelaxation._forced
 
 
 def load(name: str) -> Program:
-    path = ROOT / f"litmus/lanes/{name}.rdma"
-    return load_program(path.read_text(encoding="utf-8"), path.name)
+    return suite_program(f"lanes/{name}")
 
 
 def nameless(*operations: type) -> tuple[Patch, ...]:
@@ -48,7 +46,7 @@ def _no_lane(_op: object) -> str:
 
 
 def right(name: str) -> str:
-    return "robust" if load(name).expect_robust else "not-robust"
+    return right_answer(load(name))
 
 
 # ---- the event table, which everybody looks up
@@ -83,9 +81,7 @@ SEARCH: Final[Mutants] = {
 @pytest.mark.parametrize("rule", [*TABLE, *SEARCH])
 def test_the_search_needs_the_rule(rule: str) -> None:
     patches, name = {**TABLE, **SEARCH}[rule]
-    assert by_search(load(name)) == right(name)
-    with mutated(patches):
-        assert by_search(load(name)) != right(name)
+    search_needs(patches, partial(load, name))
 
 
 # ---- the machine

@@ -13,7 +13,6 @@ from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.errors import InternalError
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
 from rdma_robust.robustness.by_axioms import witness_of
@@ -29,16 +28,15 @@ from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import EventType, Trace
-from tests.conftest import ROOT
 from tests.support.checker_search import platform_of
+from tests.support.left_out import suite_program
 from tests.support.patches import Patch, mutated
 
 _APART, _NFO, _WHOLE = order_table.lands_apart, order_table.nfo_between, axioms.receive_order
 
 
 def load(name: str) -> Program:
-    path = ROOT / f"litmus/memories/{name}.rdma"
-    return load_program(path.read_text(encoding="utf-8"), path.name)
+    return suite_program(f"memories/{name}")
 
 
 def _answers_beside(earlier: Kind, later: Kind) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -11,14 +12,10 @@ import pytest
 from rdma_robust.certify import hardware
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.thread_events import ThreadEvent
-from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
-from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.robustness import rules
-from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.reductions import relaxation
 from rdma_robust.robustness.rules import NIC_BITS, ForcingRules
 from rdma_robust.semantics import axioms, order_table
@@ -30,16 +27,15 @@ from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.trace import EventType
-from tests.conftest import ROOT
 from tests.support.checker_search import Search, platform_of
+from tests.support.left_out import search_needs, suite_program
 from tests.support.patches import Patch, mutated
 
 _GIVES_UP, _NFO = order_table.gives_up, order_table.nfo_between
 
 
 def load(name: str) -> Program:
-    path = ROOT / f"litmus/regions/{name}.rdma"
-    return load_program(path.read_text(encoding="utf-8"), path.name)
+    return suite_program(f"regions/{name}")
 
 
 def with_flags(own: Callable[[WordKind], bool], asked: Callable[[WordKind], bool]) -> Callable[[Kind, Kind], bool]:
@@ -108,22 +104,10 @@ TABLES: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
 }
 
 
-def by_search(program: Program) -> str:
-    options = CheckOptions(reductions=ALL_REDUCTIONS, large=0, kernel="python")
-    try:
-        return decide(program, options).verdict.value
-    except InternalError as error:
-        return str(error)
-
-
 @pytest.mark.parametrize("rule", TABLES)
 def test_the_search_needs_the_rule(rule: str) -> None:
     patches, name = TABLES[rule]
-    program = load(name)
-    right = "robust" if program.expect_robust else "not-robust"
-    assert by_search(program) == right
-    with mutated(patches):
-        assert by_search(load(name)) != right
+    search_needs(patches, partial(load, name))
 
 
 # ---- the machine and the axioms
