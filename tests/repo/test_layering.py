@@ -25,7 +25,7 @@ WORDS = (
 MAY_IMPORT = {
     "diagnose": "errors",
     "toml_places": "diagnose errors text",
-    "orders": "diagnose errors toml_places",
+    "orders": "diagnose errors files toml_places value_ranges",
     "outcome": "errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
