@@ -16,7 +16,7 @@ from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical_text, same_program
-from rdma_robust.language.flow.cfg import BarrierWait, Program
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
@@ -44,9 +44,6 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
     order = _order_of(options.model)
-    barriers = any(isinstance(step.op, BarrierWait) for thread in program.threads for _, _, step in thread.edges)
-    if barriers and outcome.verdict is Verdict.ROBUST:
-        raise SizeLimitError("the checker of certificates has no rules for barriers in a proof that a program is robust")
     if takes_operands(program):
         raise SizeLimitError("the checker of certificates has no rules for operands of atomics in memory")
     if program.memories and outcome.verdict is Verdict.ROBUST:
