@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rdma_robust.build_lines import SourceLines, StatementLines, Value, piece, word
+from rdma_robust.build_lines import SourceLines, StatementLines, Value, order_piece, piece, word
 from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import AutomatonShape, ShapeEdge
@@ -217,9 +217,14 @@ class ProgramBuilder:
         rnr: str = "",
         at: Span | None = None,
     ) -> ProgramBuilder:
-        """`hardware cpu tso, atomics glob, order relaxed, reads ordered, rnr wait, send depth 16`: what is named of it."""
-        told = {"cpu": cpu, "atomics": atomics, "order": order, "reads": reads, "rnr": rnr}
+        """`hardware cpu tso, atomics glob, order relaxed, reads ordered, rnr wait, send depth 16`: what is named of it.
+
+        An `order` may be the file of a table too, `mine.toml`, from the folder of the file of :meth:`program`, or flags of
+        libfabric, `fi(RMA_WAW, SAS)`.
+        """
+        told = {"cpu": cpu, "atomics": atomics, "reads": reads, "rnr": rnr}
         settings = [f"{name} {word(value, 'setting')}" for name, value in told.items() if value]
+        settings += [f"order {order_piece(order)}"] if order else []
         settings += [] if send_depth is None else [f"send depth {piece(send_depth, 'a depth')}"]
         if not settings:
             raise UsageError("a `hardware` line that says nothing: name cpu, atomics, order, reads, rnr or a depth")

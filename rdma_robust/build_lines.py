@@ -29,6 +29,15 @@ def piece(text: Value, what: str) -> str:
     return found
 
 
+def order_piece(order: str) -> str:
+    """Return an order as a `hardware` line names it, a file `*.toml` in quotation marks. Raises UsageError."""
+    if not order.endswith(".toml"):
+        return piece(order, "an order")
+    if '"' in order or not order.isprintable():
+        raise UsageError(f"{quote(order)} is no name of a file that a program can have")
+    return f'"{order}"'
+
+
 def _closed(text: str) -> bool:
     """Whether every bracket has its other half; a line with one open, or that ends with an operator, takes in the next."""
     open_now: list[str] = []

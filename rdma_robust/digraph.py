@@ -61,6 +61,30 @@ def components(following: Following) -> list[list[int]]:
     return found
 
 
+def numbered_forward(entry: int, following: Following) -> dict[int, int]:
+    """Return for every point a number: edges lead to larger ones, but for those that close a cycle as paths from `entry`
+    are followed in depth.
+
+    Numbers say how many edges can follow at most without closing one. Where each cycle can be entered at one point only, as
+    in structured programs, the edges are the same in whatever order paths are followed (Hecht and Ullman 1974).
+    """
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    for root in (entry, *sorted(following)):
+        walk = [] if root in seen else [(root, iter(sorted(following.get(root, ()))))]
+        seen.add(root)
+        while walk:
+            point, rest = walk[-1]
+            after = next((each for each in rest if each not in seen), None)
+            if after is None:
+                found[point] = min((found[each] - 1 for each in following.get(point, ()) if each in found), default=0)
+                walk.pop()
+            else:
+                seen.add(after)
+                walk.append((after, iter(sorted(following.get(after, ())))))
+    return found
+
+
 def _popped(stack: list[int], last: int, lowest: dict[int, int]) -> list[int]:
     """Take points from the stack, and from `lowest`, down to `last`."""
     taken: list[int] = []

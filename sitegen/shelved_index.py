@@ -179,6 +179,18 @@ GUARANTEES: Final = Folder(
     decided="`rdma-robust needs litmus/guarantees --expect` compares them.",
 )
 
+OWN_TABLES: Final = Folder(
+    LITMUS / "own-tables",
+    "Tables that programs name",
+    "Programs with the order table of a file beside them, or of flags of libfabric.",
+    (
+        ("Data and flag", "a flag behind data", r"flag-"),
+        ("Data and counter", "an atomic behind data", r"counter-"),
+    ),
+    ("hardware", hardware),
+    comment="what it is and who says so",
+)
+
 RNR: Final = Folder(
     LITMUS / "rnr",
     "Messages that wait for a buffer",
@@ -283,4 +295,5 @@ FOLDERS: Final = (
     TABLES,
     WORDS,
     GUARANTEES,
+    OWN_TABLES,
 )

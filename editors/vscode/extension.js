@@ -11,7 +11,12 @@ function activate(context) {
   const command = settings.get("command", "rdma-robust");
   const args = ["lsp", "--stdio", "--timeout", String(settings.get("timeout", 10))];
   const server = { command, args, transport: TransportKind.stdio };
-  const options = { documentSelector: [{ language: "rdma" }, { language: "mp" }] };
+  const tables = vscode.workspace.createFileSystemWatcher("**/*.toml");
+  context.subscriptions.push(tables);
+  const options = {
+    documentSelector: [{ language: "rdma" }, { language: "mp" }],
+    synchronize: { fileEvents: tables },
+  };
   client = new LanguageClient("rdma-robust", "rdma-robust", { run: server, debug: server }, options);
   context.subscriptions.push({ dispose: deactivate });
   return client.start().catch((error) => {

@@ -32,6 +32,7 @@ from rdma_robust.certify.document import InvalidCertificate, read_document, read
 from rdma_robust.files import read_regular
 from rdma_robust.frame.answer import Answer, R
 from rdma_robust.frame.report_part import AskedFile, KeptForm
+from rdma_robust.frame.shell.inputs import states_of_parts
 from rdma_robust.options import REDUCTIONS
 from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result
@@ -198,6 +199,7 @@ def settled_question(job: Job) -> Question:
         "page": job.page,
         "repair": job.repair,
         "claims": bool(job.claims),
+        **({"parts": parts} if (parts := states_of_parts(job.text, job.name)) else {}),
     }
 
 

@@ -16,7 +16,7 @@ from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_st
 from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, TraceParts
-from rdma_robust.certify.search_steps import Around, SearchSteps
+from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of, request_of
 from rdma_robust.language.flow.cfg import (
@@ -58,7 +58,7 @@ def rules_of(
     watched: frozenset[QueuePair],
 ) -> NormalFormRules:
     """Return the rules for a program of which an invariant names cells, counts completions and watches fences."""
-    matters = frozenset() if platform.weaker else fences_matter(program)
+    matters = fences_matter(program) if platform.answers_pushed else frozenset()
     atomics = any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
     return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, atomics)
 
@@ -116,12 +116,11 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What may become of a move: the states of the set that its thread is in then, the cells that it writes and what, the
-    marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
+    """What may become of a move: where its threads are then, with the states of the set that fit, the cells that it writes
+    and what, the marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
 
     event: ThreadEvent
-    local: LocalState
-    locals: tuple[int, ...]
+    locals: tuple[tuple[int, LocalState, tuple[int, ...]], ...]
     stores: tuple[tuple[int, Value], ...]
     starts: bool
     pivot: PivotAccesses | None
@@ -156,6 +155,7 @@ class _Inductive:
         )
         self._may_hold = any(cell is not None for each in self._held for cell in each)
         self._steps: dict[tuple[int, int, int, Seen], tuple[_Step, ...]] = {}
+        self._rounds: dict[tuple[ThreadMove, ...], tuple[_Step, ...]] = {}
         self._comes: dict[tuple[LocalState, PivotAccesses], bool] = {}
         self._violations: dict[tuple[int, int, Value, int], bool] = {}
 
@@ -166,6 +166,7 @@ class _Inductive:
             if part is not None and self._violates(locals_, values, part, mail):
                 reject(f"the invariant contains a violation: {self._show(place)}")
             held = self._held_in(locals_)
+            arriving: list[ThreadMove] = []
             for thread, local in enumerate(locals_):
                 for number, ahead in enumerate(self._aheads[thread][local]):
                     value = self._value(thread, ahead, values, mail)
@@ -176,7 +177,17 @@ class _Inductive:
                     if found is None:
                         found = self._steps[key] = tuple(_Step(m) for m in self._readings[thread].moves(ahead, value))
                     for step in found:
-                        self._check_step(place, limits, thread, step, held)
+                        if step.move.event.kind is EventKind.BARRIER:
+                            arriving.append(step.move)
+                        else:
+                            self._check_step(place, limits, step, held)
+            for step in self._meetings(tuple(arriving)):
+                self._check_step(place, limits, step, held)
+
+    def _meetings(self, arriving: tuple[ThreadMove, ...]) -> tuple[_Step, ...]:
+        if arriving not in self._rounds:
+            self._rounds[arriving] = tuple(map(_Step, meetings_of(arriving)))
+        return self._rounds[arriving]
 
     def _check_start(self) -> None:
         zeros: Limit = (0,) * (self._steps_of.rules.platform.counters * len(self._states.counted))
@@ -189,7 +200,7 @@ class _Inductive:
         if mail is None or not any(self._contains((place, values, None, mail), zeros) for place in places):
             reject("the initial state is not in the invariant")
 
-    def _check_step(self, place: Place, limits: list[Limit], thread: int, step: _Step, held: frozenset[Cell]) -> None:
+    def _check_step(self, place: Place, limits: list[Limit], step: _Step, held: frozenset[Cell]) -> None:
         locals_, values, part, mail = place
         event = step.move.event
         if event.peer is not None:
@@ -202,7 +213,7 @@ class _Inductive:
         afters = step.afters.get(key)
         if afters is None:
             around = Around(None if part is None else self._states.marks[part], key[1], self._states.mail[mail], held)
-            afters = step.afters[key] = tuple(self._find_afters(thread, step.move, around))
+            afters = step.afters[key] = tuple(self._find_afters(step.move, around))
         for after in afters:
             then = values
             for at, written in after.stores:
@@ -211,12 +222,12 @@ class _Inductive:
                 then = (*then[:at], written, *then[at + 1 :])
             for limit in limits:
                 left = fired(limit, after.counter, after.placed.counts)
-                if left is None or self._covered(locals_, thread, then, after, left):
+                if left is None or self._covered(locals_, then, after, left):
                     continue
-                if after.pivot is not None and not self._comes_to(locals_, thread, after.local, after.pivot):
+                if after.pivot is not None and not self._comes_to(locals_, after, after.pivot):
                     continue
                 first = " as the first event of beta" if after.starts else ""
-                what = f"{after.event} of {self._readings[thread].name}{first}"
+                what = f"{after.event} of {self._readings[event.thread].name}{first}"
                 reject(f"the invariant is not inductive: {what} leads out of it from {self._show(place)}")
 
     def _reject_unready(self, place: Place, move: ThreadMove) -> None:
@@ -225,15 +236,13 @@ class _Inductive:
             f" line {move.line}, in {self._show(place)}"
         )
 
-    def _covered(self, locals_: tuple[int, ...], thread: int, values: tuple[int, ...], after: _After, left: Limit) -> bool:
+    def _covered(self, locals_: tuple[int, ...], values: tuple[int, ...], after: _After, left: Limit) -> bool:
         if after.mail is None:
             return False
-        before, behind = locals_[:thread], locals_[thread + 1 :]
-        return any(
-            self._contains(((*before, local, *behind), values, part, after.mail), left)
-            for local in after.locals
-            for part in after.marks
-        )
+        ends = [locals_]
+        for thread, _, fitting in after.locals:
+            ends = [(*end[:thread], local, *end[thread + 1 :]) for end in ends for local in fitting]
+        return any(self._contains((end, values, part, after.mail), left) for end in ends for part in after.marks)
 
     def _contains(self, place: Place, limit: Limit) -> bool:
         for most in self._states.limits.get(place, ()):
@@ -261,14 +270,14 @@ class _Inductive:
         i = self._cell.get(ahead.reads, -1)
         return values[i] if i >= 0 else ahead.reads.init
 
-    def _find_afters(self, thread: int, move: ThreadMove, around: Around) -> Iterator[_After]:
+    def _find_afters(self, move: ThreadMove, around: Around) -> Iterator[_After]:
+        thread = move.event.thread
         counter = self._counter.get((thread, move.event.remote), -1) if move.event.remote is not None else -1
         for taken in self._steps_of.taken(move, around):
             after = taken.placed.marks
             yield _After(
                 taken.event,
-                taken.after,
-                self._fitting(thread, taken.after),
+                tuple((t, local, self._fitting(t, local)) for t, local in ((thread, taken.after), *taken.elsewhere)),
                 tuple(
                     (self._written(thread, cell), value)
                     for cell, value in (taken.stores or ((taken.writes, taken.written),))
@@ -302,10 +311,11 @@ class _Inductive:
         found = (self._marks.get(each) for each in dict.fromkeys((marks, marks.without_value())))
         return tuple(number for number in found if number is not None)
 
-    def _comes_to(self, locals_: Sequence[int], thread: int, after: LocalState, pivot: PivotAccesses) -> bool:
-        """Whether the pivot's thread, after a step of `thread`, may still come to the pivot: else a state may be missing."""
+    def _comes_to(self, locals_: Sequence[int], after: _After, pivot: PivotAccesses) -> bool:
+        """Whether the pivot's thread, after a step, may still come to the pivot: else a state may be missing."""
         number = pivot.thread
-        start = after if number == thread else self._states.locals[number][locals_[number]]
+        here = self._states.locals[number][locals_[number]]
+        start = next((local for thread, local, _ in after.locals if thread == number), here)
         if (start, pivot) not in self._comes:
             self._comes[start, pivot] = comes_to(self._readings[number], start, pivot)
         return self._comes[start, pivot]

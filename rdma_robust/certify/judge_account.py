@@ -131,7 +131,7 @@ def account_of(
     if not program.plain:
         raise NotCovered(OTHER_WORDS)
     numbers = {thread.name: number for number, thread in enumerate(program.threads)}
-    readings = readings_of(program, platform, meeting=True)
+    readings = readings_of(program, platform)
     deeds = []
     for number, reading in enumerate(readings):
         mine = sorted((c for c in claimed if c.event.thread == number), key=lambda c: c.position)

@@ -7,7 +7,8 @@ event goes to beta iff it is forced by what is in beta. A robust program has no 
 Written from docs/theory.md, "The normal form" (Lemma 3: the rules; Corollary 4: the counting of polls), "The pivot
 refinement" (Theorem 7: no access but the first of beta has a choice), "The search" (Theorem 8: it finds every violation)
 and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M6), messages (S1 to S3), completions and weaker
-orders. It shares no code with the instrumentations of the robustness room.
+orders; a round of a barrier is one event, of all of its threads ("Barriers"). It shares no code with the instrumentations
+of the robustness room.
 """
 
 from __future__ import annotations
@@ -160,7 +161,8 @@ class NormalFormRules:
 
     def _forced(self, marks: Marks, event: ThreadEvent) -> bool | None:
         """Whether in alpha the event would break a rule against what is in beta; None if that is not known."""
-        if event.thread in marks.cpu or (event.thread in marks.stores and self._drains(event)):
+        mine = event.threads
+        if not marks.cpu.isdisjoint(mine) or (not marks.stores.isdisjoint(mine) and self._drains(event)):
             return True
         if not marks.written.isdisjoint((*event.read, *event.written)) and not self._forwards(marks, event):
             return True
@@ -189,7 +191,7 @@ class NormalFormRules:
             return queue in marks.awaited
         if (settled := self._settled_forces(marks, event)) is not False:
             return settled
-        if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
+        if event.kind is not EventKind.PUT_READS or not self.platform.answers_pushed or event.regions.own:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
@@ -202,7 +204,7 @@ class NormalFormRules:
     def _in_alpha(self, marks: Marks, event: ThreadEvent, tag: Tag) -> TraceParts:
         tainted = tag.tainted or self._reached(marks, event)
         before_pivot = self._meets(event, marks.pivot) and not self._forwards(marks, event)
-        closes = tainted and (event.thread == marks.pivot.thread or before_pivot)
+        closes = tainted and (marks.pivot.thread in event.threads or before_pivot)
         after = self._spread(marks, event, tainted, closes)
         if event.kind is EventKind.POLL:
             return TraceParts(after, (-1,) * self.platform.counters)
@@ -216,7 +218,7 @@ class NormalFormRules:
 
     def _going_on(self, marks: Marks, event: ThreadEvent, in_beta: bool) -> Marks:
         """Remember what is in beta of the request under way, which ends with what completes."""
-        if self.platform.promised or event.kind is EventKind.FENCE:
+        if not self.platform.request_may_tear or event.kind is EventKind.FENCE:
             return marks
         queue, mine = _queue(event), marks.under_way
         if event.completion is not Completion.NONE:
@@ -260,13 +262,13 @@ class NormalFormRules:
 
     def _in_beta(self, marks: Marks, event: ThreadEvent, value: Seen, tag: Tag) -> TraceParts | None:
         """Place the event in beta; None where then the pivot could not be in alpha, or a CPU would have read its value."""
-        if event.kind in CPU and event.thread == marks.pivot.thread and not self._may_wait(marks, event):
+        if event.kind in CPU and marks.pivot.thread in event.threads and not self._may_wait(marks, event):
             return None
         if event.kind in CPU and not marks.poisoned.isdisjoint(event.read):
             return None
         tainted = tag.tainted or self._reached(marks, event) or self._meets(event, marks.pivot)
         after = self._accessed(self._poison(marks, event), event, value)
-        after = self._spread(after, event, tainted, tainted and event.thread == marks.pivot.thread)
+        after = self._spread(after, event, tainted, tainted and marks.pivot.thread in event.threads)
         behind = Tag(True, tainted and not after.closed)
         if event.kind in CPU:
             taken = (-1, *(0,) * (self.platform.counters - 1)) if event.kind is EventKind.POLL else ()
@@ -292,7 +294,7 @@ class NormalFormRules:
     def _cpu_in_beta(self, marks: Marks, event: ThreadEvent) -> Marks:
         if self.platform.buffered and event.kind in STORES:
             return replace(marks, stores=marks.stores | {event.thread})
-        return replace(marks, cpu=marks.cpu | {event.thread})
+        return replace(marks, cpu=marks.cpu.union(event.threads))
 
     def _forces(self, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
         """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
@@ -361,7 +363,7 @@ class NormalFormRules:
         """Whether sc leads from the pivot to the event, through its thread or its cell."""
         before_writes = not marks.tainted_reads.isdisjoint(event.written)
         through_cell = before_writes or not marks.tainted_writes.isdisjoint((*event.read, *event.written))
-        return event.thread in marks.tainted_threads or through_cell
+        return not marks.tainted_threads.isdisjoint(event.threads) or through_cell
 
     def _spread(self, marks: Marks, event: ThreadEvent, tainted: bool, closes: bool) -> Marks:
         if closes and not marks.closed:
@@ -371,7 +373,7 @@ class NormalFormRules:
             return marks
         return replace(
             marks,
-            tainted_threads=marks.tainted_threads | {event.thread},
+            tainted_threads=marks.tainted_threads.union(event.threads),
             tainted_reads=marks.tainted_reads | self.shared.intersection(event.read),
             tainted_writes=marks.tainted_writes | self.shared.intersection(event.written),
         )

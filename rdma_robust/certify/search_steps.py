@@ -1,15 +1,17 @@
 """The steps of the checker's search: what an event of a thread can become, with its effect on threads, memory and messages.
 
 An event is one step, but for a remote atomic, whose read and write are one under sequential consistency: its two events have
-a part each. A thread may also end between them (M4).
+a part each. A thread may also end between them (M4). The events at a barrier are one step: a round, of all of its threads.
 
-Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed"; docs/deployed.md, "Consistency".
+Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed"; docs/theory.md, "Barriers"; docs/deployed.md,
+"Consistency".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from rdma_robust.certify.hardware import WRITES, EventKind
 from rdma_robust.certify.known_values import Seen, Value
@@ -39,7 +41,7 @@ class SearchStep:
     """A step: its event, where its thread is then, the cell that it writes and what, the messages then, and its part.
 
     `starts` is the class of pivots that it begins with, None if it begins with none. Of a locked section `stores` are the
-    cells that it writes and what.
+    cells that it writes and what, of a round of a barrier `elsewhere` is where the other threads are then.
     """
 
     event: ThreadEvent
@@ -50,6 +52,7 @@ class SearchStep:
     placed: TraceParts
     starts: PivotAccesses | None = None
     stores: tuple[tuple[Cell, Value], ...] = ()
+    elsewhere: tuple[tuple[int, LocalState], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,8 @@ class SearchSteps:
             mail = self._delivered(event, move.written, around.mail, placed)
             stores = tuple(zip(event.written, move.stores, strict=True)) if event.words else ()
             writes = event.cell if event.kind in WRITES else None
-            yield SearchStep(event, move.after, writes, written, mail, placed, starts, stores)
+            elsewhere = tuple(zip(event.others, move.elsewhere, strict=True))
+            yield SearchStep(event, move.after, writes, written, mail, placed, starts, stores, elsewhere)
 
     def resolved(self, event: ThreadEvent, mail: Mail) -> ThreadEvent:
         """The event with the buffer that it fills for its cell, if it is a message that fills one."""
@@ -280,6 +284,17 @@ def _excluding(placed: TraceParts, pivot: PivotAccesses, held: frozenset[Cell]) 
     if pivot.cell not in held or placed.marks is None:
         return placed
     return replace(placed, marks=replace(placed.marks, split=True))
+
+
+def meetings_of(arriving: Iterable[ThreadMove]) -> Iterator[ThreadMove]:
+    """Yield the rounds that can begin: of barriers before which all of their threads stand, each with a move of its own."""
+    standing: dict[tuple[str, ...], dict[int, list[ThreadMove]]] = {}
+    for move in arriving:
+        standing.setdefault(move.event.meets, {}).setdefault(move.event.thread, []).append(move)
+    for meets, moves in standing.items():
+        for first, *rest in product(*moves.values()) if len(moves) == len(meets) else ():
+            event = replace(first.event, others=tuple(each.event.thread for each in rest))
+            yield replace(first, event=event, elsewhere=tuple(each.after for each in rest))
 
 
 def connections_of(program: Program) -> tuple[Connection, ...]:

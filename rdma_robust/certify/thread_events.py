@@ -59,8 +59,8 @@ class ThreadEvent:
     of what posts a buffer or takes a receive completion, and `lane` that of the sender, if it has a name. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
-    moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads. An answer knows
-    the word that its request has `asked`.
+    moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads; a whole round of it
+    is an event of its first thread and of the `others`. An answer knows the word that its request has `asked`.
     """
 
     thread: int
@@ -75,7 +75,13 @@ class ThreadEvent:
     words: tuple[tuple[Cell, bool], ...] = ()
     lane: str = ""
     meets: tuple[str, ...] = ()
+    others: tuple[int, ...] = ()
     asked: Cell | None = field(default=None, compare=False)
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The threads whose event it is: one, but for a round of a barrier."""
+        return (self.thread, *self.others)
 
     @property
     def regions(self) -> EventWords:
@@ -114,13 +120,15 @@ class ThreadEvent:
 @dataclass(frozen=True, slots=True)
 class ThreadMove:
     """An event that a thread can make: the value that it writes (None also where it writes none), where the thread is
-    afterwards, and the line of the statement; of a locked section `stores` are the values that it writes, in order."""
+    afterwards, and the line of the statement; of a locked section `stores` are the values that it writes, in order, and of a
+    round of a barrier `elsewhere` is where the other threads are afterwards."""
 
     event: ThreadEvent
     written: Value
     after: LocalState
     line: int
     stores: tuple[Value, ...] = ()
+    elsewhere: tuple[LocalState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

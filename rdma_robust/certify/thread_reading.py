@@ -39,14 +39,11 @@ class Ahead:
     found: dict[Seen, tuple[ThreadMove, ...]] = field(default_factory=dict)
 
 
-def readings_of(program: cfg.Program, platform: Platform, *, meeting: bool = False) -> tuple[ThreadReading, ...]:
+def readings_of(program: cfg.Program, platform: Platform) -> tuple[ThreadReading, ...]:
     """Return the reading of every thread of `program` on `platform`.
 
-    A thread alone knows nothing of the others at its barriers: raises InvalidCertificate for a program with some, unless who
-    asks puts their rounds together.
+    A thread alone knows nothing of the others at its barriers: who asks puts their rounds together.
     """
-    if not meeting and any(isinstance(step.op, cfg.BarrierWait) for t in program.threads for _, _, step in cfg.steps(t)):
-        reject("there are no rules here for barriers")
     buffers: dict[str, dict[tuple[str, str], dict[cfg.Cell, None]]] = {}
     for thread in program.threads:
         posted = list(thread.posted)

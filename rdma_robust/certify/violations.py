@@ -69,7 +69,7 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
         sorted((i for i, c in enumerate(claimed) if c.event.thread == t), key=lambda i: claimed[i].position)
         for t in range(len(program.threads))
     ]
-    for number, reading in enumerate(readings_of(program, platform, meeting=True)):
+    for number, reading in enumerate(readings_of(program, platform)):
         for i, event in zip(order[number], _follow(reading, [claimed[i] for i in order[number]]), strict=True):
             claimed[i] = replace(claimed[i], event=event)
     threads = [[first + i for i in mine] for mine in order]

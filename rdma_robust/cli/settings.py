@@ -22,6 +22,9 @@ OWN: Final = "rdma-robust.toml"
 PROJECT: Final = "pyproject.toml"
 LARGEST: Final = 1 << 20
 
+OF_FILES: Final = "order"
+"""The setting whose value may be the name of a file."""
+
 TABLE: Final = "tool.rdma-robust"
 """The table of `pyproject.toml` that has settings."""
 
@@ -59,7 +62,12 @@ class Settings:
 
     def defaults(self, command: str) -> dict[str, Any]:
         """Return the values of options for a command, by the names of its parameters."""
-        return {name.replace("-", "_"): each.value for name, each in self.of(command).items()}
+        return {name.replace("-", "_"): self._from_here(each) for name, each in self.of(command).items()}
+
+    def _from_here(self, entry: SettingEntry) -> Any:
+        """Return the value of an entry; a file is named from the folder of the settings."""
+        of_file = entry.name == OF_FILES and isinstance(entry.value, str) and entry.value.endswith(".toml")
+        return os.path.join(os.path.dirname(self.file), entry.value) if of_file else entry.value
 
     def blamed(self, command: str, why: str, arguments: Sequence[str]) -> ProgramError | None:
         """Return the error of the setting that a complaint of a command is about: the option that it begins with, unless it

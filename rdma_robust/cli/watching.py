@@ -16,7 +16,7 @@ from rdma_robust.foreign import own_command
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.registry import front_end_of
-from rdma_robust.frame.shell.inputs import Source, fixed_part, read_source, stream_of
+from rdma_robust.frame.shell.inputs import Source, expand, fixed_part, read_source, stream_of
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped, asked_to_stop, check
 from rdma_robust.text import count, printable
@@ -48,6 +48,8 @@ class WatchedFiles:
                 raise UsageError(f"{FLAG} needs files: {printable(argument)} can be read only once")
             if os.path.isdir(argument):
                 self.folders.add(os.path.realpath(argument))
+                inside = (each.path for each in expand([argument]) if isinstance(each, Source) and each.path)
+                self.files |= {os.path.realpath(part) for path in inside for part in _parts(path)}
             elif os.path.lexists(argument) or not glob.has_magic(argument):
                 self.files |= {
                     path

@@ -122,13 +122,21 @@ class LoweredProgram(Generic[Label]):
         """Return the numbers of the fields on which the moves of a process at a location depend, or which they change."""
         return self._moves[process].touches(location)
 
-    def expansions(self, state: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
+    def expansions(self, state: Control) -> Iterator[list[tuple[int, Control, int]]]:
         """Yield the successors by each closed set of processes, see :mod:`rdma_robust.counters.independence`."""
         if self._independence is None:
-            yield False, self.successors(state)
+            yield self.successors(state)
             return
-        for members, cyclic in self._independence.clusters(state):
-            yield cyclic, [self._settled(state, s) for s in self.successors(state, members)]
+        for members in self._independence.clusters(state):
+            yield [self._settled(state, s) for s in self.successors(state, members)]
+
+    def advances(self, before: Control, after: Control) -> bool:
+        """Whether some process advances, and the rank stays as it is."""
+        return (
+            self._independence is not None
+            and self.rank(before) == self.rank(after)
+            and self._independence.advances(before, after)
+        )
 
     def _settled(self, before: Control, successor: tuple[int, Control, int]) -> tuple[int, Control, int]:
         """Extend a transition by those at local locations that follow, see :mod:`rdma_robust.counters.independence`."""

@@ -7,9 +7,8 @@ blocks are sorted (:class:`Arranger`); which one that is does not matter for wha
 The initial state need not be its own image.
 
 With partial-order reduction: where a run to a target is left alone by the commands that are expanded, it goes on from
-their successors, and its image from the images of these. Exchanges keep its length, and how far processes can still go
-without a cycle; whether a successor has been expanded is asked of the one that is kept. So the argument of
-:mod:`rdma_robust.counters.independence` holds for the states that are kept.
+their successors, and its image from the images of these. Exchanges keep its length, and the numbers by which processes
+advance, or these grow on no cycle. So the argument of :mod:`rdma_robust.counters.independence` holds for what is kept.
 
 Source: Ip and Dill 1996; Emerson and Sistla 1996; with partial orders Emerson, Jha and Peled 1997.
 """

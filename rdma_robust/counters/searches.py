@@ -157,35 +157,27 @@ class _States:
         self._order = [initial]
         self._parents: list[tuple[int, int]] = [(-1, -1)]
         self._number = {initial: 0}
-        self._expanded = bytearray(1)
 
     def __len__(self) -> int:
         return len(self._order)
 
     def expand(self, number: int) -> list[Step]:
         control = self._order[number]
-        self._expanded[number] = 1
         steps: list[Step] = []
-        for guarded, successors in _parts(self._vass, control, self._reduce):
-            if self._arranger:
-                successors = [(label, self._arranger.arranged(after), effect) for label, after, effect in successors]
+        for successors in _parts(self._vass, control, self._reduce):
             steps = [(label, after, effect, ()) for label, after, effect in successors]
-            if steps and not (guarded and self._done_with(control, steps)):
+            if any(self._vass.advances(control, after) for _, after, _ in successors):
                 break
         self.transitions += len(steps)
+        if self._arranger:
+            return [(label, self._arranger.arranged(after), effect, ()) for label, after, effect, _ in steps]
         return steps
-
-    def _done_with(self, control: Control, steps: list[Step]) -> bool:
-        rank, numbers = self._vass.rank, self._number
-        same = (after for _, after, _, _ in steps if rank(after) == rank(control))
-        return all(self._expanded[numbers[after]] if after in numbers else 0 for after in same)
 
     def covers(self, step: Step) -> bool:
         return step[1] in self._number
 
     def add(self, number: int, step: Step) -> bool:
         self._number[step[1]] = len(self._order)
-        self._expanded.append(0)
         self._order.append(step[1])
         self._parents.append((number, step[0]))
         return True
@@ -221,10 +213,9 @@ class _Tree:
     def expand(self, number: int) -> Iterator[Step]:
         vass, node = self._vass, self._nodes[number]
         steps: list[Step] = []
-        for guarded, successors in _parts(vass, node.control, self._reduce):
+        for successors in _parts(vass, node.control, self._reduce):
             steps = _enabled(vass, node.marking, successors)
-            same = (step for step in steps if vass.rank(step[1]) == vass.rank(node.control))
-            if steps and not (guarded and all(map(self.covers, same))):
+            if any(vass.advances(node.control, step[1]) for step in steps):
                 break
         for step in steps:
             self.transitions += 1
@@ -252,16 +243,16 @@ def realised(vass: Vass, kept: Sequence[Control], reduce: bool) -> tuple[int, tu
     assert vass.arranger is not None
 
     def successors(control: Control) -> Iterable[tuple[int, Control, int]]:
-        *_, (_, every) = _parts(vass, control, reduce)
+        *_, every = _parts(vass, control, reduce)
         return every
 
     run, end = real_run(kept, vass.arranger, vass.initial, successors)
     return vass.target(end), run
 
 
-def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[tuple[bool, list[tuple[int, Control, int]]]]:
+def _parts(vass: Vass, control: Control, reduce: bool) -> Iterable[list[tuple[int, Control, int]]]:
     """What may be expanded instead of all successors, in the order of preference; see :class:`Vass`."""
-    return vass.expansions(control) if reduce else ((False, vass.successors(control)),)
+    return vass.expansions(control) if reduce else (vass.successors(control),)
 
 
 def _enabled(vass: Vass, marking: Marking, successors: list[tuple[int, Control, int]]) -> list[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,8 +30,7 @@ class Vass(Protocol):
     `target(control)` is the index of the target that holds there, or -1. All counters start at 0.
 
     `expansions(control)` yields parts of the successors, all of them last: a search may expand the first part of which some
-    transition is enabled and, where the part says so, some successor of the same rank has not been expanded yet; it still
-    reaches a target if there is a reachable one.
+    enabled transition :meth:`advances`; it still reaches a target if there is a reachable one.
     """
 
     @property
@@ -45,7 +44,11 @@ class Vass(Protocol):
 
     def successors(self, control: Control) -> list[tuple[int, Control, int]]: ...
 
-    def expansions(self, control: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]: ...
+    def expansions(self, control: Control) -> Iterable[list[tuple[int, Control, int]]]: ...
+
+    def advances(self, before: Control, after: Control) -> bool:
+        """Whether a transition between these is progress: no target is missed if it is made first."""
+        ...
 
     def target(self, control: Control) -> int: ...
 

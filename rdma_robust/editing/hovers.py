@@ -103,7 +103,8 @@ SETTINGS: Final = {
     "atomics": "`hca`: remote atomics exclude only each other. `glob`: every other access too.",
     "order": "What is kept of the order of a queue pair: `default` as reliable connections have it, `multipath` with "
     "adaptive routing, `relaxed` with relaxed ordering of PCIe, `none` what standards of libraries promise, `accumulate` "
-    "that with atomics of one word in order.",
+    'that with atomics of one word in order. The others are tables as their pages have them, `"mine.toml"` is one of your '
+    "own, and `fi(RMA_WAW, SAS)` what flags of libfabric promise.",
     "reads": "`ordered`: two gets of a queue pair read in order. `unordered`: they need not.",
     "rnr": "What a message does that finds no buffer (receiver not ready): `fault`, or it is to `wait`, for ever if need "
     "be, and with it what is behind it on its queue pair.",

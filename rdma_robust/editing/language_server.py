@@ -45,6 +45,9 @@ KINDS: Final = {
     "parameter": lsp.SymbolKind.TypeParameter,
     "counter": lsp.SymbolKind.Constant,
     "label": lsp.SymbolKind.Key,
+    "function": lsp.SymbolKind.Function,
+    "process": lsp.SymbolKind.Function,
+    "port": lsp.SymbolKind.Interface,
 }
 
 OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
@@ -60,6 +63,9 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
     "lane": lsp.CompletionItemKind.Interface,
     "counter": lsp.CompletionItemKind.Constant,
     "label": lsp.CompletionItemKind.Reference,
+    "function": lsp.CompletionItemKind.Function,
+    "process": lsp.CompletionItemKind.Module,
+    "port": lsp.CompletionItemKind.Interface,
 }
 
 
@@ -141,6 +147,15 @@ def on_open(server: ProgramServer, params: lsp.DidOpenTextDocumentParams) -> Non
 
 def on_edit(server: ProgramServer, params: lsp.DidChangeTextDocumentParams) -> None:
     server.changed(params.text_document.uri, params.text_document.version)
+
+
+def on_files(server: ProgramServer, params: lsp.DidChangeWatchedFilesParams) -> None:
+    """Decide anew what names a file that has changed, as that of an order table."""
+    changed = {os.path.realpath(path) for each in params.changes if (path := to_fs_path(each.uri))}
+    for uri, one in list(server.opened.items()):
+        parts = front_end_of(server.text(uri), _name(uri)).parts
+        if parts is not None and changed & {os.path.realpath(each) for each in parts(server.text(uri), _name(uri))}:
+            server.changed(uri, one.version)
 
 
 def on_close(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> None:
@@ -311,7 +326,8 @@ def _finding(found: Finding, places: TextPositions, uri: str) -> lsp.Diagnostic:
 
 
 def _name(uri: str) -> str:
-    return os.path.basename(to_fs_path(uri) or uri)
+    """Return the file of a text, from which it may name others; of one that has none, the end of its address."""
+    return to_fs_path(uri) or os.path.basename(uri)
 
 
 def _folder(uri: str) -> str | None:
@@ -324,6 +340,7 @@ FEATURES: Final[dict[str, Any]] = {
     lsp.TEXT_DOCUMENT_DID_OPEN: on_open,
     lsp.TEXT_DOCUMENT_DID_CHANGE: on_edit,
     lsp.TEXT_DOCUMENT_DID_CLOSE: on_close,
+    lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: on_files,
     lsp.TEXT_DOCUMENT_HOVER: on_hover,
     lsp.TEXT_DOCUMENT_DEFINITION: on_definition,
     lsp.TEXT_DOCUMENT_REFERENCES: on_references,

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.certify.hardware import Platform
+from rdma_robust.certify.hardware import EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fences_matter, fired, rules_of
 from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, TraceParts
-from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
+from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_of
 from rdma_robust.counters.inductive import limit_covers
@@ -74,7 +74,7 @@ class _Exploration:
         self._index = {cell: i for i, cell in enumerate(self.cells)}
         polls = ((t, s.op) for t, thread in enumerate(program.threads) for _, _, s in steps(thread))
         self.counted = tuple(sorted({(t, op.lane or op.node) for t, op in polls if isinstance(op, Poll)}))
-        self.watched = frozenset() if self.platform.weaker else fences_matter(program)
+        self.watched = fences_matter(program) if self.platform.answers_pushed else frozenset()
         rules = rules_of(program, self.platform, frozenset(written), frozenset(self.counted), self.watched)
         self.steps = SearchSteps(program, self.readings, rules)
         self._threads = [ThreadFacts(thread) for thread in program.threads]
@@ -145,6 +145,15 @@ class _Exploration:
         return self._taken[key]
 
     def _moves(self, spot: Spot) -> Iterator[tuple[int, ThreadMove]]:
+        arriving = []
+        for thread, move in self._moves_alone(spot):
+            if move.event.kind is EventKind.BARRIER:
+                arriving.append(move)
+            else:
+                yield thread, move
+        yield from ((move.event.thread, move) for move in meetings_of(arriving))
+
+    def _moves_alone(self, spot: Spot) -> Iterator[tuple[int, ThreadMove]]:
         locals_, values, _, mail = spot
         for thread, (reading, local) in enumerate(zip(self.readings, locals_, strict=True)):
             for ahead in reading.ahead(local):
@@ -172,11 +181,12 @@ class _Exploration:
                 assert written is not None
                 i = self._index[cell]
                 values = (*values[:i], written, *values[i + 1 :])
-        after = self._forgetting(thread, taken.after)
+        for moved, after in ((thread, taken.after), *taken.elsewhere):
+            locals_ = (*locals_[:moved], self._forgetting(moved, after), *locals_[moved + 1 :])
         marks = taken.placed.marks
         if marks is not None and not self._threads[marks.pivot.thread].looks_at(marks.pivot.cell):
             marks = marks.without_value()
-        return (*locals_[:thread], after, *locals_[thread + 1 :]), values, marks, taken.mail
+        return locals_, values, marks, taken.mail
 
     def _forgetting(self, thread: int, local: LocalState) -> LocalState:
         """The same with the registers left open that are not read any more."""

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, Literal
 from rdma_robust.frame.answer import Answer, R
 from rdma_robust.frame.formats.report_section import ReportSection
 from rdma_robust.frame.question import A, Question, Section
-from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.inputs import Source, states_of_parts
 from rdma_robust.text import sha256
 
 _LIMITS: Final = ("timeout", "memory")
@@ -58,6 +58,8 @@ class AskedFile:
         """Return what is asked without the limits, and with them: what a limit cut short answers only the same limits."""
         named = self.name if self.asking.get("page") else PurePath(self.name).stem
         settled = {"asked": self.question, "text": sha256(self.text), "name": named, **self.asking}
+        if parts := states_of_parts(self.text, self.name):
+            settled["parts"] = parts
         return settled, {**settled, **self.limits}
 
 

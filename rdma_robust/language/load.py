@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
 
+OF_NO_FILE: Final = ""
+"""The file of a text whose order tables are not read, which files are found from that of the program: who needs only the
+structure of a program, or has its order from elsewhere, loads it so."""
+
 TRENCHER_SUFFIX: Final = ".trencher"
 _TRENCHER: Final = re.compile(
     r"\s*+(?:#[^\n]*+\s++|memory_size\s++\S++\s++)*+thread\s++\S++\s++(?:initial|transition|end|final)\s", re.ASCII

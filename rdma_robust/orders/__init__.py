@@ -30,3 +30,8 @@ def order_name(order: str) -> str:
 def is_order(order: str) -> bool:
     """Return whether a text can be the order of a model: a name, or all that a table says, in braces."""
     return order in SHIPPED or order.startswith("{")
+
+
+def is_table_of_program(written: str) -> bool:
+    """Return whether the value of `order` in a `hardware` line is a file or a list of flags, and no name of a table."""
+    return written.endswith(('"', ")"))

@@ -339,6 +339,14 @@ def _written_out(text: str, file: str) -> str:
     return format_tree(written_out_tree(text, file))
 
 
+def _tables(text: str, file: str) -> Sequence[str]:
+    if '"' not in text:
+        return ()
+    from rdma_robust.orders.named_tables import files_named  # noqa: PLC0415 - few programs name a file
+
+    return files_named(text, file)
+
+
 def _defined(text: str, define: Sequence[str]) -> str:
     from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
 
@@ -365,6 +373,7 @@ TOOL: Final = Tool(
             formatted=_formatted,
             written_out=_written_out,
             defined=_defined,
+            parts=_tables,
             editor=_editor,
             elsewhere={".mp": "this is no message program; `rdma-robust check` decides it"},
         ),

@@ -1,9 +1,10 @@
 """Every rule of barriers, left out or changed, in the machines, brute force, the axioms and the search: a program of
-litmus/barriers notices it. Of the checker these are its rules for traces; it has none for ROBUST."""
+litmus/barriers notices it. Of the checker these are its rules for traces and those for ROBUST."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -12,13 +13,20 @@ import pytest
 
 from rdma_robust.certify import violations
 from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.certify.invariants import check_robust
+from rdma_robust.certify.normal_form import NormalFormRules
+from rdma_robust.certify.remembered import Marks
+from rdma_robust.certify.search_steps import meetings_of
+from rdma_robust.certify.thread_events import ThreadEvent, ThreadMove
 from rdma_robust.certify.violations import check_not_robust
+from rdma_robust.evidence import checkers_search
+from rdma_robust.evidence.of_checkers_search import checkers_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import BarrierWait, Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
-from rdma_robust.options import CheckOptions
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.barriers import Barriers
 from rdma_robust.robustness.by_axioms import witness_of
@@ -35,7 +43,9 @@ from rdma_robust.semantics.oracle import brute_force
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
-from tests.support.checker_search import platform_of
+from tests.agreement.test_checker_deployed import compared
+from tests.support import checker_search
+from tests.support.checker_search import Search, platform_of
 from tests.support.left_out import search_needs, suite_program
 from tests.support.patches import Patch, mutated
 from tests.support.random_barriers import KINDS, random_barriers
@@ -246,6 +256,105 @@ def test_rounds_that_are_none_are_rejected(changed: str) -> None:
 
 def _moved(number: Any, left_out: int) -> Any:
     return number - 1 if isinstance(number, int) and number > left_out else number
+
+
+# ---- the checker of ROBUST
+
+
+def _with_whoever_came(arriving: Iterable[ThreadMove]) -> Iterator[ThreadMove]:
+    """Rounds of all that stand at a barrier, whoever is missing."""
+    came: dict[tuple[str, ...], list[ThreadMove]] = {}
+    for move in arriving:
+        came.setdefault(move.event.meets, []).append(move)
+    for moves in came.values():
+        few = tuple(str(move.event.thread) for move in moves)
+        yield from _ROUNDS(replace(move, event=replace(move.event, meets=few)) for move in moves)
+
+
+def _of_one(rule: str) -> tuple[Patch, ...]:
+    """A rule of the normal form as if a round were of its first thread alone."""
+    right = getattr(NormalFormRules, rule)
+
+    def changed(self: NormalFormRules, marks: Marks, event: ThreadEvent, *more: Any) -> Any:
+        return right(self, marks, replace(event, others=()), *more)
+
+    return ((NormalFormRules, rule, changed),)
+
+
+_ROUNDS = meetings_of
+
+ROBUST: Final[Mutants] = {
+    "each leaves alone": (((checker_search, "meetings_of", iter),), "barrier-put"),
+    "nobody leaves": (((checker_search, "meetings_of", lambda _: iter(())),), "barrier-put"),
+    "a round begins before all have come": (((checker_search, "meetings_of", _with_whoever_came),), "barrier-never-all"),
+    "a round is of one thread": (((ThreadEvent, "threads", property(lambda self: (self.thread,))),), "barrier-source"),
+    "a round is forced by its first thread alone": (_of_one("_forced"), "barrier-stores"),
+    "a round in beta forces its first thread alone": (_of_one("_cpu_in_beta"), "barrier-two-of-three"),
+    "taint passes a round in its first thread alone": (_of_one("_in_alpha"), "barrier-halo"),
+}
+"""That the pivot's thread has no round in beta (`_in_beta`) is not needed: what follows is in beta, and so is the pivot."""
+
+
+def by_checkers_rules(name: str) -> str:
+    program = load(name)
+    return Search.of(program, platform_of(model_of(program))).verdict()
+
+
+@pytest.mark.parametrize("rule", ROBUST)
+def test_the_checker_of_robust_needs_the_rule(rule: str) -> None:
+    patches, name = ROBUST[rule]
+    right = by_checkers_rules(name)
+    assert right == ("robust" if oracle_robust(load(name), model_of(load(name))) is None else "not-robust")
+    with mutated(patches):
+        assert by_checkers_rules(name) == {"robust": "not-robust", "not-robust": "robust"}[right]
+
+
+def _proofs(name: str, patches: tuple[Patch, ...] = ()) -> Any:
+    """What proves a program robust, by changed rules."""
+    program = load(name)
+    with mutated(patches):
+        return json.loads(json.dumps(checkers_evidence(program, model_of(program), RECV_DEPTH, Limits(states=5_000))))
+
+
+FORGED: Final = {
+    "nobody leaves": (((checkers_search, "meetings_of", lambda _: iter(())),), "barrier-put"),
+    "each leaves alone": (((checkers_search, "meetings_of", iter),), "barrier-put"),
+    "a round is of one thread": ROBUST["a round is of one thread"],
+    "taint passes a round in its first thread alone": ROBUST["taint passes a round in its first thread alone"],
+}
+
+
+@pytest.mark.parametrize("rule", FORGED)
+def test_what_is_inductive_by_changed_rules_only_is_rejected(rule: str) -> None:
+    """Evidence that a program which is not robust is: a round, or what follows from it, leads out of it."""
+    patches, name = FORGED[rule]
+    program, evidence = load(name), _proofs(name, patches)
+    with pytest.raises(InvalidCertificate, match=r"not inductive|contains a violation"):
+        check_robust(program, platform_of(model_of(program)), evidence)
+
+
+@pytest.mark.parametrize("name", ["barrier-halo-flushed", "barrier-stores", "barrier-missed"])
+def test_an_invariant_needs_all_of_its_states(name: str) -> None:
+    program, evidence = load(name), _proofs(name)
+    platform = platform_of(model_of(program))
+    assert check_robust(program, platform, evidence)
+    for i in range(0, len(evidence["states"]), 1 + len(evidence["states"]) // 12):
+        states = evidence["states"][:i] + evidence["states"][i + 1 :]
+        with pytest.raises(InvalidCertificate):
+            check_robust(program, platform, {**evidence, "states": states})
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.ci) for kind in KINDS])
+def test_the_checkers_rules_are_brute_force(kind: str) -> None:
+    assert compared(random_barriers(kind, range(800, 900)), 12, certified=True)["robust"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunk", range(8))
+def test_the_checkers_rules_are_brute_force_on_many(kind: str, chunk: int) -> None:
+    start = 10_000 * (chunk + 1)
+    assert compared(random_barriers(kind, range(start, start + 4_000)), 250, certified=True).total() >= 250
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.ci) for kind in KINDS])

@@ -85,10 +85,17 @@ def random_frames(rng: Random, count: int) -> Iterator[InstrumentationFrame]:
 
 
 def check(frames: list[InstrumentationFrame]) -> None:
+    """What the code says without the order that completions give, of which the formal filter knows nothing, is what Coq
+    says; with it nothing is added."""
     assert all(map(is_covered, frames))
     for frame, (over, left) in zip(frames, ask_filter(frames), strict=True):
-        assert without_own_polls(frame, over) == overtaking(frame), frame.program
-        assert left == starts(frame), frame.program
+        allowed = without_own_polls(frame, over)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(relaxation, "behind_poll", lambda _: None)
+            assert allowed == overtaking(frame), frame.program
+            assert left == starts(frame), frame.program
+        assert allowed >= overtaking(frame), frame.program
+        assert left >= starts(frame), frame.program
 
 
 @pytest.mark.ci

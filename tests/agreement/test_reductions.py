@@ -9,7 +9,8 @@ import pytest
 
 from rdma_robust.cli.options.arguments import parse_reductions
 from rdma_robust.counters.liveness import forget_dead
-from rdma_robust.counters.search import explore
+from rdma_robust.counters.lower import LoweredProgram, lower
+from rdma_robust.counters.search import explore, explore_lowered
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
@@ -19,7 +20,10 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.litmus.goldens import PROGRAMS, load
+from tests.support.left_out import search_needs, suite_program
+from tests.support.patches import Patch
 from tests.support.random_programs import LARGER, SMALL, random_program
+from tests.support.searches import comparable
 from tests.support.shares import share
 
 NONE: frozenset[str] = frozenset()
@@ -74,6 +78,22 @@ def test_long_random_programs(chunk: int) -> None:
 @pytest.mark.parametrize("path", PROGRAMS[::40], ids=lambda p: p.stem)
 def test_litmus_programs(path: object) -> None:
     assert compare(load(path), ["none", "only filter", "only relevance", "only dead", "all"])  # type: ignore[arg-type]
+
+
+def test_a_loop_is_no_progress() -> None:
+    whatever_leads_on: Patch = (LoweredProgram, "advances", lambda *_: True)
+    search_needs((whatever_leads_on,), lambda: suite_program("2plus2w-beside-a-heartbeat"))
+
+
+def test_the_states_found_do_not_depend_on_the_order() -> None:
+    compared = 0
+    for path in PROGRAMS[::7]:
+        lowered = lower(instrument_pivot(load(path), reductions=ALL_REDUCTIONS))
+        found = [explore_lowered(lowered, Limits(states=3000), engine=engine) for engine in ("bfs", "dfs")]
+        if not lowered.dimension and all(f.result.target < 0 and not f.result.cut for f in found):
+            assert comparable(found[0]) == comparable(found[1])
+            compared += found[0].result.states > 4
+    assert compared > 5
 
 
 def test_forgetting_dead_values_merges_states_and_reaches_the_same_targets() -> None:

@@ -23,7 +23,10 @@ class LanguageClient {
 }
 const settings = { command: "my-rdma-robust", timeout: 7 };
 const vscode = {
-  workspace: { getConfiguration: () => ({ get: (name, otherwise) => settings[name] ?? otherwise }) },
+  workspace: {
+    getConfiguration: () => ({ get: (name, otherwise) => settings[name] ?? otherwise }),
+    createFileSystemWatcher: (pattern) => ({ pattern, dispose() {} }),
+  },
   window: { showErrorMessage: (text) => { seen.message = text; } },
 };
 const load = Module._load;
@@ -55,7 +58,10 @@ def test_it_starts_and_stops_the_server_of_the_settings() -> None:
         way: {"command": "my-rdma-robust", "args": ["lsp", "--stdio", "--timeout", "7"], "transport": 0}
         for way in ("run", "debug")
     }
-    assert seen["options"] == {"documentSelector": [{"language": "rdma"}, {"language": "mp"}]}
+    assert seen["options"] == {
+        "documentSelector": [{"language": "rdma"}, {"language": "mp"}],
+        "synchronize": {"fileEvents": {"pattern": "**/*.toml"}},
+    }
     assert (seen["started"], seen["stopped"]) == (True, True)
 
 

@@ -37,6 +37,7 @@ FOLDERS: Final = [
     "hardware",
     "words",
     "guarantees",
+    "own-tables",
 ]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [

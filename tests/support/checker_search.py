@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.certify.hardware import USUAL, Platform
+from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.invariants import fences_matter, rules_of
 from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.remembered import Mail, Marks, QueuePair, TraceParts
-from rdma_robust.certify.search_steps import Around, SearchSteps
+from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
@@ -81,6 +81,12 @@ class Search:
         return self.steps.heard(thread, ahead, state[4]) if ahead.hears else self._value(ahead.reads, state[1])
 
     def _moves(self, state: State) -> Iterator[tuple[int, ThreadMove]]:
+        alone = list(self._moves_alone(state))
+        yield from (each for each in alone if each[1].event.kind is not EventKind.BARRIER)
+        rounds = meetings_of(move for _, move in alone if move.event.kind is EventKind.BARRIER)
+        yield from ((move.event.thread, move) for move in rounds)
+
+    def _moves_alone(self, state: State) -> Iterator[tuple[int, ThreadMove]]:
         for number, (reading, local) in enumerate(zip(self.readings, state[0], strict=True)):
             for ahead in reading.ahead(local):
                 read = self._read(number, ahead, state)
@@ -97,7 +103,9 @@ class Search:
         for thread, move in self._moves(state):
             event = self.steps.resolved(move.event, mail)
             for taken in self.steps.taken(move, Around(marks, self._value(event.cell, values), mail, held)):
-                moved = (*locals_[:thread], taken.after, *locals_[thread + 1 :])
+                moved = locals_
+                for t, local in ((thread, taken.after), *taken.elsewhere):
+                    moved = (*moved[:t], local, *moved[t + 1 :])
                 memory = values
                 if taken.writes is not None:
                     i = self.cells.index(taken.writes)

@@ -91,7 +91,7 @@ def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions
 def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:
     """Return the answer without what only the default order is known for: which sets of insertions are no better."""
     special = "memory behind a card" if program.memories else "relaxed regions" if program.has_regions else ""
-    where = f"with {special}" if special else f"under order {model.order}"
+    where = f"with {special}" if special else f"under order {model.order_name}"
     about = f"{where} sets that were left out may do as well"
     if repair.status == "impossible":
         return replace(repair, status="unknown", reason=f"none was found; {about}", optimal=False, complete=False)

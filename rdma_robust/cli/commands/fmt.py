@@ -17,6 +17,7 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Source, expand
 from rdma_robust.frame.shell.output import StandardOutput, replace_file
 from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.orders.named_tables import moved
 from rdma_robust.text import printable
 from rdma_robust.value_ranges import one_value
 
@@ -72,7 +73,7 @@ def _deliver(source: Source, old: str, new: str, mode: Mode, path: str | None) -
     if mode == "print" and path is None:
         StandardOutput().write(new)
     elif mode == "print":
-        replace_file(str(path), new)
+        replace_file(str(path), moved(new, source.name, str(path)))
     if mode == "check" and old != new:
         warn(f"{printable(source.name)}: would be reformatted")
         return Exit.NOT_ROBUST

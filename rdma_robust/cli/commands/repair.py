@@ -29,6 +29,7 @@ from rdma_robust.guard import ENDING
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders.named_tables import moved
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
@@ -314,7 +315,7 @@ def _write(repair: Repair, text: str, source: Source, request: RepairRequest) ->
         return None
     if request.path is not None:
         made_file(request.path, [source], force=request.force, back="--write")
-        replace_bytes(request.path, _bytes(new, source))
+        replace_bytes(request.path, _bytes(moved(new, source.name, request.path), source))
         return request.path
     if request.write and repair.solutions and source.path is not None:
         if read_source(replace(source, define=())) != text:

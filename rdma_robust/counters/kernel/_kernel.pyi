@@ -9,9 +9,7 @@ class Places:
     need_process: int
     need_location: int
 
-    def set_place(
-        self, process: int, location: int, code: int, footprints: tuple[int, ...], cyclic: bool, local: bool
-    ) -> None: ...
+    def set_place(self, process: int, location: int, code: int, footprints: tuple[int, ...], local: bool) -> None: ...
     def set_target(self, process: int, location: int, code: int) -> None: ...
 
 class Search:
@@ -31,7 +29,7 @@ class Search:
         self,
         words: int,
         fields: list[tuple[int, int, int, int]],
-        locations: list[int],
+        numbers: list[list[int]],
         counters: int,
         rank_fields: list[int],
         *,

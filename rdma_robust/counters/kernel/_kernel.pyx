@@ -12,13 +12,13 @@ from libc.string cimport memcpy, memset
 from rdma_robust.counters.kernel._agenda cimport Agenda
 from rdma_robust.counters.kernel._arrange cimport Arrange
 from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, STATES, Code
-from rdma_robust.counters.kernel._packed cimport LOW, Field, field_value, hash_words, made_fields
+from rdma_robust.counters.kernel._packed cimport LOW, Field, field_value, hash_words, lowest, made_fields
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
-from rdma_robust.counters.kernel._store cimport Store, is_expanded, record_at, set_expanded
+from rdma_robust.counters.kernel._store cimport Store, record_at
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-LAYOUT = 5
+LAYOUT = 6
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -48,7 +48,7 @@ cdef class Search:
     cdef readonly int found
 
     def __init__(
-        self, int words, list fields, list locations, int counters, list rank_fields,
+        self, int words, list fields, list numbers, int counters, list rank_fields,
         *, bint reduce, bint by_rank, bint accelerate, int longest_chain,
     ):
         cdef int i
@@ -56,7 +56,7 @@ cdef class Search:
         self.store, self.code = Store(words, counters), Code(words, fields, counters)
         self.words, self.record, self.fields = words, self.store.record, len(fields)
         self.field = made_fields(fields)
-        self.processes, self.places = len(locations), Places(locations)
+        self.processes, self.places = len(numbers), Places(numbers)
         self.rank_field = <int32_t *>zeroed(len(rank_fields), sizeof(int32_t))
         for i in range(len(rank_fields)):
             self.rank_field[i] = rank_fields[i]
@@ -176,11 +176,9 @@ cdef class Search:
             if self.by_rank:
                 self.agenda.drop(rank)
             self.done += 1
-            set_expanded(self.store, number, True)
             status = self.expand(number)
             if status == CODE:
                 self.done -= 1
-                set_expanded(self.store, number, False)
                 if self.by_rank:
                     self.agenda.take_back(rank)
             if status:
@@ -193,7 +191,7 @@ cdef class Search:
         cdef uint64_t members[65]
         cdef int64_t ends[64]
         cdef uint64_t everything, m
-        cdef int count = 0, k, p, status, guarded
+        cdef int count = 0, k, p, status
         cdef int64_t s
         cdef Place *here
         everything = (<uint64_t>1 << self.processes) - 1 if self.processes < 64 else ~<uint64_t>0
@@ -202,7 +200,6 @@ cdef class Search:
         members[count] = everything
         for k in range(count + 1):
             m = members[k]
-            guarded = 0
             self.code.size = 0
             if k:
                 self.code.unpack(record_at(self.store, number))
@@ -213,8 +210,6 @@ cdef class Search:
                         status = self.code.execute(number, record_at(self.store, number), here.code)
                         if status < 0:
                             return self.stopped(-status)
-                    if k < count and here.cyclic:
-                        guarded = 1
                 ends[p] = self.code.size
             self.noted = 0
             if self.ahead is not None:
@@ -227,13 +222,33 @@ cdef class Search:
                         if status:
                             return status
                         s += 1
-            if self.alike is not None:
-                self.alike.arrange_all(self.code.buffer, self.code.size, self.record)
-            if not self.code.hash_all(self.store):
-                return MEMORY
-            if self.code.size and not (guarded and self.nothing_new(self.rank(record_at(self.store, number)))):
+            if k < count and self.advance(record_at(self.store, number), m, ends):
                 break
-        return self.add_all(number)
+        if self.alike is not None:
+            self.alike.arrange_all(self.code.buffer, self.code.size, self.record)
+        return self.add_all(number) if self.code.hash_all(self.store) else MEMORY
+
+    cdef bint advance(self, uint64_t *before, uint64_t members, int64_t *ends) noexcept nogil:
+        """Some successor in the buffer has the rank of the state before and its process at a location of a larger number.
+
+        The successors by process p end before `ends[p]`.
+        """
+        cdef int p, rank = self.rank(before)
+        cdef int64_t s
+        cdef int32_t number
+        cdef Field *f
+        while members:
+            p = lowest(members)
+            members &= members - 1
+            f = &self.field[p]
+            number = self.places.place[p][field_value(before, f)].number
+            s = ends[p - 1] if p else 0
+            while s < ends[p]:
+                if self.places.place[p][field_value(self.code.buffer + s * self.record, f)].number > number:
+                    if self.rank(self.code.buffer + s * self.record) == rank:
+                        return True
+                s += 1
+        return False
 
     cdef int add_all(self, int64_t number) noexcept nogil:
         """Store the successors in the buffer. A status, 0 to go on."""
@@ -266,23 +281,6 @@ cdef class Search:
         if status == CODE:
             self.places.need_process, self.places.need_location = -1, self.code.wanted
         return status
-
-    cdef int nothing_new(self, int rank) noexcept nogil:
-        """Every state of this rank in the buffer is expanded (with counters: covered) already."""
-        cdef int64_t s, found
-        cdef uint64_t *r
-        cdef uint64_t place
-        for s in range(self.code.size):
-            r = self.code.buffer + s * self.record
-            if self.rank(r) != rank:
-                continue
-            found = self.store.find(r, self.code.hashes[s], &place)
-            if self.counters:
-                if not self.store.covered(r, found):
-                    return 0
-            elif found < 0 or not is_expanded(self.store, found):
-                return 0
-        return 1
 
     cdef int settle(self, int64_t number, int64_t s, int p) noexcept nogil:
         """Extend successor `s`, by a move of process `p`, by those at local locations that follow; note them in `chain`.

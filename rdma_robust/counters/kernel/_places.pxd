@@ -9,7 +9,7 @@ cdef struct Place:
     uint64_t writes
     int32_t code
     int32_t target
-    int32_t cyclic
+    int32_t number
     int32_t local
     int32_t known
 

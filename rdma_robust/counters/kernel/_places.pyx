@@ -17,16 +17,16 @@ def refuse_allocations(long long first, long long count):
 
 
 cdef class Places:
-    """Of the locations 0 to `locations[p]` of every process p nothing is known yet. Raises MemoryError."""
+    """Of the locations of every process p nothing is known yet but their `numbers[p]`. Raises MemoryError."""
 
-    def __init__(self, list locations):
+    def __init__(self, list numbers):
         cdef int i, j
-        self.place = <Place **>zeroed(len(locations), sizeof(Place *))
-        self.processes = len(locations)
+        self.place = <Place **>zeroed(len(numbers), sizeof(Place *))
+        self.processes = len(numbers)
         for i in range(self.processes):
-            self.place[i] = <Place *>zeroed(locations[i] + 1, sizeof(Place))
-            for j in range(locations[i] + 1):
-                self.place[i][j].target = -1
+            self.place[i] = <Place *>zeroed(len(numbers[i]), sizeof(Place))
+            for j, number in enumerate(numbers[i]):
+                self.place[i][j].target, self.place[i][j].number = -1, number
         self.global_target = -1
 
     def __dealloc__(self):
@@ -35,10 +35,10 @@ cdef class Places:
             free(self.place[i])
         free(self.place)
 
-    def set_place(self, int process, int location, int code, tuple footprints, bint cyclic, bint local):
+    def set_place(self, int process, int location, int code, tuple footprints, bint local):
         """Say what a process does at a location: where its code starts, -1 for none."""
         cdef Place *p = &self.place[process][location]
-        p.code, p.cyclic, p.local, p.known = code, cyclic, local, 1
+        p.code, p.local, p.known = code, local, 1
         p.next_reads, p.next_writes, p.reads, p.writes = footprints
 
     def set_target(self, int process, int location, int code):

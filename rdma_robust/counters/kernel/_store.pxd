@@ -1,5 +1,5 @@
 # cython: language_level=3
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef enum:
     CHUNK_BITS = 14
@@ -10,8 +10,7 @@ cdef class Store:
     cdef int words, counters, record, index_bits
     cdef int64_t *scratch
     cdef uint64_t **chunk
-    cdef int64_t chunks, chunk_room, expanded_room
-    cdef uint8_t *expanded
+    cdef int64_t chunks, chunk_room
     cdef uint32_t *table
     cdef uint64_t mask
     cdef int64_t states, bytes, max_bytes
@@ -27,14 +26,3 @@ cdef class Store:
 
 cdef inline uint64_t *record_at(Store store, int64_t number) noexcept nogil:
     return store.chunk[number >> CHUNK_BITS] + (number & (CHUNK - 1)) * store.record
-
-
-cdef inline bint is_expanded(Store store, int64_t number) noexcept nogil:
-    return store.expanded[number >> 3] >> (number & 7) & 1
-
-
-cdef inline void set_expanded(Store store, int64_t number, bint now) noexcept nogil:
-    if now:
-        store.expanded[number >> 3] |= 1 << (number & 7)
-    else:
-        store.expanded[number >> 3] &= ~(1 << (number & 7))

@@ -4,9 +4,9 @@
 The hash table is open-addressing, of 32-bit entries: the record's number and, in the bits that leaves, a part of the hash.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from rdma_robust.counters.kernel._packed cimport LOW, OMEGA, equal_words, hash_words, prefetch
 from rdma_robust.native.memory cimport refuse, try_resized, try_zeroed, zeroed
@@ -38,7 +38,7 @@ cdef class Store:
         cdef int64_t i
         for i in range(self.chunks):
             free(self.chunk[i])
-        free(self.chunk); free(self.expanded); free(self.table); free(self.scratch)
+        free(self.chunk); free(self.table); free(self.scratch)
 
     cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil:
         """The newest record with the fields of `r`, whose hash is `h`, or -1; where in the table it is or belongs."""
@@ -117,25 +117,20 @@ cdef class Store:
         """Make room for more records; False if that would take too much memory."""
         cdef int64_t size = CHUNK * self.record * 8, room = 2 * self.chunk_room + 64
         cdef void *made
-        if self.states >= MOST_STATES or self.bytes + size + CHUNK // 8 > self.max_bytes:
+        if self.states >= MOST_STATES or self.bytes + size > self.max_bytes:
             return False
         if self.chunks == self.chunk_room:
             made = try_resized(self.chunk, room, sizeof(uint64_t *))
             if made == NULL:
                 return False
             self.chunk = <uint64_t **>made
-            made = try_resized(self.expanded, room, CHUNK // 8)
-            if made == NULL:
-                return False
-            self.expanded = <uint8_t *>made
-            memset(self.expanded + self.chunks * (CHUNK // 8), 0, (room - self.chunks) * (CHUNK // 8))
             self.chunk_room = room
         made = try_resized(NULL, CHUNK * self.record, 8)
         if made == NULL:
             return False
         self.chunk[self.chunks] = <uint64_t *>made
         self.chunks += 1
-        self.bytes += size + CHUNK // 8
+        self.bytes += size
         return True
 
     cdef bint rehash(self) noexcept nogil:

@@ -22,7 +22,7 @@ from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import Limits, Progress, resident_mebibytes
 
-_LAYOUT = 5
+_LAYOUT = 6
 
 try:
     from rdma_robust.counters.kernel._arrange import Arrange
@@ -138,7 +138,7 @@ class _Run(Generic[Label]):
         self.kernel = Search(
             packing.words,
             list(packing.fields),
-            last,
+            self._numbers(last),
             len(unbounded),
             [self.fields.index(name) for name in program.milestones],
             reduce=self.independence is not None,
@@ -158,6 +158,13 @@ class _Run(Generic[Label]):
         for number, target in enumerate(program.targets):
             at = (target.process, target.location if target.process is not None else 0)
             self.targets.setdefault(at, []).append((number, target))
+
+    def _numbers(self, last: list[int]) -> list[list[int]]:
+        """The numbers that processes advance by, location by location."""
+        if self.independence is None:
+            return [[0] * (n + 1) for n in last]
+        places = self.independence.places
+        return [[at.get(i, NOWHERE).number for i in range(n + 1)] for at, n in zip(places, last, strict=True)]
 
     def _sort(self) -> None:
         """Let the kernel keep one of states that are alike, if some are."""
@@ -235,7 +242,6 @@ class _Run(Generic[Label]):
             location,
             self.assembler.moves(process, commands) if commands else -1,
             tuple(_fold(m) for f in (place.next, place.future) for m in (f.reads, f.writes)),
-            place.cyclic,
             place.local,
         )
 

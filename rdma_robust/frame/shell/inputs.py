@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import glob
+import hashlib
 import os
 import re
 import sys
@@ -268,3 +269,16 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
         return text
     front_end = registry.front_end_of(text, file_of(source.name))
     return text if front_end.defined is None else front_end.defined(text, source.define)
+
+
+def states_of_parts(text: str, file: str) -> dict[str, str]:
+    """Return what the further files are now that a text is made of: a digest of each, or why it has none."""
+    parts = registry.front_end_of(text, file_of(file)).parts
+    return {} if parts is None else {each: _state(each) for each in parts(text, file)}
+
+
+def _state(path: str) -> str:
+    try:
+        return hashlib.sha256(read_regular(path, LARGEST)).hexdigest()
+    except OSError as error:
+        return error.strerror or str(error)

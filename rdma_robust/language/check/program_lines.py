@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
-from rdma_robust.errors import Span
+from rdma_robust.errors import Span, UsageError
 from rdma_robust.language.check.names import ProgramNames, ThreadNames
 from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.send_queues import MAX_DEPTH, RNR, SEND_DEPTH, StepLimitError, posted_to, with_send_depth
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.model import Hardware, Rnr
-from rdma_robust.orders import SHIPPED
+from rdma_robust.orders import SHIPPED, is_table_of_program
 
 WORDS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "cpu": ("cpu", {"sc": "sc", "tso": "tso"}),
@@ -60,7 +60,9 @@ class HardwareLines:
         else:
             field, values = WORDS[word.text]
             found = values.get(value.text)
-            if value.text not in values:
+            if field == "order" and is_table_of_program(value.text):
+                found = self._table(value)
+            elif value.text not in values:
                 self._unknown(value, f"value of {quote(word.text)}", list(values))
         if found is None:
             return
@@ -69,6 +71,21 @@ class HardwareLines:
             self._report.error("RR206", setting.span, f"a second {quote(word.text)}; the first is on line {first.line}")
             return
         self.found = replace(self.found, **{field: found})
+
+    def _table(self, value: ast.Ident) -> str | None:
+        """Return the order of a table that the program names by a file or flags; None after an error, and for the file of a
+        text that is none itself."""
+        from rdma_robust.orders.named_tables import NoTableError, order_named  # noqa: PLC0415 - few programs name one
+
+        if not self._report.file and value.text.startswith('"'):
+            return None
+        try:
+            return order_named(value.text, self._report.file)
+        except NoTableError as error:
+            self._report.error("RR828", value.span, f"{quote(value.text)}: {error}", hint=error.hint)
+        except UsageError as error:
+            self._report.error("RR828", value.span, str(error))
+        return None
 
     def bounded(self, thread: cfg.Thread, names: ThreadNames) -> cfg.Thread:
         """Return a thread with send queues as deep as its lanes say, or else the hardware."""

@@ -452,7 +452,7 @@ class AllowLoopback:
 
 @dataclass(frozen=True, slots=True)
 class HardwareSetting:
-    """`word value` in a `hardware` line, as `order relaxed` and `send depth 16`."""
+    """`word value` in a `hardware` line, as `order relaxed`, `order "mine.toml"`, `order fi(SAS)` and `send depth 16`."""
 
     word: Ident
     value: Ident

@@ -17,6 +17,9 @@ MAX_NESTING: Final = 100
 MAX_TOKENS: Final = 60_000
 MAX_DIGITS: Final = 18
 
+NAMES_A_FILE: Final = "order"
+"""The word of a `hardware` line behind which a text in quotation marks has a meaning: it names a file."""
+
 _BRACKETS: Final = {"LPAR": "RPAR", "LSQB": "RSQB"}
 _STARTS_NO_STATEMENT: Final = {"LBRACE", "ELSE", "OR"}
 
@@ -113,8 +116,13 @@ def _checked(
 ) -> Iterator[Token]:
     """Yield the tokens without comments, numbers within limits; bad characters stay, for the parser to recover from."""
     bad: Token | None = None
+    before = ""
     for token in stream:
+        named, before = before == NAMES_A_FILE, before if token.type == "COMMENT" else str(token)
         match token.type:
+            case "TEXT" if not named:
+                _report_character(token, report, characters)
+                yield token.update(type="INVALID")
             case "COMMENT":
                 layout.comments.append(token)
                 if "\n" in token:

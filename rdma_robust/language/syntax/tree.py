@@ -57,6 +57,9 @@ class TreeBuilder(CommonBuilder):
     def hyphenated(self, parts: list[Part]) -> ast.Ident:
         return ast.Ident("".join(map(str, parts)), span_from(parts[0], parts[-1]))
 
+    def flags(self, parts: list[Part]) -> ast.Ident:
+        return ast.Ident("".join(map(str, parts)).replace(",", ", "), span_from(parts[0], parts[-1]))
+
     def domain(self, parts: list[Part]) -> ast.Domain:
         keyword, low, _, high = parts
         return ast.Domain(low, high, span_from(keyword, high))

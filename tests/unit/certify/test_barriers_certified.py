@@ -1,4 +1,4 @@
-"""Nothing is certified of programs with barriers: the checker has no rules for them, and says so instead of passing over."""
+"""No run or proof passes over a barrier: `prove` has no machine for it, and the checker says so."""
 
 from __future__ import annotations
 

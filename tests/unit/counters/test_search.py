@@ -36,8 +36,11 @@ class ExplicitVass:
     def successors(self, control: Control) -> list[tuple[int, Control, int]]:
         return [(i, (t,), i) for i, (s, t, _, _) in enumerate(self.edges) if (s,) == control]
 
-    def expansions(self, control: Control) -> Iterator[tuple[bool, list[tuple[int, Control, int]]]]:
-        yield False, self.successors(control)
+    def expansions(self, control: Control) -> Iterator[list[tuple[int, Control, int]]]:
+        yield self.successors(control)
+
+    def advances(self, _before: Control, _after: Control) -> bool:
+        return False
 
     def hopeless(self, _control: Control) -> bool:
         return False

@@ -1,0 +1,101 @@
+"""Order tables that a program names in its `hardware` line: by `"FILE"`, relative to the program, or by `fi(FLAG, ..)`.
+
+A program may be somebody else's, and name any file. So only regular files with the suffix of tables are read, up to
+:data:`MOST` bytes, and of a file with mistakes only their places and kinds are told, nothing of what stands there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, RdmaRobustError
+from rdma_robust.files import read_regular
+from rdma_robust.orders.fi_flags import fi_order
+from rdma_robust.orders.known_orders import order_of_file
+from rdma_robust.value_ranges import file_of
+
+SUFFIX: Final = ".toml"
+MOST: Final = 1 << 18
+"""Bytes of a table at most; those of the package have two thousand."""
+
+_NAMED: Final = re.compile(r'\border\s*"([^"\n]*)"')
+
+_MISTAKES: Final = {
+    "RR821": "it is no TOML",
+    "RR822": "an unknown word, or no name",
+    "RR823": "an entry of another kind",
+    "RR824": "it is based on no table of the package",
+    "RR825": "a cell or a rule that cannot be this",
+    "RR826": "no cell that a table can change",
+}
+"""What is said of a mistake in a table: nothing of what stands there."""
+
+
+class NoTableError(RdmaRobustError):
+    """A program names no table; the text says why, and `hint` what to do."""
+
+    def __init__(self, said: str, hint: str = "") -> None:
+        super().__init__(said)
+        self.hint = hint
+
+
+def order_named(written: str, program: str) -> str:
+    """Return the order that `"FILE"` or `fi(FLAG, ..)` in the program of a file stands for.
+
+    Raises NoTableError, and UsageError for flags that are none.
+    """
+    if not written.startswith('"'):
+        return fi_order(written)
+    name = written.strip('"')
+    if not name.endswith(SUFFIX) or os.path.isabs(name):
+        raise NoTableError("an order table is a file *.toml, named from the folder of the program")
+    try:
+        return order_of_file(_text_of(name, program), name)
+    except ProgramError as error:
+        said = "; ".join(_mistakes(error.diagnostics))
+        hint = f"`rdma-robust hardware check {table_path(name, program)}` says more"
+        raise NoTableError(f"it is no order table: {said}", hint) from None
+
+
+def _mistakes(found: tuple[Diagnostic, ...]) -> Iterator[str]:
+    for each in found:
+        where = "" if each.span == NO_SPAN else f"line {each.span.line}, column {each.span.column}: "
+        yield f"{where}{_MISTAKES[each.code]} [{each.code}]"
+
+
+def _text_of(name: str, program: str) -> str:
+    try:
+        data = read_regular(table_path(name, program), MOST + 1)
+    except OSError as error:
+        raise NoTableError(f"the table cannot be read: {error.strerror}") from None
+    if len(data) > MOST:
+        raise NoTableError(f"it is larger than {MOST >> 10} KiB, which no order table is")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise NoTableError("it is no text in UTF-8") from None
+
+
+def table_path(name: str, program: str) -> str:
+    """Return the file of a table that the program of a file, or of a stream, names."""
+    return os.path.join(os.path.dirname(file_of(program)), name)
+
+
+def moved(text: str, program: str, other: str) -> str:
+    """Return the text of a program as that of another file, which names the same tables."""
+    folder = os.path.dirname(file_of(other)) or os.curdir
+
+    def named(found: re.Match[str]) -> str:
+        name = os.path.relpath(table_path(found[1], program), folder)
+        return found[0] if os.path.isabs(found[1]) else found[0].replace(f'"{found[1]}"', f'"{name}"')
+
+    same = os.path.realpath(folder) == os.path.realpath(os.path.dirname(file_of(program)) or os.curdir)
+    return text if same else _NAMED.sub(named, text)
+
+
+def files_named(text: str, program: str) -> tuple[str, ...]:
+    """Return the files of the tables that a text names, for who looks whether one has changed."""
+    return tuple(table_path(name, program) for name in dict.fromkeys(_NAMED.findall(text)) if name.endswith(SUFFIX))
