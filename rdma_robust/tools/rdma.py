@@ -68,8 +68,9 @@ NEEDS_HELP = """Say what programs rely on: the minimal sets of guarantees of a n
 
 A guarantee is a cell of the order table that is kept, `nrW nrW` for two puts, a read that pushes writes out, or a rule,
 such as that completions give order. Each set is told with the lines that its guarantees order and with what may happen
-without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out.
-A line `needs nrW nrW, completions order` says that these are enough (`needs nothing`: none is); --expect compares.
+without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left
+out. --format md and csv write a matrix, programs against tables. A line `needs nrW nrW, completions order` says that
+these are enough (`needs nothing`: none is); --expect compares.
 
 \b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)
@@ -83,6 +84,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
 Examples
   rdma-robust needs ring.rdma
   rdma-robust needs litmus/ --format json -o needs.json
+  rdma-robust needs protocols/ -o matrix.md
   rdma-robust needs protocols/ --expect --format sarif -o needs.sarif
 """
 

@@ -231,6 +231,7 @@ Expect = Annotated[
 _FORMAT = typer.Option("--format", help="Form of the report. Default: by the suffix of OUT, else text.", show_default=False)
 ReportFormat = Annotated[formats.Format | None, _FORMAT]
 VerdictsFormat = Annotated[formats.VerdictFormat | None, _FORMAT]
+NeedsFormat = Annotated[formats.NeedsFormat | None, _FORMAT]
 FindingsFormat = Annotated[formats.FindingFormat | None, _FORMAT]
 ScaleOutput = Annotated[formats.ScaleFormat | None, _FORMAT]
 AnswerFormat = Annotated[formats.TextOrJson | None, _FORMAT]
