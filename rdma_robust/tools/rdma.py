@@ -194,6 +194,8 @@ insertion.
 With --goal safe no claim is violated under a memory model: under rdma by the same insertions at the same costs, else by the
 fewest `flush` (rma) or `mfence` statements (tso, pso), of cost 1 and once in loops; --sites and --from-full say among which.
 
+With --for the program is to be robust under several order tables, each of them: one change for all that it runs on.
+
 \b
 Exit codes
   0  repaired, or fine already (--remove-needless: done)      3  a limit came first
@@ -207,6 +209,7 @@ Examples
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
   rdma-robust repair --goal safe --model rma dekker.rdma
+  rdma-robust repair --for ooo-dp,srd,mine.toml flag.rdma
 """
 
 VERIFY_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.
