@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ from rdma_robust.analyses.needs.minimal_sets import MinimalSets, minimal_sets
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.guarantees import given_by, guarantees, order_giving
+from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
 
@@ -114,8 +119,21 @@ def test_what_no_network_guarantees_is_an_error(cli: Cli, tmp_path: Path) -> Non
     assert "did you mean `nrW nrW`?" in done.stderr
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "litmus/guarantees").glob("*.rdma")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for folder in ("guarantees", "hardware") for path in (ROOT / "litmus" / folder).glob("*.rdma")),
+    ids=lambda path: f"{path.parent.stem}/{path.stem}",
+)
 def test_needs_lines_of_the_suite_are_minimal(path: Path) -> None:
+    """And two tables of the package tell each program apart, unless nothing is needed."""
     answer = found(path.read_text())
     claimed = [frozenset(line.guarantees) for line in load_program(path.read_text(), "p").needs]
     assert claimed and set(answer.sets) == set(claimed) and not answer.open
+    enough = {any(names <= given_by(order) for names in answer.sets) for order in SHIPPED}
+    assert enough == ({True} if frozenset() in claimed else {True, False})
+
+
+def test_no_table_of_the_package_keeps_more_than_all_guarantees() -> None:
+    strongest = order_giving(frozenset(guarantees()))
+    plain = (replace(order_table(order), messages={}) for order in SHIPPED)
+    assert all(keeps_all_of(strongest, told_order(table)) for table in plain)

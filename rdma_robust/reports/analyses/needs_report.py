@@ -25,6 +25,7 @@ from rdma_robust.text import count, printable
 
 FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
     "nrW nrW": ("FI_ORDER_RMA_WAW",),
+    "nrR nrW": ("FI_ORDER_RMA_WAR",),
     "nrW nrR": ("FI_ORDER_RMA_RAW",),
     "nrR nrR": ("FI_ORDER_RMA_RAR",),
     "nrW naR": ("FI_ORDER_RAW", "FI_ORDER_WAW"),
