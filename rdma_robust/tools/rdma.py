@@ -33,6 +33,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  all robust (--expect: all as expected)       3  some unknown
   1  some not robust (--expect: a mismatch)       4  internal error
   2  usage, or an invalid program                 130  interrupted
+--expect is about `expect` lines; `needs` lines are compared by rdma-robust needs --expect.
 \b
 Examples
   rdma-robust check sb.rdma                 one program, explained
@@ -68,7 +69,8 @@ NEEDS_HELP = """Say what programs rely on: the minimal sets of guarantees of a n
 
 A guarantee is a cell of the order table that is kept, `nrW nrW` for two puts, a read that pushes writes out, or a rule,
 such as that completions give order. Each set is told with the lines that its guarantees order and with what may happen
-without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out.
+without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out;
+--order asks about the guarantees of one order: on which of them a program relies there.
 A line `needs nrW nrW, completions order` says that these are enough (`needs nothing`: none is); --expect compares.
 
 \b

@@ -137,3 +137,21 @@ def test_no_table_of_the_package_keeps_more_than_all_guarantees() -> None:
     strongest = order_giving(frozenset(guarantees()))
     plain = (replace(order_table(order), messages={}) for order in SHIPPED)
     assert all(keeps_all_of(strongest, told_order(table)) for table in plain)
+
+
+def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Path) -> None:
+    body, others, _ = PROGRAMS["put data; poll; put flag"]
+    (tmp_path / "p.rdma").write_text(f"needs nrW nrW\n{HEAD}thread T on A {{\n  {body}\n}}\n{others}")
+    schema = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text()))
+    wanted = {"multipath": [["completions order"]], "fi(RMA_WAW)": [["nrW nrW"]], "srd": []}
+    for order, sets in wanted.items():
+        done = cli("needs", "p.rdma", "--order", order, "--format", "json")
+        report = json.loads(done.stdout)
+        schema.validate(report)
+        found = report["results"][0]
+        assert [[each["name"] for each in some["guarantees"]] for some in found["sets"]] == sets, order
+        assert done.returncode == (0 if sets else 1) and not found["claims"]
+        lacking = [table["order"] for table in found["tables"] if not table["gives"]]
+        assert "fi-verbs" not in lacking and ("none" in lacking) == bool(sets)
+    assert "of those of order srd" in cli("needs", "p.rdma", "--order", "srd").stdout
+    assert cli("needs", "p.rdma", "--order", "srd", "--expect").returncode == 2
