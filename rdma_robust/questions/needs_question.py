@@ -26,20 +26,22 @@ MOST_CHECKS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class NeedsAsking:
-    """How programs are decided under each order, and how many decisions there may be; `beside` verdicts that are told
-    elsewhere: then only `needs` lines that are not enough count, if lines are compared."""
+    """How programs are decided under each order, and how many decisions there may be; with an order `within` of which
+    guarantees a program relies on. `beside` verdicts only `needs` lines that are not enough count, if lines are compared."""
 
     options: CheckOptions
     most: int
     expect: bool = False
     explain: bool = True
+    within: str | None = None
     beside: bool = False
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         names = ("recv_depth", "await_loops", "define", "timeout", "max_states", "memory")
         found: dict[str, object] = {name: getattr(self.options, name) for name in names}
-        return found | {"define": list(self.options.define), "max_checks": self.most, "expect": self.expect}
+        found |= {"define": list(self.options.define), "max_checks": self.most, "expect": self.expect}
+        return found | ({} if self.within is None else {"order": self.within})
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
@@ -71,9 +73,12 @@ def _answer(
         replace(program.hardware.model, order="default", ordered_reads=False),
         lambda model: decide(program, replace(options, hardware=model), progress, limits=limits),
         asking.most,
+        asking.within,
     )
     messages = warning_texts(program.warnings, source.name, text)
-    return Answer(replace(needs_record(program, found, time.monotonic() - started), file=source.name), messages)
+    return Answer(
+        replace(needs_record(program, found, time.monotonic() - started, asking.within), file=source.name), messages
+    )
 
 
 def _unanswered(failure: Failure, _: NeedsAsking) -> NeedsRecord:

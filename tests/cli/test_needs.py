@@ -170,3 +170,20 @@ def test_a_folder_is_a_matrix_of_programs_and_tables(cli: Cli, tmp_path: Path) -
     page = (tmp_path / "r.html").read_text()
     assert "completions order (line 4 before line 4)" in page and "is NOT enough" in page
     assert cli(*run, "-o", "r.json").returncode == 0 and "needs" not in json.loads((tmp_path / "r.json").read_text())
+
+
+def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Path) -> None:
+    body, others, _ = PROGRAMS["put data; poll; put flag"]
+    (tmp_path / "p.rdma").write_text(f"needs nrW nrW\n{HEAD}thread T on A {{\n  {body}\n}}\n{others}")
+    wanted = {"multipath": [["completions order"]], "fi(RMA_WAW)": [["nrW nrW"]], "srd": []}
+    for order, sets in wanted.items():
+        done = cli("needs", "p.rdma", "--order", order, "--format", "json")
+        report = json.loads(done.stdout)
+        Draft202012Validator(SCHEMAS["needs"]).validate(report)
+        found = report["results"][0]
+        assert [[each["name"] for each in some["guarantees"]] for some in found["sets"]] == sets, order
+        assert done.returncode == (0 if sets else 1) and not found["claims"]
+        lacking = [table["order"] for table in found["tables"] if not table["gives"]]
+        assert "fi-verbs" not in lacking and ("none" in lacking) == bool(sets)
+    assert "of those of order srd" in cli("needs", "p.rdma", "--order", "srd").stdout
+    assert cli("needs", "p.rdma", "--order", "srd", "--expect").returncode == 2

@@ -17,7 +17,7 @@ from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Asking, Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import NeedsLine
-from rdma_robust.orders import SHIPPED
+from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.guarantees import given_by, guarantees, with_implied
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.wording import Words
@@ -108,12 +108,20 @@ def no_needs(failure: Failure) -> NeedsRecord:
     )
 
 
-def needs_record(program: Program, found: MinimalSets, time_s: float) -> NeedsRecord:
-    """Return the record of a program."""
+_NO_SET: Final = "no guarantee of the order of a queue pair makes it robust"
+
+
+def needs_record(program: Program, found: MinimalSets, time_s: float, within: str | None = None) -> NeedsRecord:
+    """Return the record of a program, of the guarantees of the order `within` if there is one: then of networks that give
+    others nothing is said but that they are enough, and nothing of `needs` lines."""
     verdict = found.strongest.verdict
     status, code, reason = "unknown", Exit.UNKNOWN, "; ".join(found.open)
     if verdict is Verdict.NOT_ROBUST:
-        status, code, reason = "not-robust", Exit.NOT_ROBUST, "no guarantee of the order of a queue pair makes it robust"
+        status, code, reason = (
+            "not-robust",
+            Exit.NOT_ROBUST,
+            _NO_SET if within is None else f"{_NO_SET}, of those of order {order_name(within)}",
+        )
     elif not found.open:
         status, code = "robust", Exit.OK
     return NeedsRecord(
@@ -123,9 +131,9 @@ def needs_record(program: Program, found: MinimalSets, time_s: float) -> NeedsRe
         reason,
         program=program.name,
         sets=tuple(_needed(program, found, names) for names in found.sets),
-        tables=tuple(_table(order, found.sets) for order in SHIPPED) if found.sets else (),
+        tables=tuple(_tables(found.sets, within)),
         open=found.open,
-        claims=tuple(_claim(line, found) for line in program.needs),
+        claims=tuple(_claim(line, found) for line in program.needs) if within is None else (),
         checks=found.checks,
         warnings=diagnostics(program.warnings),
         time_s=round(time_s, 6),
@@ -163,9 +171,11 @@ def _lacks(given: Names, sets: Sequence[Names]) -> tuple[str, ...] | None:
     return tuple(missing[0]) if missing else None
 
 
-def _table(order: str, sets: Sequence[Names]) -> TableAnswer:
-    lacks = _lacks(given_by(order), sets) or ()
-    return TableAnswer(order, not lacks, lacks)
+def _tables(sets: Sequence[Names], within: str | None) -> Iterator[TableAnswer]:
+    for order in SHIPPED if sets else ():
+        lacks = _lacks(given_by(order), sets) or ()
+        if not lacks or within is None or given_by(order) <= given_by(within):
+            yield TableAnswer(order, not lacks, lacks)
 
 
 def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
