@@ -74,6 +74,10 @@ def not_searched(program: Program, model: Model) -> str:
         return "no search is argued to decide programs with a compare-and-swap that compares with a word that is written"
     if program.crowds and takes_operands(program):
         return "no search is argued to decide any number of copies of threads that take operands of atomics in memory"
+    if program.memories and takes_operands(program):
+        return "no search is argued to decide programs with operands of atomics in memory and memory behind a card"
+    if program.crowds and program.memories:
+        return "no search is argued to decide any number of threads with memory behind a card"
     if model.order in ARGUED:
         return ""
     lacks = lacked_facts(program, model)
@@ -83,6 +87,7 @@ def not_searched(program: Program, model: Model) -> str:
     unargued = {
         "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
         "relaxed regions": program.has_regions,
+        "memory behind a card": bool(program.memories),
         "any number of threads": bool(program.crowds),
     }
     what = next((what for what, has in unargued.items() if has), "")

@@ -50,6 +50,8 @@ def pivots_to_try(
     # Leaving a barrier is in the order of the threads, which exchanges change; what is on its way as an operand has no sort.
     if frame.barriers.first or frame.taking_operands:
         reductions -= {"permute", "symmetry"}
+    if frame.program.memories:  # what comes behind what is not named for exchanges
+        reductions -= {"permute", "symmetry"}
     if "values" in reductions:
         frame = frame.specialised()
     found = _left(with_prefixes(frame), reductions, only)
