@@ -15,7 +15,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.barriers import Barriers
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetail, event_graph
-from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
+from rdma_robust.robustness.messages import NO_MARKS, TAKEN, Messages, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.connections import Connection
@@ -82,13 +82,9 @@ class InstrumentationFrame:
         program: Program, model: Model, limits: Limits = NO_LIMITS, recv_depth: int = RECV_DEPTH
     ) -> InstrumentationFrame:
         """Return the frame of `program`, with the faults of messages, under a model whose violations have a normal form.
-        Raises UsageError for others, and for memory behind a card."""
+        Raises UsageError for others."""
         if why := not_searched(program, model):
             raise UsageError(why)
-        if program.memories:
-            memory = program.memories[0]
-            card = program.card_of(memory)
-            raise UsageError(f"no search is proven to decide robustness with memory behind a card ({memory} via {card})")
         return InstrumentationFrame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
 
     @staticmethod
@@ -322,6 +318,6 @@ def edge_effect(
     updates += frame.barriers.updates(edge)
     enabled = frame.messages.unposted(edge) if credit else frame.messages.enabled(edge)
     guard = Require(conj(frame.barriers.enabled(edge), enabled, substitute(edge.guard, value)))
-    in_beta = Const(1) if credit else frame.messages.marked(edge, IN_BETA)
-    looked = (Assign(((TAKEN, in_beta),)),) if takes_buffer(edge) else ()
+    looks_at: Expr = Const(1) if credit else frame.messages.looked_at(edge)
+    looked = (Assign(((TAKEN, looks_at),)),) if looks_at != FALSE else ()
     return (guard, *looked, Assign(tuple(updates))) if updates else (guard, *looked)

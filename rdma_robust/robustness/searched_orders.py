@@ -56,6 +56,8 @@ def not_searched(program: Program, model: Model) -> str:
         return f"no search is proven to decide robustness under this model ({model})"
     if takes_operands(program):
         return "no search is proven to decide robustness with operands of atomics in memory"
+    if program.crowds and program.memories:
+        return "no search is argued to decide any number of threads with memory behind a card"
     if model.order in ARGUED:
         return ""
     lacks = lacked_facts(program, model)
@@ -65,6 +67,7 @@ def not_searched(program: Program, model: Model) -> str:
     unargued = {
         "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
         "relaxed regions": program.has_regions,
+        "memory behind a card": bool(program.memories),
         "any number of threads": bool(program.crowds),
     }
     what = next((what for what, has in unargued.items() if has), "")

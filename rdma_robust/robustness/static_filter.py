@@ -49,6 +49,8 @@ def pivots_to_try(
         reductions -= {"values", "dead", "permute"}
     if frame.barriers.first:  # leaving is in the order of the threads, which exchanges of threads change
         reductions -= {"permute", "symmetry"}
+    if frame.program.memories:  # what comes behind what is not named for exchanges
+        reductions -= {"permute", "symmetry"}
     if "values" in reductions:
         frame = frame.specialised()
     found = _left(with_prefixes(frame), reductions, only)

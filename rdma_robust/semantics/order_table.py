@@ -240,6 +240,12 @@ def oppo_scope(earlier: Kind, later: Kind, model: Model = RDMA) -> Scope:
     return _preserved(earlier, later, False, model)
 
 
+def observed_scope(earlier: Kind, later: Kind, model: Model) -> Scope:
+    """Return how far ob keeps two events in program order: oppo, and ippo behind an instantaneous one."""
+    delayed = type_of(earlier) in delayed_types(model)
+    return oppo_scope(earlier, later, model) if delayed else ippo_scope(earlier, later, model)
+
+
 def behind_poll(model: Model) -> Model | None:
     """Return the hardware whose table keeps a before b on one queue pair where a poll between them has taken the completion
     of a's operation, or of a later one; None if that is the model's own, as a completion gives no order."""
