@@ -19,6 +19,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.frame import has_bit
 from rdma_robust.robustness.pivot import PivotInstrumentation
+from rdma_robust.robustness.poison import Poison
 from rdma_robust.robustness.reductions import outlook, specialise
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.reductions.relevance import Relevance
@@ -68,7 +69,7 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "polls-of-puts-always-forced": (ForcingRules, "forces_poll", _always(TRUE)),
     "nlw-nf-nlr-rule": (ForcingRules, "fence_flagged", frozenset()),
     "forcing-by-conflicts": (PivotInstrumentation, "_forced_by_conflict", _always(FALSE)),
-    "poison-through-the-nic": (PivotInstrumentation, "_poisoning", _always([])),
+    "poison-through-the-nic": (Poison, "travelling", _always([])),
     "poison-cuts-cpu-reads": (PivotInstrumentation, "_poisons", _always(FALSE)),
     "taint-spreads": (PivotInstrumentation, "_taint", _always(Const(0))),
     "taint-is-needed": (PivotInstrumentation, "_taint", _always(Const(1))),
