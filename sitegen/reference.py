@@ -9,6 +9,7 @@ from sitegen.cli_reference import cli_reference
 from sitegen.code_reference import code_reference
 from sitegen.hardware_page import hardware_page
 from sitegen.json_reference import json_reference
+from sitegen.message_words import message_words
 from sitegen.proof_page import proof_page
 from sitegen.proof_tables import proof_tables
 from sitegen.python_reference import python_reference
@@ -26,5 +27,6 @@ def pages() -> dict[str, str]:
         "reference/cli.md": cli_reference(),
         "reference/codes.md": code_reference(),
         "reference/json.md": json_reference(),
+        "reference/mp-words.md": message_words(),
         "reference/python.md": python_reference(),
     }

@@ -26,8 +26,10 @@ from rdma_robust.certify.document import (
 )
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.messages.proven_claims import CLAIMS, check_message_claim
+from rdma_robust.certify.own_tables import TableReading
 from rdma_robust.certify.safety import safety_invariants, safety_runs, safety_states
 from rdma_robust.certify.safety.models import REDUCTIONS
+from rdma_robust.certify.table_facts import weaker_platform
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical_text
@@ -124,8 +126,11 @@ def program_of_certificate(certificate: Certificate, text: str, name: str) -> Pr
 
 def has_waiting_messages(program: Program) -> bool:
     """Whether messages that find no buffer wait, in a program that has messages."""
-    ops = (step.op for thread in program.threads for _, _, step in thread.edges)
-    return program.hardware.rnr == "wait" and any(isinstance(op, Send | ImmPut) for op in ops)
+    return program.hardware.rnr == "wait" and _has_messages(program)
+
+
+def _has_messages(program: Program) -> bool:
+    return any(isinstance(step.op, Send | ImmPut) for thread in program.threads for _, _, step in thread.edges)
 
 
 def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
@@ -140,13 +145,16 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
     meant = spin_assumed(program, settings.await_loops)
     if certificate.claim["kind"] == "not-robust" and has_waiting_messages(meant):
         reject("no trace is evidence where messages wait (rnr wait): a run in which one waits may have it")
-    if certificate.claim["kind"] == "robust" and settings.platform.own is not None:
-        reject(
-            "no invariant is evidence under an order table of its own: the rules of normal form are those of known orders"
-        )
+    robust = certificate.claim["kind"] == "robust"
+    claimed = replace(settings.platform, how=TableReading(messages=_has_messages(meant), stronger=not robust))
+    platform = claimed
+    if robust:
+        platform, evidence = weaker_platform(meant, platform, certificate.evidence)
+        certificate = replace(certificate, evidence=evidence)
     table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
-    proved = _proved(certificate, table, lambda check, evidence: check(meant, settings.platform, evidence))
-    return replace(proved, model=str(settings.platform))
+    proved = _proved(certificate, table, lambda check, evidence: check(meant, platform, evidence))
+    weaker = f" under a weaker order, {platform.order_name}" if platform != claimed else ""
+    return replace(proved, by=f"{proved.by}{weaker}", model=str(settings.platform))
 
 
 def message_program(text: str, name: str) -> MessageProgram:

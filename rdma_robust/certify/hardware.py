@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
-from rdma_robust.certify.own_tables import Kept, OwnTable, is_own_table, own_table
+from rdma_robust.certify.own_tables import AS_CLAIMED, Kept, OwnTable, TableReading, UnreadableTable, is_own_table, own_table
 
 
 class EventKind(StrEnum):
@@ -132,6 +132,8 @@ class Platform:
     atomics: str = "hca"
     order: str = "default"
     ordered_reads: bool = False
+    how: TableReading = AS_CLAIMED
+    """How a table that a certificate brings along is read, where it leaves something open."""
 
     @property
     def buffered(self) -> bool:
@@ -140,7 +142,7 @@ class Platform:
     @property
     def own(self) -> OwnTable | None:
         """The table that a certificate brings along, None for an order that the checker knows by its name."""
-        return own_table(self.order, _base) if is_own_table(self.order) else None
+        return own_table(self.order, _base, self.how) if is_own_table(self.order) else None
 
     @property
     def weaker(self) -> bool:
@@ -152,6 +154,11 @@ class Platform:
         own = self.own
         pair = f"{_name_of(read)} {_name_of(write)}"
         return pair in _ALL_PUSHES and (not self.weaker if own is None else pair in own.pushes)
+
+    @property
+    def answers_pushed(self) -> bool:
+        """Whether the read of a put pushes the answers of earlier gets out."""
+        return self.flushes(EventKind.PUT_READS, EventKind.GET_WRITES)
 
     @property
     def completions_order(self) -> bool:
@@ -174,6 +181,19 @@ class Platform:
         return not self.own.receives_of_own if self.own is not None else _LOST[self.order] != _UNPROMISED
 
     @property
+    def request_may_tear(self) -> bool:
+        """Whether the order does not say itself that a request reads before it writes, and that a message is there before
+        its receive completion: the events of one request, ordered in any case, are looked at one by one then."""
+        if self.own is None:
+            return not self.promised
+        return not self.promised or any(_kept_by(self.own, a, b, self) != "qp" for a, b in _OF_ONE_REQUEST)
+
+    @property
+    def behind_polls(self) -> Platform:
+        """The hardware whose order is kept where completions give order."""
+        return replace(self, order="default" if self.own is None else self.own.base)
+
+    @property
     def looks_at_words(self) -> frozenset[EventKind]:
         """The events of which it matters whether they are about one word."""
         if self.own is not None:
@@ -188,6 +208,11 @@ class Platform:
     def instantaneous(self, kind: EventKind) -> bool:
         return kind not in NIC_WRITES and not (self.buffered and kind is EventKind.LOCAL_WRITE)
 
+    @property
+    def order_name(self) -> str:
+        """What the order is called."""
+        return self.order if self.own is None else self.own.name
+
     def __str__(self) -> str:
         """What is not usual of it, '' if all is."""
         said = [
@@ -195,7 +220,7 @@ class Platform:
             for what, word, usual in (
                 ("cpu", self.cpu, "sc"),
                 ("atomics", self.atomics, "hca"),
-                ("order", self.order if self.own is None else self.own.name, "default"),
+                ("order", self.order_name, "default"),
             )
             if word != usual
         ]
@@ -211,6 +236,14 @@ def _name_of(kind: EventKind) -> str:
     """Return the name of the row and column of an event of a card in tables."""
     names = {EventKind.ATOMIC: "naR", EventKind.ANSWERS_RELAXED: "nlW"}
     return names.get(kind, kind.value)
+
+
+_OF_ONE_REQUEST: Final = (
+    (EventKind.PUT_READS, EventKind.PUT_WRITES),
+    (EventKind.GET_READS, EventKind.GET_WRITES),
+    (EventKind.ATOMIC_READS, EventKind.ATOMIC_WRITES),
+    (EventKind.ATOMIC_READS, EventKind.GET_WRITES),
+)
 
 
 @cache
@@ -236,6 +269,22 @@ def _kept_by(own: OwnTable, earlier: EventKind, later: EventKind, platform: Plat
     """What a table of its own says of two events of cards on one queue pair."""
     found = own.cells[_name_of(earlier), _name_of(later)]
     return found if found != "(-)" else "qp" if platform.ordered_reads else "-"
+
+
+def kept_between(platform: Platform, earlier: str, later: str) -> str:
+    """Return what an order keeps of two events of cards on one queue pair, by their names: `qp`, `i`, `word` or `-`."""
+    own = platform.own
+    base = _base(platform.order)
+    if base is not None:
+        kept = base[0](earlier, later)
+    elif own is not None:
+        kept = own.cells[earlier, later]
+    else:
+        raise UnreadableTable(f"no order is called {platform.order!r}")
+    if kept == "(-)":
+        return "qp" if platform.ordered_reads else "-"
+    of_word = kept == "-" and {EventKind(earlier), EventKind(later)} <= platform.looks_at_words
+    return "word" if of_word else kept
 
 
 class EventWords(NamedTuple):
@@ -283,8 +332,7 @@ def observed_in_order(
 
 def observed_behind_poll(earlier: EventKind, later: EventKind, platform: Platform, regions: EventWords = STRICT) -> bool:
     """Return whether oppo keeps two events of cards on one queue pair where a poll between them tells of the earlier one."""
-    behind = replace(platform, order="default" if platform.own is None else platform.own.base)
-    return platform.completions_order and observed_in_order(earlier, later, True, behind, regions)
+    return platform.completions_order and observed_in_order(earlier, later, True, platform.behind_polls, regions)
 
 
 def _may_pass(earlier: EventKind, later: EventKind, regions: EventWords) -> bool:

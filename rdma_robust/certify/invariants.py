@@ -58,7 +58,7 @@ def rules_of(
     watched: frozenset[QueuePair],
 ) -> NormalFormRules:
     """Return the rules for a program of which an invariant names cells, counts completions and watches fences."""
-    matters = frozenset() if platform.weaker else fences_matter(program)
+    matters = fences_matter(program) if platform.answers_pushed else frozenset()
     atomics = any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
     return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, atomics)
 

@@ -191,7 +191,7 @@ class NormalFormRules:
             return queue in marks.awaited
         if (settled := self._settled_forces(marks, event)) is not False:
             return settled
-        if event.kind is not EventKind.PUT_READS or self.platform.weaker or event.regions.own:
+        if event.kind is not EventKind.PUT_READS or not self.platform.answers_pushed or event.regions.own:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
@@ -218,7 +218,7 @@ class NormalFormRules:
 
     def _going_on(self, marks: Marks, event: ThreadEvent, in_beta: bool) -> Marks:
         """Remember what is in beta of the request under way, which ends with what completes."""
-        if self.platform.promised or event.kind is EventKind.FENCE:
+        if not self.platform.request_may_tear or event.kind is EventKind.FENCE:
             return marks
         queue, mine = _queue(event), marks.under_way
         if event.completion is not Completion.NONE:

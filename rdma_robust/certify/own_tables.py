@@ -15,10 +15,15 @@ from typing import Final
 Kept = Callable[[str, str], str]
 """What an order keeps of two types of events, by their names: `qp`, `i`, `-`, or `(-)`."""
 
-_TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
+TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
 _WRITES: Final = ("nrW", "nlW", "naW")
 _FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR")}
 """The reads that are before a write in its operation."""
+
+_MESSAGE: Final = "nmW"
+_UNKNOWN: Final = "?"
+_STEPS: Final = ("-", "i", "qp")
+"""What a cell of a message can be, from that which keeps least."""
 
 _PUSHES: Final = ("nlR nlW", "nrR nrW", "nrR naW", "naR nrW", "naR naW")
 _MEMBERS: Final = ("name", "based-on", "cells", "rules", "why", "title", "source")
@@ -27,8 +32,11 @@ _RULES: Final[Mapping[str, tuple[object, ...]]] = {
     "completions-order": (True, False),
     "atomics-of-a-word": ("table", "program order"),
     "completion-tells": ("source", "placed"),
-    "receives-match": ("in order",),
+    "receives-match": ("in order", "any"),
 }
+
+
+Bases = Callable[[str], tuple[Kept, frozenset[str], bool, bool, bool] | None]
 
 
 class UnreadableTable(ValueError):
@@ -47,6 +55,7 @@ class OwnTable:
     completions_order: bool
     by_word: bool
     placed: bool
+    any_receive: bool
 
 
 def is_own_table(order: str) -> bool:
@@ -54,8 +63,27 @@ def is_own_table(order: str) -> bool:
     return order.startswith("{")
 
 
+@dataclass(frozen=True, slots=True)
+class TableReading:
+    """How a table is read that leaves something open: what it says of messages counts only where there are some, and a cell
+    that nobody knows, or that is another one for messages, is as weak or as strong as it may be."""
+
+    messages: bool = True
+    stronger: bool = False
+
+    def of(self, put: str, message: str) -> str:
+        """Return what is read of a cell, and of what is said of messages."""
+        return (max if self.stronger else min)(put, message, key=_STEPS.index)
+
+    def known(self, word: str) -> str:
+        return word if word != _UNKNOWN else "qp" if self.stronger else "-"
+
+
+AS_CLAIMED: Final = TableReading()
+
+
 @cache
-def own_table(order: str, bases: Callable[[str], tuple[Kept, frozenset[str], bool, bool, bool] | None]) -> OwnTable:
+def own_table(order: str, bases: Bases, how: TableReading) -> OwnTable:
     """Return the table in a text. `bases` returns of an order of the checker what it keeps, which reads push writes, whether
     receives tell of their own message only, completions give order, and atomics of a word are ordered; None for others.
 
@@ -76,13 +104,10 @@ def own_table(order: str, bases: Callable[[str], tuple[Kept, frozenset[str], boo
     for name, value in rules.items():
         if name != "reads-push-writes" and (name not in _RULES or not any(value is w or value == w for w in _RULES[name])):
             raise UnreadableTable(f"the rule {name} is {value!r}")
-    cells = {(a, b): kept(a, b) for a in _TYPES for b in _TYPES}
-    for name, word in table.get("cells", {}).items():
-        cell = tuple(name.split())
-        allowed = ("qp", "-", *(("i",) if cell[0] in _WRITES else ()), *(("(-)",) if cell == ("nrR", "nrR") else ()))
-        if cell not in cells or word not in allowed:
-            raise UnreadableTable(f"the cell {name} is {word!r}")
-        cells[cell[0], cell[1]] = word
+    said = {cell: how.known(word) for cell, word in _said(table.get("cells", {})).items()}
+    cells = {(a, b): said.get((a, b), kept(a, b)) for a in TYPES for b in TYPES}
+    for cell in [each for each in said if _MESSAGE in each] if how.messages else ():
+        cells[_as_put(cell)] = how.of(cells[_as_put(cell)], said[cell])
     return OwnTable(
         str(table.get("name", "")),
         _with_what_follows(cells),
@@ -92,14 +117,35 @@ def own_table(order: str, bases: Callable[[str], tuple[Kept, frozenset[str], boo
         rules.get("completions-order", ordered),
         rules.get("atomics-of-a-word", "program order" if by_word else "table") == "program order",
         rules.get("completion-tells", "source") == "placed",
+        how.messages and rules.get("receives-match") == "any",
     )
+
+
+def _said(cells: Mapping[str, object]) -> dict[tuple[str, str], str]:
+    """Return the cells that a table names."""
+    found: dict[tuple[str, str], str] = {}
+    for name, word in cells.items():
+        earlier, _, later = name.partition(" ")
+        types = (*TYPES, _MESSAGE)
+        allowed = ["qp", "-", _UNKNOWN]
+        allowed += ["i"] * (earlier in (*_WRITES, _MESSAGE)) + ["(-)"] * ((earlier, later) == ("nrR", "nrR"))
+        if earlier not in types or later not in types or word not in allowed:
+            raise UnreadableTable(f"the cell {name} is {word!r}")
+        found[earlier, later] = str(word)
+    return found
+
+
+def _as_put(cell: tuple[str, str]) -> tuple[str, str]:
+    """Return the cell that says of puts what a cell says of messages."""
+    earlier, later = ("nrW" if each == _MESSAGE else each for each in cell)
+    return earlier, later
 
 
 def _with_what_follows(cells: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
     """Before what a write is issued before, the read of its operation is observed."""
     found = dict(cells)
     for write, reads in _FIRST.items():
-        for later in _TYPES:
+        for later in TYPES:
             if cells[write, later] in ("qp", "i"):
                 found.update({(read, later): "qp" for read in reads if cells[read, later] != "qp"})
     return found

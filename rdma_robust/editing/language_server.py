@@ -45,6 +45,9 @@ KINDS: Final = {
     "parameter": lsp.SymbolKind.TypeParameter,
     "counter": lsp.SymbolKind.Constant,
     "label": lsp.SymbolKind.Key,
+    "function": lsp.SymbolKind.Function,
+    "process": lsp.SymbolKind.Function,
+    "port": lsp.SymbolKind.Interface,
 }
 
 OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
@@ -60,6 +63,9 @@ OFFERED: Final[dict[OfferKind, lsp.CompletionItemKind]] = {
     "lane": lsp.CompletionItemKind.Interface,
     "counter": lsp.CompletionItemKind.Constant,
     "label": lsp.CompletionItemKind.Reference,
+    "function": lsp.CompletionItemKind.Function,
+    "process": lsp.CompletionItemKind.Module,
+    "port": lsp.CompletionItemKind.Interface,
 }
 
 

@@ -74,7 +74,7 @@ class _Exploration:
         self._index = {cell: i for i, cell in enumerate(self.cells)}
         polls = ((t, s.op) for t, thread in enumerate(program.threads) for _, _, s in steps(thread))
         self.counted = tuple(sorted({(t, op.lane or op.node) for t, op in polls if isinstance(op, Poll)}))
-        self.watched = frozenset() if self.platform.weaker else fences_matter(program)
+        self.watched = fences_matter(program) if self.platform.answers_pushed else frozenset()
         rules = rules_of(program, self.platform, frozenset(written), frozenset(self.counted), self.watched)
         self.steps = SearchSteps(program, self.readings, rules)
         self._threads = [ThreadFacts(thread) for thread in program.threads]

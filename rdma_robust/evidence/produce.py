@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.certify.hardware import ORDERS
+from rdma_robust.certify.table_facts import UNDER
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
@@ -20,11 +22,15 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.orders.known_orders import BASE, order_table, told_in_full
+from rdma_robust.orders.known_orders import BASE, order_table, told_in_full, told_order
+from rdma_robust.orders.order_changes import open_cells, reading, told_of_source, weaker_with_facts
+from rdma_robust.orders.order_facts import lacking
+from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
+from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import takes_operands
+from rdma_robust.robustness.searched_orders import has_atomics, has_messages, takes_operands
 
 
 def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
@@ -37,7 +43,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     is known, and InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
-    order = _order_of(outcome, options.model)
+    order = _order_of(options.model)
     if takes_operands(program):
         raise SizeLimitError("the checker of certificates has no rules for operands of atomics in memory")
     if program.memories and outcome.verdict is Verdict.ROBUST:
@@ -47,15 +53,10 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     match outcome.verdict:
         case Verdict.UNKNOWN:
             return None
-        case Verdict.ROBUST if program.crowds:
-            claim, evidence = "robust", copies_evidence(program, options.model, options.recv_depth, limits)
+        case Verdict.ROBUST:
+            claim, evidence = "robust", _robust_evidence(program, options, limits)
         case Verdict.NOT_ROBUST if program.crowds:
             claim, evidence = "not-robust", copies_trace_evidence(outcome)
-        case Verdict.ROBUST if needs_checkers_search(program, options.model):
-            claim, evidence = "robust", checkers_evidence(program, options.model, options.recv_depth, limits)
-        case Verdict.ROBUST:
-            found = inductive_invariant(program, options.model, limits, options.recv_depth)
-            claim, evidence = "robust", invariant_evidence_of(found)
         case Verdict.NOT_ROBUST:
             assert outcome.witness is not None
             claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
@@ -65,16 +66,68 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     return Certificate(PROGRAM if written else GRAPHS, file, content_digest(text), {"kind": claim}, settings, evidence)
 
 
-def _order_of(outcome: Outcome, model: Model) -> str:
+def _order_of(model: Model) -> str:
     """Return the order of a certificate: a name that the checker knows, or a table in full. Raises SizeLimitError."""
     if model.order in ORDERS:
         return model.order
     table = order_table(model.order)
-    if outcome.verdict is Verdict.ROBUST:
-        raise SizeLimitError(f"the checker of certificates has no rules of normal form for order {model.order_name}")
-    if table.unknown or table.messages or table.matching == "any" or (table.behind_polls or BASE) not in ORDERS:
+    if (table.behind_polls or BASE) not in ORDERS:
         raise SizeLimitError(f"the checker of certificates cannot read the table of order {model.order_name}")
-    return told_in_full(replace(table, why={}))
+    return _told(model.order)
+
+
+def _told(order: str) -> str:
+    """Return an order as certificates have it, without the reasons."""
+    return order if order in ORDERS else told_in_full(replace(order_table(order), why={}))
+
+
+def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) -> JsonObject:
+    """Return the evidence that a program is robust under the order of the options; under another one that keeps less, if the
+    checker has no rules for that. Raises SizeLimitError."""
+    model = options.model
+    if model.order in ORDERS:
+        return _evidence_under(program, model, options, limits)
+    for order in _orders_below(program, model.order):
+        weaker = replace(model, order=_told(order))
+        if order == _read_by_checker(program, model.order):
+            return _evidence_under(program, weaker, options, limits)
+        if decide(program, replace(options, hardware=weaker), limits=limits).verdict is Verdict.ROBUST:
+            return {**_evidence_under(program, weaker, options, limits), UNDER: weaker.order}
+    raise SizeLimitError(
+        f"the checker of certificates has no rules of normal form for order {model.order_name}, "
+        "and the program is robust under no weaker one for which it has"
+    )
+
+
+def _read_by_checker(program: Program, order: str) -> str:
+    """Return an order as the checker reads it for ROBUST: what it says of messages counts only where there are some, and of
+    what is open it takes the weaker reading."""
+    if order in ORDERS:
+        return order
+    plain = order if has_messages(program) else told_order(replace(order_table(order), messages={}, matching="in order"))
+    return reading(plain, frozenset()) if open_cells(plain, messages=True) else plain
+
+
+def _orders_below(program: Program, order: str) -> Iterator[str]:
+    """Yield orders that keep no more than an order, and for which the checker has rules."""
+    atomics = has_atomics(program)
+    if order_table(order).matching == "any" and has_messages(program):
+        return
+    read = told_of_source(_read_by_checker(program, order))
+    near = read if not lacking(read, atomics=atomics) else weaker_with_facts(read, atomics=atomics)
+    found = dict.fromkeys(each for each in (near, *ORDERS) if each is not None)
+    for each in found:
+        own = each not in ORDERS and (program.has_regions or program.crowds)
+        if not own and keeps_all_of(read, each):
+            yield each
+
+
+def _evidence_under(program: Program, model: Model, options: CheckOptions, limits: Limits) -> JsonObject:
+    if program.crowds:
+        return copies_evidence(program, model, options.recv_depth, limits)
+    if needs_checkers_search(program, model):
+        return checkers_evidence(program, model, options.recv_depth, limits)
+    return invariant_evidence_of(inductive_invariant(program, model, limits, options.recv_depth))
 
 
 def says(text: str, program: Program, *, await_loops: bool) -> bool:

@@ -13,7 +13,20 @@ Report = Mapping[str, Any]
 """The JSON report of a command about one text."""
 
 SymbolKind = Literal[
-    "constant", "node", "variable", "array", "thread", "register", "lane", "macro", "parameter", "counter", "label"
+    "constant",
+    "node",
+    "variable",
+    "array",
+    "thread",
+    "register",
+    "lane",
+    "macro",
+    "parameter",
+    "counter",
+    "label",
+    "function",
+    "process",
+    "port",
 ]
 OfferKind = Literal["keyword"] | SymbolKind
 

@@ -32,9 +32,7 @@ def decide_by_axioms(program: Program, context: Context, why: str = "") -> Outco
     """
     started = time.monotonic()
     options, model = context.options, context.options.model
-    what = "with memory behind a card" if program.memories else "of this program"
-    unsearched = "" if program.memories else not_searched(program, model)
-    why = why or unsearched or f"no search is proven to decide robustness {what}"
+    why = why or not_searched(program, model) or "no search is proven to decide robustness of this program"
     witness = None
     try:
         if program.crowds:

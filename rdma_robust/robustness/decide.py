@@ -229,10 +229,7 @@ BY_AXIOMS: Final[Passes] = (DecisionPass("axioms", _axioms, contracts.PROGRAM, c
 
 
 def _has_normal_form(program: Program) -> bool:
-    """Whether no memory lies behind a card, and locked sections of several words, if there are any, have CPUs beside them
-    only."""
-    if program.memories:
-        return False
+    """Whether locked sections of several words, if there are any, have CPUs beside them only."""
     ops = [step.op for thread in program.threads for _, _, step in thread.edges]
     return not any(isinstance(op, Section) for op in ops) or not any(peer_of(op) or isinstance(op, Recv) for op in ops)
 

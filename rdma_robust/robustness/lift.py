@@ -16,6 +16,7 @@ from rdma_robust.robustness.messages import takes_buffer
 from rdma_robust.robustness.rules import buffers_stores
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.reads_placed import with_reads_placed
 from rdma_robust.semantics.trace import (
     CPU_TYPES,
     STORE_TYPES,
@@ -44,7 +45,8 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
     instrumentation, which has none). The events of part 1, the pivot, and those of part 2 are put in this order, and the
     values are computed anew along it; a read before a store of its own CPU that it comes after in program order, which is
     still in the store buffer, takes its value. A remote read-modify-write of part 2 may write where it does not in the run,
-    or the other way round. Raises InternalError if they cannot be.
+    or the other way round. Where reads land writes to memories behind cards the order may be another one of the same
+    accesses, see :mod:`reads_placed`. Raises InternalError if they cannot be.
     Source: Theorem 5.1 (normal form), Definition 4 of the paper.
     """
     replay = _Replay(program, model)
@@ -65,6 +67,9 @@ def lift(program: Program, run: Sequence[EventLabel], target: EventLabel | None,
             replay.happen(i)
         elif label.torn:
             replay.write_of(i)
+    replay.order = [replay.order[k] for k in with_reads_placed(replay.in_order(), program, model)]
+    if pivot is not None:
+        before = replay.order.index(replay.of(pivot)[0])
     trace = trace_of_order(replay.in_order(), program, model)
     place = {n: trace.events[len(program.cells) + k] for k, n in enumerate(replay.order)}
     at_pivot = None if pivot is None else place[replay.of(pivot)[-1]]
@@ -89,6 +94,11 @@ def confirm(program: Program, lifted: LiftedTrace, model: Model) -> Witness:
         if e.relation == "po" and e.source.index > e.target.index
     )
     return Witness(trace, trace.events[len(program.cells) :], lifted.before, pivot, lifted.run, violation, relaxed)
+
+
+def _unshown(message: EventEdge) -> bool:
+    """Whether an RP may take the message before it takes effect: it goes to a memory behind the card."""
+    return message.cell is not None and bool(message.cell.memory)
 
 
 @dataclass
@@ -207,8 +217,18 @@ class _Replay:
         """What a remote read-modify-write that has read this writes, None if it does not."""
         rmw = self.edges[number].rmw
         assert rmw is not None
-        env = {**self._registers_before(number), VALUE.name: read}
+        env = {**self._registers_before(number), **self._operands_of(number), VALUE.name: read}
         return evaluate(rmw[1], env) if evaluate(rmw[0], env) else None
+
+    def _operands_of(self, number: int) -> dict[str, int]:
+        """What the card has read of the operands of a remote read-modify-write. Raises InternalError if one is to come."""
+        taken = len(self.edges[number].operands)
+        mine = self.threads[self.edges[number].thread].edges
+        at = mine.index(number)
+        found = {value_of(k).name: self.done.get((i, 0)) for k, i in enumerate(mine[at - taken : at])}
+        if any(event is None for event in found.values()):
+            raise InternalError("the witness has an atomic before the read of its operand")
+        return {name: event.read or 0 for name, event in found.items() if event is not None}
 
     def _writes_next(self, number: int, kind: EventType, read: int | None) -> bool:
         """Whether the event is the naR of a remote read-modify-write that goes on with its naW."""
@@ -248,6 +268,8 @@ class _Replay:
         messages = [i for i in sent if self.edges[i].connection == poll.connection and takes_buffer(self.edges[i])]
         place = polls.index(number)
         message = self.done.get((messages[place], 0)) if place < len(messages) else None
+        if message is None and place < len(messages) and _unshown(self.edges[messages[place]]):
+            return None
         if message is None:
             raise InternalError("the witness has a receive completion before its message")
         return message.written if message.cell is None else None

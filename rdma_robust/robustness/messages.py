@@ -30,12 +30,18 @@ IN_BETA, TAINTED = 1, 2
 """Marks of an entry."""
 
 _MARKS = 2
-"""Bits of the marks."""
+"""Bits of these marks; above them there is one for each memory behind a card, see :func:`mark_of_memory`."""
+
+
+def mark_of_memory(memory: int) -> int:
+    """Return the mark of an entry whose message comes behind the issue of a write of beta to the memory of this number."""
+    return 1 << _MARKS + memory
+
 
 NO_MARKS: Final = Const(0)
 
 TAKEN: Final = "taken'"
-"""Behind a message: whether the V that it has taken is in beta."""
+"""Behind a message: whether the V that it has taken is in beta. Behind an RP: the marks of memories of what it has taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class ConnectionState:
     least: int
     depth: int
     most: int | None
+    kept: int = _MARKS
+    """Bits of the marks of an entry."""
 
     @property
     def held(self) -> str:
@@ -77,7 +85,7 @@ class ConnectionState:
 
     def marks(self, queue: Fifo, marks: int) -> int:
         """These marks as bits of an entry."""
-        return marks << queue.width - _MARKS
+        return marks << queue.width - self.kept
 
     def marked(self, queue: Fifo, marks: int) -> Expr:
         """Non-zero iff the oldest entry has one of these marks."""
@@ -209,6 +217,20 @@ class Messages:
         channel = self.channel(edge)
         return channel.marked(channel.arrived if edge.type is EventType.RP else channel.posted, mark)
 
+    def looked_at(self, edge: EventEdge) -> Expr:
+        """What is looked at of what the event takes before it is taken, see :data:`TAKEN`."""
+        if takes_buffer(edge):
+            return self.marked(edge, IN_BETA)
+        memories = self.channel(edge).kept - _MARKS if edge.type is EventType.RP else 0
+        return self.marked(edge, sum(map(mark_of_memory, range(memories)))) if memories else FALSE
+
+    def taken_behind(self, edge: EventEdge, memory: int) -> Expr:
+        """Whether the message that an RP has just taken comes behind the issue of a write of beta to this memory."""
+        if edge.type is not EventType.RP:
+            return FALSE
+        channel = self.channel(edge)
+        return Binary("&", Name(TAKEN), Const(channel.marks(channel.arrived, mark_of_memory(memory))))
+
     def touched(self, edge: EventEdge) -> int:
         """The queues that the event changes, as bits."""
         if edge.connection is None:
@@ -298,7 +320,8 @@ def _channel(
     found = {0}
     for imm in map(immediate, filter(takes_buffer, edges)):
         found |= {imm.value} if isinstance(imm, Const) else set(values)
-    width = len(buffers).bit_length() + _MARKS, (max(found) - min(found) + 1).bit_length() + _MARKS
+    kept = _MARKS + len(program.memories)
+    width = len(buffers).bit_length() + kept, (max(found) - min(found) + 1).bit_length() + kept
     name = f"{sender}>{receiver.name}{on_lane(lane)}"
     return ConnectionState(
         connection,
@@ -310,6 +333,7 @@ def _channel(
         min(found),
         depth,
         most,
+        kept,
     )
 
 

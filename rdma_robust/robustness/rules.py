@@ -13,6 +13,8 @@ R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in
 Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
 mfence and NIC events, but not reads and polls. Under weaker orders nfo is empty, and with it R3.
 
+Memory behind a card has two more, in :mod:`behind_cards`.
+
 With messages (docs/theory.md, "Messages") there are three more:
 
 S1  sm, rpf     a message goes to B with the V that it takes, an RP with the message that it takes; where writes may
@@ -30,9 +32,10 @@ Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import chain, product
 from operator import or_
 from typing import Final
 
@@ -40,17 +43,19 @@ from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
+from rdma_robust.robustness.behind_cards import MemoryRules, issued_before, united_if
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
+from rdma_robust.robustness.marks import marked_if, union
 from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
-from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, type_of
+from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, kinds_on, memory_of, type_of
 from rdma_robust.semantics.order_table import (
     REMOTE_WRITES,
     apart,
     by_word,
     gains_behind_poll,
-    ippo_scope,
     nfo_between,
+    observed_scope,
     oppo_scope,
     receives_of_own,
     told_besides,
@@ -99,6 +104,13 @@ def buffers_stores(model: Model) -> bool:
     return oppo_scope(EventType.LW, EventType.LR, model) == "-"
 
 
+def _together(
+    own: tuple[tuple[Statement, ...], ...], others: Iterable[Iterable[tuple[Statement, ...]]]
+) -> tuple[tuple[Statement, ...], ...]:
+    """Return all combinations of alternatives, the first of all first."""
+    return tuple(tuple(chain(*each)) for each in product(own, *others))
+
+
 @dataclass(frozen=True)
 class ForcingRules:
     """R1 to R3 for the events of one program, as conditions and effects on the variables that :meth:`variables` lists."""
@@ -135,7 +147,31 @@ class ForcingRules:
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
         behind = Name(self.settled(qp)) if self.forced_when_settled(edge) else FALSE
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
-        return disj(forcing, overtaken, received, behind, self.taken_forces(edge))
+        lands = disj(*(memory.lands(edge) for memory in self.memories), self._issued_behind(edge))
+        return disj(forcing, overtaken, received, behind, self.taken_forces(edge), lands)
+
+    @cached_property
+    def memories(self) -> tuple[MemoryRules, ...]:
+        """G1 and G2 for each memory behind a card of which a read lands writes."""
+        named = enumerate(self.frame.program.memories)
+        found = (MemoryRules(self.frame, self.bits, memory, number) for number, memory in named)
+        return tuple(rules for rules in found if any(map(rules.ordered, self._kinds)))
+
+    @cached_property
+    def _kinds(self) -> frozenset[Kind]:
+        return frozenset(kind for kinds in self.frame.kinds.values() for kind in kinds)
+
+    def _issued_behind(self, edge: EventEdge) -> Expr:
+        """G2: whether the event of a card is issued behind a write of the second part that forces such events."""
+        if not self.frame.program.memories or edge.type is EventType.P:
+            return FALSE
+        qp = qp_of(edge)
+        return has_bit(self.holding(qp), issued_before(self.bits[qp], kind_of_edge(edge), self.frame.model))
+
+    def _holds(self, edge: EventEdge) -> Expr:
+        """G2: whether a write, in the second part, forces what is issued behind it: it comes behind an instantaneous event
+        of the second part by another way than its queue pair."""
+        return disj(self.receive_forces_poll(edge), *(memory.held(edge) for memory in self.memories))
 
     def forced_when_settled(self, edge: EventEdge) -> bool:
         """R1': whether the NIC event of `edge` is forced where its queue pair is :meth:`settled`."""
@@ -149,7 +185,7 @@ class ForcingRules:
         """The kinds of NIC events of the queue pair, or of those on its word, as bits, that are oppo-before the event of
         `edge`."""
         later, model, qp = kind_of_edge(edge), self.frame.model, qp_of(edge)
-        near = bits_of(bit for kind, bit in self.bits[qp].items() if oppo_scope(kind, later, model) == "qp")
+        near = bits_of(bit for kind, bit in self.bits[qp].items() if observed_scope(kind, later, model) == "qp")
         words = self.word_bits.get(qp, {}).items()
         return near | bits_of(
             bit for (kind, word), bit in words if word == edge.cell and oppo_scope(kind, later, model) == "word"
@@ -189,13 +225,22 @@ class ForcingRules:
         forces; of an nF it never need: what forces an nF into the second part forces the completion as well.
         """
         qp = qp_of(edge)
-        if edge.type is None or edge.type not in NIC_WRITE_TYPES - {EventType.NLW}:
+        if edge.type is None or edge.type not in NIC_WRITE_TYPES or self._shows(edge):
             return TRUE
-        model, later, bits = self.frame.model, kind_of_edge(edge), self.bits[qp]
-        asked = (kind for kind in bits if type_of(kind) not in NIC_WRITE_TYPES and kind is not EventType.NF)
-        before = bits_of(bits[kind] for kind in asked if ippo_scope(kind, later, model) == "qp") | self._own_read(edge)
         stored = self.store_forces(edge) if qp in self.inline else FALSE
-        return disj(Name(self.forced(qp)), has_bit(self.beta(qp), before), stored, self.receive_forces_poll(edge))
+        return disj(Name(self.forced(qp)), self._behind_reads(edge), stored, self._holds(edge))
+
+    def _shows(self, edge: EventEdge) -> bool:
+        """Whether a poll of the answer tells that it is there."""
+        return edge.type is EventType.NLW and not memory_of(kind_of_edge(edge))
+
+    def _behind_reads(self, edge: EventEdge) -> Expr:
+        """Whether an instantaneous event of the queue pair in the second part is ippo-before the event of `edge`."""
+        qp, later = qp_of(edge), kind_of_edge(edge)
+        asked: dict[Kind, int] = {
+            k: b for k, b in self.bits[qp].items() if type_of(k) not in NIC_WRITE_TYPES and k is not EventType.NF
+        }
+        return has_bit(self.beta(qp), issued_before(asked, later, self.frame.model) | self._own_read(edge))
 
     def receive_forces_poll(self, edge: EventEdge) -> Expr:
         """S2: the V that the message has taken is in the second part."""
@@ -209,6 +254,16 @@ class ForcingRules:
         return frozenset(qp_of(e) for e in edges if e.type is EventType.NRW and id(e.step) not in read)
 
     def first_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the first part does to what the rules remember, as alternatives; the first one is that of an
+        event before all of the second part."""
+        return _together(self._first_part(edge), (memory.first_part(edge) for memory in self.memories))
+
+    def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the second part does to what the rules remember, as alternatives; of a remote read-modify-write
+        of which only the write is there, an edge of its type."""
+        return _together(self._second_part(edge), (memory.second_part(edge) for memory in self.memories))
+
+    def _first_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
         """What an event of the first part does to polls, completions and fence flags, as alternatives.
 
         A poll of the first part takes a completion that is older than the first forcing one (Corollary 4).
@@ -230,9 +285,8 @@ class ForcingRules:
             return ((Assign(((self.fenced(qp), Ite(overtakes, Const(1), Name(self.fenced(qp)))),)),),)
         return (ends,)
 
-    def second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
-        """What an event of the second part does to the sets of types, polls and completions, as alternatives; of a remote
-        read-modify-write of which only the write is there, an edge of its type."""
+    def _second_part(self, edge: EventEdge) -> tuple[tuple[Statement, ...], ...]:
+        """What an event of the second part does to the sets of types, polls and completions, as alternatives."""
         if edge.type in CPU_TYPES:
             taken = (Add(self.frame.unpolled(qp_of(edge)), -1),) if edge.type is EventType.P else ()
             if not self.buffering.isdisjoint(edge.threads):
@@ -244,7 +298,7 @@ class ForcingRules:
         made = kind_of_edge(edge), kind_of(edge.also or edge.type, edge)
         at_word = bits_of(self.word_bits.get(qp, {}).get((kind, edge.cell), 0) for kind in made)
         bits = mine[made[0]] | mine[made[1]] | at_word | self._own(edge)
-        added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge)))
+        added = Assign((set_bit(self.beta(qp), bits), *self._receiving(edge), *self._holding(edge)))
         ends = self._ends(edge) if edge.completing else ()
         if not edge.completing or qp not in self.frame.polled:
             return ((added, *ends),)
@@ -277,6 +331,17 @@ class ForcingRules:
         name = self.received(qp_of(edge))
         return [(name, Ite(Name(TAKEN), Const(1), Name(name)))]
 
+    def _holding(self, edge: EventEdge) -> list[tuple[str, Expr]]:
+        """Remember for G2 that a write forces what is issued behind it."""
+        if not self.frame.program.memories or edge.type not in NIC_WRITE_TYPES:
+            return []
+        holds = self._holds(edge)
+        return (
+            []
+            if holds == FALSE
+            else [united_if(holds, self.holding(qp_of(edge)), self.bits[qp_of(edge)][kind_of_edge(edge)])]
+        )
+
     def marks(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
         """The marks that a message or a V leaves in its queue; `part` is 1 in the second part, else 0, and `taint` is
         non-zero if it is tainted."""
@@ -284,14 +349,19 @@ class ForcingRules:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
         told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
+        if part and takes_buffer(edge) and memory_of(kind_of_edge(edge)):
+            taken = self.frame.messages.marked(edge, IN_BETA)
+            held = disj(taken, self._behind_reads(edge), *(memory.held(edge) for memory in self.memories))
+            second = marked_if(held, IN_BETA)
         if told:
             covered = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
             earlier = OWN_DATA if receives_of_own(self.frame.model) else covered
-            second = Ite(has_bit(self.beta(qp_of(edge)), earlier), Const(IN_BETA), Const(0))
+            second = marked_if(has_bit(self.beta(qp_of(edge)), earlier), IN_BETA)
+        for memory in self.memories:
+            second = union(second, memory.mark(edge, part))
         if taint == FALSE:
             return second
-        tainted = Const(TAINTED) if isinstance(taint, Const) else Ite(taint, Const(TAINTED), Const(0))
-        return Binary("|", second, tainted) if second != NO_MARKS else tainted
+        return union(second, marked_if(taint, TAINTED))
 
     def _completion(self, edge: EventEdge, early: bool, *, in_second: bool = False) -> tuple[tuple[Statement, ...], ...]:
         """Count the completion of a NIC write, if it has one, as alternatives; `early` if it does not come after one that
@@ -353,7 +423,7 @@ class ForcingRules:
     @cached_property
     def bits(self) -> dict[QueuePair, dict[Kind, int]]:
         """For each queue pair the bits of the kinds of its NIC events. Kinds of one type have one bit, unless nfo tells them
-        apart: the order table looks at the later of two events only."""
+        apart, or they are in different memories: else the order table looks at the later of two events only."""
         return {qp: self._bits(kinds) for qp, kinds in self.frame.kinds.items()}
 
     @cached_property
@@ -364,17 +434,30 @@ class ForcingRules:
             for event_type in (edge.type, edge.also):
                 if event_type is not None and by_word(kind := kind_of(event_type, edge), self.frame.model):
                     mine = found.setdefault(qp_of(edge), {})
-                    mine.setdefault((kind, edge.cell), WORDS << len(mine))
+                    mine.setdefault((kind, edge.cell), self._behind_kinds(qp_of(edge)) << len(mine))
         return found
+
+    def _behind_kinds(self, qp: QueuePair) -> int:
+        """The first bit behind those of the kinds of a queue pair."""
+        return max(WORDS, *(bit << 1 for bit in self.bits[qp].values()))
 
     def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
         found = {}
-        for kind in (kind for kind in NIC_KINDS if kind in present):
+        for kind in (kind for kind in self._all_kinds if kind in present):
             of_type = type_of(kind)
             found[kind] = NIC_BITS[of_type]
-            if of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
+            if memory_of(kind):
+                apart = sorted({(of_memory, type_of(k).value) for k in present if (of_memory := memory_of(k))})
+                found[kind] = WORDS << apart.index((memory_of(kind), of_type.value))
+            elif of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
                 found[kind] = 1 << len(NIC_BITS)
         return found
+
+    @cached_property
+    def _all_kinds(self) -> tuple[Kind, ...]:
+        """All kinds that there can be, in a fixed order."""
+        memories = self.frame.program.memories
+        return kinds_on(memories) if memories else NIC_KINDS
 
     def _is_pushed(self, kind: Kind) -> bool:
         return nfo_between(kind, EventType.NLR, self.frame.model)
@@ -388,6 +471,10 @@ class ForcingRules:
     def received(self, qp: QueuePair) -> str:
         """1 once a message of this queue pair has taken a V of the second part."""
         return f"received[{self.frame.qp_name(qp)}]"
+
+    def holding(self, qp: QueuePair) -> str:
+        """The set of kinds of the writes of this queue pair in the second part that force what is issued behind them."""
+        return f"holding[{self.frame.qp_name(qp)}]"
 
     def beta(self, qp: QueuePair) -> str:
         """The set of NIC event types of this queue pair in the second part."""
@@ -420,7 +507,7 @@ class ForcingRules:
     def counters_of(self, qp: QueuePair) -> tuple[str, ...]:
         """The counters of a queue pair that is polled."""
         ahead = (self.ahead(qp),) if qp in self.acknowledged else ()
-        return self.frame.unpolled(qp), self.early(qp), *ahead
+        return self.frame.unpolled(qp), self.early(qp), *ahead, *(memory.ahead(qp) for memory in self.memories)
 
     def counter_order(self) -> tuple[tuple[str, str], ...]:
         """Which counters are at most which others."""
@@ -430,7 +517,13 @@ class ForcingRules:
         """The bits of those :meth:`variables` that are sets."""
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
-        return ((CPU_BETA, threads), *stores, *((self.beta(qp), self._size(qp)) for qp in self.queue_pairs))
+        of_kinds = ((name(qp), self._size(qp)) for qp in self.queue_pairs for name in self._sets)
+        return ((CPU_BETA, threads), *stores, *of_kinds, *(size for memory in self.memories for size in memory.sizes()))
+
+    @property
+    def _sets(self) -> tuple[Callable[[QueuePair], str], ...]:
+        """The sets of kinds of events that there are for each queue pair."""
+        return (self.beta, self.holding) if self.frame.program.memories else (self.beta,)
 
     def _size(self, qp: QueuePair) -> int:
         bits = (*self.bits[qp].values(), *self.word_bits.get(qp, {}).values())
@@ -441,7 +534,8 @@ class ForcingRules:
         return (
             (CPU_BETA, 0),
             *(((STORE_BETA, 0),) if self.buffering else ()),
-            *((self.beta(qp), 0) for qp in self.queue_pairs),
+            *((name(qp), 0) for qp in self.queue_pairs for name in self._sets),
+            *((name, 0) for memory in self.memories for name, _ in memory.sizes()),
             *((self.forced(qp), 0) for qp in self.frame.polled),
             *((self.settled(qp), 0) for qp in self.frame.polled if qp in self.acknowledged),
             *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),

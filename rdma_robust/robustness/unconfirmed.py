@@ -34,7 +34,9 @@ class UnconfirmedError(InternalError):
 
 
 def may_differ(program: Program) -> bool:
-    """Return whether what some remote read-modify-write does depends on what it reads."""
+    """Return whether what some remote read-modify-write does depends on what it reads, or memory lies behind a card."""
+    if program.memories:
+        return True
     ops = (step.op for thread in program.threads for _, _, step in steps(thread))
     return any(isinstance(op, RemoteRmw) and VALUE.name in names(op.when) for op in ops)
 

@@ -146,9 +146,10 @@ def _diagnostics(text: str, file: str) -> tuple[Diagnostic, ...]:
 
 
 def _editor() -> Editor:
-    from rdma_robust.frame.editor import Editor  # noqa: PLC0415 - only in editors
+    from rdma_robust.editing.message_hovers import message_hover, message_offers  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.frame.editor import Editor  # noqa: PLC0415
 
-    return Editor(_diagnostics)
+    return Editor(_diagnostics, hover=message_hover, completions=message_offers)
 
 
 TOOL: Final = Tool(

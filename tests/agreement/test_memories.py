@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,11 @@ from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import BRUTE_FORCE, Verdict
 from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.reasons import waiting_among
 from rdma_robust.semantics.axioms import is_violating
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
@@ -22,7 +27,7 @@ from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.agreement.test_checker_deployed import platform_of
-from tests.support.memory_programs import with_memories
+from tests.support.memory_programs import small_memories, with_memories
 from tests.support.shares import chunks
 
 
@@ -56,9 +61,47 @@ def agreeing(cases: Iterable[tuple[Program, Model]]) -> Counter[str]:
     return found
 
 
+def searched(cases: Iterable[tuple[Program, Model]]) -> Counter[str]:
+    """Compare the verdict of the search, with all reductions and of each third program without, with brute force over the
+    axioms. Count the verdicts, and how many programs were left to brute force."""
+    found: Counter[str] = Counter()
+    for number, (program, model) in enumerate(cases):
+        what = f"{program.file}, {model}\n{program.source}"
+        try:
+            trace = oracle_robust(program, model)
+        except SizeLimitError:
+            continue
+        wanted = Verdict.ROBUST if trace is None else Verdict.NOT_ROBUST
+        found[wanted.value] += 1
+        usual = CheckOptions(hardware=model)
+        for options in (usual,) if number % 3 else (usual, replace(usual, reductions=frozenset())):
+            outcome = decide(program, options)
+            if outcome.verdict is Verdict.UNKNOWN:
+                assert waiting_among(outcome.faults) is not None, what
+                found["unknown"] += 1
+            else:
+                assert outcome.verdict is wanted, what
+                found["left"] += outcome.engine == BRUTE_FORCE
+    return found
+
+
 def test_random_programs() -> None:
     found = agreeing(with_memories(range(12)))
     assert found["robust"] and found["not robust"]
+
+
+def test_the_search_on_small_programs() -> None:
+    found = searched(small_memories(range(15)))
+    assert found["robust"] and found["not-robust"] and not found["left"]
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_the_search_on_many_programs(chunk: int) -> None:
+    """40 programs of every family and 60 small ones in `.ci/run`, 1,000 of each a chunk in `make test-long`."""
+    first, size = 100_000 + 1_000 * chunk, 1_000 if chunk else 60
+    found = searched(with_memories(range(first, first + size - 20))) + searched(small_memories(range(first, first + size)))
+    assert min(found["robust"], found["not-robust"]) >= size * 0.3
+    assert found["left"] <= size * 0.02
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 20))

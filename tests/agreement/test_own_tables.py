@@ -69,8 +69,8 @@ def test_the_checker_accepts_what_the_axioms_allow(seeds: range) -> None:
     [
         '{name = "x", based-on = "mine"}',
         '{name = "x", based-on = "default", cells = {"nrR nrW" = "i"}}',
-        '{name = "x", based-on = "default", cells = {"nmW nrW" = "-"}}',
-        '{name = "x", based-on = "default", rules = {receives-match = "any"}}',
+        '{name = "x", based-on = "default", cells = {"nmW nrW" = "(-)"}}',
+        '{name = "x", based-on = "default", rules = {receives-match = "some"}}',
         '{name = "x", based-on = "default"}\nmore = 1',
         "{name",
     ],

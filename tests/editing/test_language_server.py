@@ -129,7 +129,7 @@ def test_format_and_completion(tmp_path: Path) -> None:
 def test_message_programs_have_errors_and_a_layout(tmp_path: Path) -> None:
     text = "proc P{\n  sned 1 to Q}\nproc Q{reg r; recv r}\n"
 
-    async def talk(editor: Editor) -> tuple[list[str], list[lsp.TextEdit], object, object, object]:
+    async def talk(editor: Editor) -> tuple[list[str], list[lsp.TextEdit], object, object, list[lsp.CompletionItem]]:
         found = await editor.until(bool)
         editor.change(text.replace("sned", "send"))
         await editor.until(lambda messages: not messages)
@@ -140,12 +140,16 @@ def test_message_programs_have_errors_and_a_layout(tmp_path: Path) -> None:
         hover = await editor.client.text_document_hover_async(lsp.HoverParams(editor.document, place))
         symbols = await editor.client.text_document_document_symbol_async(lsp.DocumentSymbolParams(editor.document))
         offers = await editor.client.text_document_completion_async(lsp.CompletionParams(editor.document, place))
-        return [each.message for each in found.diagnostics], list(layout or ()), hover, symbols, offers
+        labels = [each for each in offers or () if isinstance(each, lsp.CompletionItem)]
+        return [each.message for each in found.diagnostics], list(layout or ()), hover, symbols, labels
 
-    messages, layout, *nothing = session(tmp_path / "a.mp", talk, text)
+    messages, layout, hover, symbols, offers = session(tmp_path / "a.mp", talk, text)
     assert messages[0].startswith("`sned` begins no statement")
     assert layout[0].new_text == "proc P { send 1 to Q }\nproc Q {\n  reg r\n  recv r\n}\n"
-    assert not any(nothing)
+    assert isinstance(hover, lsp.Hover) and isinstance(hover.contents, lsp.MarkupContent)
+    assert hover.contents.value.startswith("`send v to P on ctl tag 3`: A message with a value")
+    assert {"irecv", "Q", "bcast"} <= {each.label for each in offers or ()}
+    assert not symbols
 
 
 def test_without_pygls_the_command_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

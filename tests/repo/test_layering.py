@@ -84,7 +84,7 @@ MAY_IMPORT = {
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
     "teaching.patterns": f"{WORDS} language messages.language",
-    "editing": f"{WORDS} __init__ frame language semantics analyses.lints",
+    "editing": f"{WORDS} __init__ frame language semantics analyses.lints messages.language",
     "cli": (
         f"{WORDS} frame questions __init__ codes language semantics petri robustness pipeline exports hardness certify "
         "evidence "

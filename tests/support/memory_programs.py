@@ -18,6 +18,14 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from tests.support.random_deployed import loaded, some_text
 
+_SMALL: Final = """allow loopback
+node A { p = 1, s }
+node H { f, g, t, u }
+node G via H { x, y }
+"""
+_WORDS: Final = ("H.f", "H.g", "G.x", "G.y")
+_ANSWERS: Final = ("t", "u")
+
 _NODE: Final = re.compile(r"(?m)^node (\w+) \{([^}]*)\}")
 _VARIABLE: Final = re.compile(r"(?:(?:relaxed|sync) )*(\w+)(?:\[[^\]]*\])?(?: *= *-?\w+)?")
 _THREAD: Final = re.compile(r"(?ms)^thread (\w+) on (\w+) \{.*?^\}")
@@ -35,6 +43,44 @@ def with_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
             yield loaded(memory_text(text, rng), f"memories {seed}")
         except ProgramError:
             continue
+
+
+def small_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a small program of two or three threads that use two words of a host and two behind its card, for each seed."""
+    for seed in seeds:
+        rng = Random(f"small memories {seed}")
+        where = [rng.choice("AAHHG") for _ in range(rng.choice((2, 2, 3)))]
+        threads = [_small_thread(f"T{i}", node, rng, 4 - len(where) // 3) for i, node in enumerate(where)]
+        hardware = "hardware cpu tso\n" if rng.random() < 0.25 else ""
+        yield loaded(hardware + _SMALL + "".join(threads), f"small memories {seed}")
+
+
+def _small_thread(name: str, node: str, rng: Random, most: int) -> str:
+    """A thread that polls no more often than it has asked for, with no more than `most` statements."""
+    lanes = rng.random() < 0.3
+    said, open_polls = [], {"H": 0, "l": 0}
+    for number in range(rng.randint(2, most)):
+        lane = "l" if lanes and rng.random() < 0.5 else "H"
+        on = " on l" if lane == "l" else ""
+        kinds = ("put", "put", "get", "read", "read", "write", *("poll",) * 3 * bool(open_polls[lane] > 0))
+        kinds = (*kinds, "atomic") if node == "A" else kinds
+        kind, word, number = rng.choice((*kinds, *("fence",) * (number > 0))), rng.choice(_WORDS), number + 1
+        near = rng.choice(_WORDS if node != "A" else ("p", "s"))
+        open_polls[lane] += {"poll": -1, "put": 1, "get": 1, "atomic": 1}.get(kind, 0)
+        said.append(
+            {
+                "put": f"put {word} = {rng.choice((str(number), near))}{on}",
+                "get": f"get {rng.choice(_ANSWERS) if node == 'H' else near} = {word}{on}",
+                "atomic": f"get {near} = swap({word}, {number}){on}",
+                "read": f"r{number} = {near}",
+                "write": f"{near} = {number}",
+                "poll": f"poll {lane}",
+                "fence": rng.choice((f"rfence {lane}", f"flush {lane}")),
+            }[kind]
+        )
+    registers = ", ".join(f"r{k}" for k in range(1, most + 1))
+    opened = "\n  qp l to H" * lanes
+    return f"thread {name} on {node} {{{opened}\n  reg {registers}\n  " + "\n  ".join(said) + "\n}\n"
 
 
 def memory_text(text: str, rng: Random, odds: float = 0.4) -> str:

@@ -128,8 +128,7 @@ def _parts(
         drawn = _told("the drawing", partial(graph, program, witness, options.model), None, limits, left)
     none: tuple[tuple[Pair, ...], bool] = ((), False)
     look = partial(explained_pairs, outcome, options)
-    behind = "no search is proven to decide that with memory behind a card" if program.memories else ""
-    why = behind or not_searched(program, options.model)
+    why = not_searched(program, options.model)
     if why:
         left.append(f"which pairs keep their order: {why}")
     pairs, complete = none if why else _told("which pairs keep their order", look, none, limits.share(0.5), left)

@@ -241,8 +241,18 @@ class CriticalCycles:
         return Useful(entries, exits)
 
     def _exits(self, members: int, behind: Parts) -> Parts:
-        """Accesses among `members` from which a conflict leads to one of `behind`: never from beta to alpha."""
-        return members & self._conflicting_with(behind[0] | behind[1]), members & self._conflicting_with(behind[1])
+        """Accesses among `members` from which a conflict leads to one of `behind`: never from beta to alpha, but for a
+        message into a memory behind a card, which may be in beta while the RP that takes it is not."""
+        unshown = _union(self._waited_for[i] for i in _bits(behind[0])) & self._unshown if self._unshown else 0
+        beta = members & (self._conflicting_with(behind[1]) | unshown)
+        return members & self._conflicting_with(behind[0] | behind[1]), beta
+
+    @cached_property
+    def _unshown(self) -> int:
+        """The messages into memories behind cards, of which receive completions do not tell that they are there."""
+        if not self.frame.program.memories:
+            return 0
+        return _set(i for i, e in enumerate(self.events) if takes_buffer(e) and e.cell is not None and e.cell.memory)
 
     def _conflicting_with(self, accesses: int) -> int:
         """The accesses from which sc can lead to one of these in another thread; remembered, since few sets come up."""

@@ -15,7 +15,7 @@ from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
-from rdma_robust.semantics.kinds import Kind, kind_of, type_of
+from rdma_robust.semantics.kinds import Kind, kind_of, memory_of, type_of
 from rdma_robust.semantics.order_table import (
     REMOTE_WRITES,
     apart,
@@ -25,6 +25,7 @@ from rdma_robust.semantics.order_table import (
     includes,
     ippo_scope,
     nfo_between,
+    observed_scope,
     oppo_scope,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
@@ -138,10 +139,12 @@ class ThreadRelaxation:
         return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
-        if edge.type not in NIC_WRITE_TYPES - {EventType.NLW} or now.store or now.own:
+        assert edge.type is not None
+        later = kind_of(edge.type, edge)
+        shown = edge.type not in NIC_WRITE_TYPES or (edge.type is EventType.NLW and not memory_of(later))
+        if shown or now.store or now.own:
             return True
         earlier = (k for remote, k, _ in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)
-        later = kind_of(edge.type, edge)
         return any(ippo_scope(kind, later, self.model) == "qp" for kind in earlier)
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
@@ -162,10 +165,10 @@ class ThreadRelaxation:
         told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
         if told and gains_behind_poll(kind, self.model):
             return True
-        if now.own and later.type in NIC_WRITE_TYPES:
+        if now.own and (later.type in NIC_WRITE_TYPES or later.operands):
             return True
         mine = ((earlier, word == later.cell) for remote, earlier, word in now.beta if remote == later.remote)
-        kept = ((oppo_scope(earlier, kind, self.model), there) for earlier, there in mine)
+        kept = ((observed_scope(earlier, kind, self.model), there) for earlier, there in mine)
         return any(includes(scope, same_queue=True, same_word=there) for scope, there in kept)
 
     def _outstanding(self, write: EventEdge) -> int:

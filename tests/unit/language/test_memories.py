@@ -21,7 +21,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.frame import InstrumentationFrame
-from rdma_robust.robustness.paper import beyond_paper
+from rdma_robust.robustness.paper import beyond_paper, instrument_frame
 from tests.support.rebuilt import rebuilt
 
 TEXT = """allow loopback
@@ -175,7 +175,7 @@ def test_what_does_not_have_it_says_so() -> None:
     assert not model_refusals(program, "rma")
     assert beyond_paper(program) == "memory behind a card"
     with pytest.raises(UsageError, match="memory behind a card"):
-        InstrumentationFrame.to_instrument(program, RDMA)
+        instrument_frame(InstrumentationFrame.to_instrument(program, RDMA))
 
 
 LOOP = """node A { one = 1 }
@@ -192,10 +192,14 @@ thread K on G { reg r
 """
 
 
-@pytest.mark.parametrize("said", [("", "loop { put G.d = one }"), ("[*]", "put G.d = one")])
-def test_programs_with_loops_or_copies_are_not_decided(said: tuple[str, str]) -> None:
-    outcome = decide(load_program(LOOP % said, "t"), CheckOptions())
-    assert outcome.verdict is Verdict.UNKNOWN and "with memory behind a card" in outcome.reason
+def test_any_number_of_copies_is_not_decided() -> None:
+    outcome = decide(load_program(LOOP % ("[*]", "put G.d = one"), "t"), CheckOptions())
+    assert outcome.verdict is Verdict.UNKNOWN and "any number of threads with memory behind a card" in outcome.reason
+
+
+def test_loops_are_decided() -> None:
+    outcome = decide(load_program(LOOP % ("", "loop { put G.d = one }"), "t"), CheckOptions())
+    assert outcome.verdict is Verdict.NOT_ROBUST
 
 
 def test_all_memory_beside_its_card() -> None:
