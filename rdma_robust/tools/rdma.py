@@ -71,6 +71,7 @@ A guarantee is a cell of the order table that is kept, `nrW nrW` for two puts, a
 such as that completions give order. Each set is told with the lines that its guarantees order and with what may happen
 without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out;
 --order asks about the guarantees of one order: on which of them a program relies there.
+--format md and csv write a matrix, programs against tables.
 A line `needs nrW nrW, completions order` says that these are enough (`needs nothing`: none is); --expect compares.
 
 \b
@@ -85,6 +86,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
 Examples
   rdma-robust needs ring.rdma
   rdma-robust needs litmus/ --format json -o needs.json
+  rdma-robust needs protocols/ -o matrix.md
   rdma-robust needs protocols/ --expect --format sarif -o needs.sarif
 """
 

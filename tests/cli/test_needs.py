@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from referencing import Registry
 
 from rdma_robust.analyses.needs.minimal_sets import MinimalSets, minimal_sets
 from rdma_robust.language.load import load_program
@@ -19,6 +20,11 @@ from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
+
+SCHEMAS = {
+    name: json.loads((ROOT / f"rdma_robust/schema/{name}.schema.json").read_text()) for name in ("needs", "report", "check")
+}
+REGISTRY: Registry = Registry().with_contents([(each["$id"], each) for each in SCHEMAS.values()])
 
 HEAD = """\
 node A { a, b }
@@ -81,7 +87,7 @@ def test_text_json_and_exit_codes(cli: Cli, tmp_path: Path) -> None:
     done = cli("needs", "p.rdma", "n.rdma", "--format", "json", "-o", "out.json")
     assert done.returncode == 1
     report = json.loads((tmp_path / "out.json").read_text())
-    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text())).validate(report)
+    Draft202012Validator(SCHEMAS["needs"]).validate(report)
     first, second = report["results"]
     assert [[each["name"] for each in some["guarantees"]] for some in first["sets"]] == [["completions order"], ["nrW nrW"]]
     assert first["sets"][1]["guarantees"][0]["lines"] == [[5, 5]]
@@ -97,7 +103,7 @@ def test_needs_lines_are_compared(cli: Cli, tmp_path: Path) -> None:
     done = cli("needs", "two.rdma", "--expect", "--format", "json")
     assert done.returncode == 0
     report = json.loads(done.stdout)
-    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text())).validate(report)
+    Draft202012Validator(SCHEMAS["needs"]).validate(report)
     assert [claim["enough"] for claim in report["results"][0]["claims"]] == [True, True]
     done = cli("needs", "less.rdma", "two.rdma", "--expect", "--format", "concise")
     assert done.returncode == 1
@@ -139,15 +145,41 @@ def test_no_table_of_the_package_keeps_more_than_all_guarantees() -> None:
     assert all(keeps_all_of(strongest, told_order(table)) for table in plain)
 
 
+def test_a_folder_is_a_matrix_of_programs_and_tables(cli: Cli, tmp_path: Path) -> None:
+    """Also beside the verdicts of `report`, where a `needs` line that is not enough counts with --expect only."""
+    flag, polled = (f"{HEAD}thread T on A {{ {text} }}\n{READS}" for text, _, _ in list(PROGRAMS.values())[:2])
+    (tmp_path / "flag.rdma").write_text(f"{flag}needs nothing\n")
+    (tmp_path / "polled.rdma").write_text(polled)
+    (tmp_path / "wrong.rdma").write_text("node")
+    head, rule, *rows = cli("needs", "flag.rdma", "polled.rdma", "wrong.rdma", "--format", "md").stdout.splitlines()[4:]
+    columns = [each.strip() for each in head.split("|")[1:-1]]
+    assert columns == ["program", "needs", *SHIPPED, "note"] and rule.count("---") == len(columns)
+    cells = [dict(zip(columns, (each.strip() for each in row.split("|")[1:-1]), strict=True)) for row in rows[:3]]
+    assert [each["needs"] for each in cells] == [r"\{nrW nrW\}", r"\{completions order\} or \{nrW nrW\}", r"\-"]
+    assert [each["ooo-dp"] for each in cells] == ["nrW nrW", "yes", "?"]
+    assert cells[0]["default"] == "yes" and "is NOT enough" in cells[0]["note"]
+    assert cli("needs", "flag.rdma", "polled.rdma", "-o", "m.csv").returncode == 0
+    assert (tmp_path / "m.csv").read_text().splitlines()[1].startswith("flag.rdma,{nrW nrW},yes,nrW nrW,")
+
+    run = ("report", "flag.rdma", "polled.rdma", "--no-cache", "--repair", "0", "--claims", "0")
+    assert cli(*run, "--needs", "9", "-o", "r.json").returncode == 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [each["file"] for each in report["needs"]] == ["flag.rdma", "polled.rdma"]
+    Draft202012Validator(SCHEMAS["report"], registry=REGISTRY).validate(report)
+    assert cli(*run, "--needs", "9", "--expect", "-o", "r.html").returncode == 1
+    page = (tmp_path / "r.html").read_text()
+    assert "completions order (line 4 before line 4)" in page and "is NOT enough" in page
+    assert cli(*run, "-o", "r.json").returncode == 0 and "needs" not in json.loads((tmp_path / "r.json").read_text())
+
+
 def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Path) -> None:
     body, others, _ = PROGRAMS["put data; poll; put flag"]
     (tmp_path / "p.rdma").write_text(f"needs nrW nrW\n{HEAD}thread T on A {{\n  {body}\n}}\n{others}")
-    schema = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text()))
     wanted = {"multipath": [["completions order"]], "fi(RMA_WAW)": [["nrW nrW"]], "srd": []}
     for order, sets in wanted.items():
         done = cli("needs", "p.rdma", "--order", order, "--format", "json")
         report = json.loads(done.stdout)
-        schema.validate(report)
+        Draft202012Validator(SCHEMAS["needs"]).validate(report)
         found = report["results"][0]
         assert [[each["name"] for each in some["guarantees"]] for some in found["sets"]] == sets, order
         assert done.returncode == (0 if sets else 1) and not found["claims"]

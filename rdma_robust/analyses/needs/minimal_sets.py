@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
@@ -34,9 +33,6 @@ from rdma_robust.text import count
 
 Decide = Callable[[Model], Outcome]
 Names = frozenset[str]
-
-MOST_CHECKS: Final = 50
-"""Decisions at most, if nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +63,7 @@ class MinimalSets:
         return next((each for each in self.breaches if each.forbidden_by & given == {guarantee}), None)
 
 
-def minimal_sets(
-    program: Program, model: Model, decide: Decide, most: int = MOST_CHECKS, within: str | None = None
-) -> MinimalSets:
+def minimal_sets(program: Program, model: Model, decide: Decide, most: int, within: str | None = None) -> MinimalSets:
     """Return the minimal sets of guarantees under which `program` is robust on the hardware of `model`, whatever its order;
     of those that the order `within` gives, if there is one.
 

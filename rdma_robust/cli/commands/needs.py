@@ -9,11 +9,11 @@ import typer
 
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
-from rdma_robust.cli.options.formats import VERDICT_FORMATS
+from rdma_robust.cli.options.formats import NEEDS_FORMATS
 from rdma_robust.cli.options.option_sets import DecisionOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.questions.needs_question import NEEDS, NeedsAsking
+from rdma_robust.questions.needs_question import MOST_CHECKS, NEEDS, NeedsAsking
 
 MOST: Final = 1000
 MaxChecks = Annotated[int, typer.Option("--max-checks", min=2, max=MOST, help="Decisions at most for a program.")]
@@ -37,17 +37,17 @@ def needs_command(
     context: typer.Context,
     files: arguments.Files,
     *,
-    max_checks: MaxChecks = 50,
+    max_checks: MaxChecks = MOST_CHECKS,
     expect: NeedsExpect = False,
     order: Within = None,
     deciding: DecisionOptions,
-    format_: arguments.VerdictsFormat = None,
+    format_: arguments.NeedsFormat = None,
     output: arguments.OutputFile = None,
     quiet: arguments.Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
     items = deciding.items(files)
-    form = report_form(output, format_, VERDICT_FORMATS, items)
+    form = report_form(output, format_, NEEDS_FORMATS, items)
     if expect and order is not None:
         raise UsageError("--expect and --order exclude one another: `needs` lines are about all guarantees that there are")
     asking = NeedsAsking(deciding.check_options(items), max_checks, expect, within=order)
