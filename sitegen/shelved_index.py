@@ -198,6 +198,7 @@ RNR: Final = Folder(
     (
         ("Receives", "posted when there is something to come", r"exchange|receive-"),
         ("Sources", "used again behind a message that waits", r"source-|told-"),
+        ("Several words", "of a message that waits as a whole", r"words-"),
     ),
     ("hardware", hardware),
 )
