@@ -114,7 +114,7 @@ class Difference:
         return frozenset(self.what.split()) & {*TYPES, MESSAGE}
 
 
-RULES: Final[Mapping[str, str]] = {
+RULE_FIELDS: Final[Mapping[str, str]] = {
     "completions-order": "behind_polls",
     "completion-tells": "tells",
     "receive-covers": "receives",
@@ -124,7 +124,7 @@ RULES: Final[Mapping[str, str]] = {
 """The rules of tables that are about all cells, and the field of a table that has each."""
 
 
-def differences(one: str, other: str) -> Iterator[Difference]:
+def table_differences(one: str, other: str) -> Iterator[Difference]:
     """Yield what two orders do not say alike: cells by rows, those of messages, reads that push writes, and rules."""
     first, second = order_table(one), order_table(other)
 
@@ -146,7 +146,7 @@ def differences(one: str, other: str) -> Iterator[Difference]:
             made = with_written(first, first.written, first.pushes ^ {(read, write)})
             said = ("yes", "no") if (read, write) in first.pushes else ("no", "yes")
             yield Difference(f"{read} pushes {write}", *said, changed(made, f"{read} pushes {write}"))
-    for rule, field in RULES.items():
+    for rule, field in RULE_FIELDS.items():
         if getattr(first, field) != getattr(second, field):
             made = with_written(replace(first, **{field: getattr(second, field)}), first.written, first.pushes)
             said = (rule_said(rule, first), rule_said(rule, second))
@@ -160,4 +160,4 @@ def rule_said(rule: str, table: OrderTable) -> str:
             return f"as {table.behind_polls}" if table.behind_polls else "false"
         case "atomics-of-a-word":
             return "program order" if table.by_word else "table"
-    return str(getattr(table, RULES[rule]))
+    return str(getattr(table, RULE_FIELDS[rule]))

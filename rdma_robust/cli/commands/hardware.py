@@ -59,7 +59,7 @@ def run_hardware(
     action: str, orders: tuple[str, ...], within: tuple[int, float | None], form: str, path: str | None
 ) -> Exit:
     """Write what was asked of tables; return the exit code. Raises UsageError, BrokenPipeError."""
-    from rdma_robust.analyses.synthesis.tables_apart import tables_apart  # noqa: PLC0415 - few ask for it
+    from rdma_robust.analyses.hardware.tables_apart import tables_apart  # noqa: PLC0415 - few ask for it
     from rdma_robust.reports.analyses import hardware_report as report  # noqa: PLC0415
 
     found = list(tables_apart(orders[0], orders[1], *within)) if action == "compare" else None

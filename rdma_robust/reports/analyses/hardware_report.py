@@ -5,15 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from rdma_robust.analyses.synthesis.tables_apart import ToldApart
+from rdma_robust.analyses.hardware.tables_apart import ToldApart
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_changes import (
-    RULES,
+    RULE_FIELDS,
     Difference,
-    differences,
     rule_said,
     stronger_with_facts,
     weaker_with_facts,
@@ -62,7 +61,7 @@ def matrix(table: OrderTable) -> list[str]:
 def rules_said(table: OrderTable) -> dict[str, str]:
     """Return what a table says of each rule, in words."""
     pushes = ", ".join(f"{read} {write}" for read, write in sorted(table.pushes)) or "none"
-    return {"reads-push-writes": pushes, **{rule: rule_said(rule, table) for rule in RULES}}
+    return {"reads-push-writes": pushes, **{rule: rule_said(rule, table) for rule in RULE_FIELDS}}
 
 
 def decided_by(order: str) -> list[str]:
@@ -84,7 +83,7 @@ def decided_by(order: str) -> list[str]:
 
 def cells_that_differ(one: str, two: str) -> list[str]:
     """Return the cells and rules in which two orders differ, with what each says."""
-    return [_differs(each) for each in differences(one, two)]
+    return [_differs(each) for each in table_differences(one, two)]
 
 
 def _differs(difference: Difference) -> str:

@@ -16,7 +16,7 @@ from rdma_robust.analyses.synthesis.program_shapes import STATEMENTS
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_changes import Difference, differences
+from rdma_robust.orders.order_changes import Difference, table_differences
 from rdma_robust.orders.order_record import MESSAGE
 
 _MADE_BY: Final[Mapping[str, tuple[str, ...]]] = {
@@ -57,7 +57,7 @@ def tables_apart(
 
     The seconds are those of all together; each difference has an equal share of what is left.
     """
-    found = list(differences(one, other))
+    found = list(table_differences(one, other))
     until = None if seconds is None else time.monotonic() + seconds
     for number, difference in enumerate(found):
         share = None if until is None else max(0.0, until - time.monotonic()) / (len(found) - number)
