@@ -172,8 +172,8 @@ GUARANTEES: Final = Folder(
     "Small protocols with `needs` lines: the guarantees of a network that are enough for each.",
     (
         ("Notifications", "something behind data tells of it", r"flag-|counter-|told-"),
-        ("Locks", "data behind a lock", r"data-"),
-        ("Reads", "a flag is read, and data", r"two-|read-"),
+        ("Locks and counters", "data behind a lock, a counter behind another one", r"data-|two-counters|entry-"),
+        ("Reads", "a flag or a version is read, and data", r"two-reads|read-|version-"),
     ),
     ("hardware", hardware),
     decided="`rdma-robust needs litmus/guarantees --expect` compares them.",
@@ -198,6 +198,7 @@ RNR: Final = Folder(
     (
         ("Receives", "posted when there is something to come", r"exchange|receive-"),
         ("Sources", "used again behind a message that waits", r"source-|told-"),
+        ("Several words", "of a message that waits as a whole", r"words-"),
     ),
     ("hardware", hardware),
 )
@@ -207,8 +208,11 @@ TABLES: Final = Folder(
     "Hardware as its pages have it",
     "Programs under order tables of vendors and libraries, in pairs that two tables tell apart.",
     (
-        ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-"),
+        ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-|atomic-signal-"),
+        ("Messages", "data and messages, and which buffer one takes", r"message-|told-by-|buffers-"),
         ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
+        ("Locks and counters", "atomics, and what is behind them", r"lock-|two-counters-"),
+        ("Reads", "what is read together, or before something is written", r"two-reads-|version-|slot-|entry-"),
     ),
     ("hardware", hardware),
     comment="what it is and who says so",

@@ -90,7 +90,7 @@ class PartsRun:
             if listed:
                 done.append((part.rank, part.section(found), f"; {hits:,} from the cache" if hits else ""))
         done.sort(key=lambda each: each[0])
-        sections = [section for _, section, _ in done]
+        sections = [*report.sections, *(section for _, section, _ in done)]
         return replace(report, sections=sections), [f"{section.line}{cached}" for _, section, cached in done]
 
     def _answers(self, part: AnyPart, asking: Any, items: Sequence[Source]) -> tuple[list[Answer[Any]], Exit | None]:

@@ -99,6 +99,10 @@ class View(ABC, Generic[R]):
         """Return the tests of a report for tools of continuous integration, by their suites."""
         raise NotImplementedError
 
+    def written(self, section: Section[Any, R], form: str) -> str | None:  # noqa: ARG002 - few questions have such forms
+        """Return the whole report in a form that only this question has, None for a form of which there are lines only."""
+        return None
+
     def more(self, section: Section[Any, R]) -> Mapping[str, object]:  # noqa: ARG002 - most reports have none
         """Return further members of a JSON report."""
         return {}

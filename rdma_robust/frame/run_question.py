@@ -141,6 +141,8 @@ class _Report(Generic[A, R]):
 
         if run.form in SECTION_WRITERS:
             self.out.line(SECTION_WRITERS[run.form](section).rstrip("\n"))
+        elif (written := self.view.written(section, run.form)) is not None:
+            self.out.line(written.rstrip("\r\n"))
         if counts.interrupted:
             warn(f"interrupted: {counts.done} of {counts.requested} {counts.noun}s done")
 

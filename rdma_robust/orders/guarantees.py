@@ -20,8 +20,8 @@ WEAKEST: Final = "none"
 COMPLETIONS: Final = "completions order"
 RECEIVES: Final = "receive covers earlier"
 
-MORE_KEPT: Final[Mapping[tuple[str, str], str]] = {("nrR", "nrR"): "qp", ("nrR", "naR"): "qp", ("nrR", "naW"): "qp"}
-"""What some networks keep and `order default` does not: the reads of two gets, and of a get and an atomic."""
+MORE_KEPT: Final = {("nrR", later): "qp" for later in ("nrR", "nrW", "naR", "naW")}
+"""What some networks keep and `order default` does not: the read of a get before what comes after it at the other side."""
 
 
 @dataclass(frozen=True, slots=True)

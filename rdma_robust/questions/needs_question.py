@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.frame.answer import Answer, Failure
-from rdma_robust.frame.question import Question
+from rdma_robust.frame.formats.report_section import ReportSection
+from rdma_robust.frame.question import Question, Section
+from rdma_robust.frame.report_part import ReportAsking, ReportPart
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
@@ -18,20 +20,28 @@ if TYPE_CHECKING:
     from rdma_robust.reports.analyses.needs_report import NeedsRecord, NeedsView
 
 
+MOST_CHECKS: Final = 50
+"""Decisions at most for a program, if nothing else is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class NeedsAsking:
-    """How programs are decided under each order, and how many decisions there may be."""
+    """How programs are decided under each order, and how many decisions there may be; with an order `within` of which
+    guarantees a program relies on. `beside` verdicts only `needs` lines that are not enough count, if lines are compared."""
 
     options: CheckOptions
     most: int
     expect: bool = False
     explain: bool = True
+    within: str | None = None
+    beside: bool = False
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         names = ("recv_depth", "await_loops", "define", "timeout", "max_states", "memory")
         found: dict[str, object] = {name: getattr(self.options, name) for name in names}
-        return found | {"define": list(self.options.define), "max_checks": self.most, "expect": self.expect}
+        found |= {"define": list(self.options.define), "max_checks": self.most, "expect": self.expect}
+        return found | ({} if self.within is None else {"order": self.within})
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
@@ -63,9 +73,12 @@ def _answer(
         replace(program.hardware.model, order="default", ordered_reads=False),
         lambda model: decide(program, replace(options, hardware=model), progress, limits=limits),
         asking.most,
+        asking.within,
     )
     messages = warning_texts(program.warnings, source.name, text)
-    return Answer(replace(needs_record(program, found, time.monotonic() - started), file=source.name), messages)
+    return Answer(
+        replace(needs_record(program, found, time.monotonic() - started, asking.within), file=source.name), messages
+    )
 
 
 def _unanswered(failure: Failure, _: NeedsAsking) -> NeedsRecord:
@@ -83,3 +96,23 @@ def _view(asking: NeedsAsking) -> NeedsView:
 NEEDS: Final[Question[NeedsAsking, NeedsRecord]] = Question(
     "needs", ("rdma-robust/needs", 1), "program", _answer, _unanswered, _view, load_needs
 )
+
+
+@dataclass(frozen=True)
+class NeedsPart(ReportPart[NeedsAsking, Any]):
+    """The programs that share memory; what is wrong with one is told by its verdict."""
+
+    def asking(self, how: ReportAsking) -> NeedsAsking:
+        options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define)
+        return NeedsAsking(options, MOST_CHECKS, how.expect, beside=True)
+
+    def section(self, found: Section[NeedsAsking, Any]) -> ReportSection:
+        from rdma_robust.reports.batch.needs_rows import needs_section  # noqa: PLC0415 - only where it is wanted
+
+        return needs_section(found)
+
+    def is_said(self, record: Any) -> bool:  # noqa: ARG002
+        return False
+
+
+NEEDS_PART: Final = NeedsPart(NEEDS, ("",), 5)

@@ -25,6 +25,7 @@ from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
 from rdma_robust.robustness.searched_orders import ARGUED, has_atomics, has_messages, not_searched
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
+from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.linearise import trace_of_order
 
 Decide = Callable[[Program, Model], Outcome]
@@ -78,7 +79,7 @@ def is_open(program: Program, model: Model) -> bool:
 
 
 def _any_receive(program: Program, model: Model) -> bool:
-    return order_table(model.order).matching == "any" and has_messages(program)
+    return order_table(model.order).matching == "any" and has_choice_of_buffers(program)
 
 
 def decided_both_ways(program: Program, model: Model, decide: Decide) -> Outcome:

@@ -38,7 +38,8 @@ class EventEdge:
 
     The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the second.
     `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
-    naR alone, behind which the thread does not go on (:mod:`remote_atomics`).
+    naR alone, behind which the thread does not go on (:mod:`remote_atomics`). The card has read its `operands` before: each
+    by an nlR with its number as `operand`, and what it was is `value_of` that number here.
 
     A BAR is one vertex with those of the other threads of the barrier, `members`.
 
@@ -66,6 +67,8 @@ class EventEdge:
     also: EventType | None = None
     rmw: tuple[Expr, Expr] | None = None
     stops: bool = False
+    operand: int | None = None
+    operands: tuple[Cell, ...] = ()
     section: tuple[EdgeTouch, ...] = ()
     members: tuple[int, ...] = ()
     fills: bool = False

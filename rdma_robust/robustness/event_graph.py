@@ -119,19 +119,23 @@ def _split(
     assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in step.assigns)
     own = substitute(step.guard, rename)
     remote = remote_of(step.op)
-    for case in cases_of(step.op, model):
+    cases = cases_of(step.op, model)
+    taken = _operands(bare, cases[0].acts, replace(bare, guard=own, remote=remote), fresh)
+    yield from taken
+    for case in cases:
         guard = own if case.when == TRUE else conj(substitute(case.when, rename), own)
-        if not case.acts:
+        acts = case.acts[len(taken) :]
+        if not acts:
             yield replace(bare, guard=guard, assigns=assigns)
-        at_once, when_read = (guard, TRUE) if not case.acts or case.acts[0].reads else _of_value(guard)
-        reading = next((number for number, act in enumerate(case.acts, 1) if act.reads), len(case.acts) + 1)
-        source = bare.source
-        for number, act in enumerate(case.acts, 1):
+        at_once, when_read = (guard, TRUE) if not acts or acts[0].reads else _of_value(guard)
+        reading = next((number for number, act in enumerate(acts, 1) if act.reads), len(acts) + 1)
+        source = taken[-1].target if taken else bare.source
+        for number, act in enumerate(acts, 1):
             if act.type is EventType.NAW:
                 continue
-            also = next((later for later in case.acts if later.type is EventType.NAW), None)
+            also = next((later for later in acts if later.type is EventType.NAW), None)
             wrote = also if act.type is EventType.NAR and also is not None else act
-            more = number < len(case.acts) and case.acts[number:] != (also,)
+            more = number < len(acts) and acts[number:] != (also,)
             target = next(fresh) if more else bare.target
             edge = EventEdge(
                 bare.thread,
@@ -142,7 +146,7 @@ def _split(
                 () if more else assigns,
                 step,
                 remote=remote,
-                carries=any(_takes_value(later) for later in case.acts[number:] if later is not also),
+                carries=any(_takes_value(later) for later in acts[number:] if later is not also),
                 completes=wrote.completes,
                 completing=wrote.completing,
                 peer=act.peer,
@@ -151,12 +155,24 @@ def _split(
                 members=tuple(i for i, each in enumerate(program.threads) if each.name in act.members),
                 also=wrote.type if wrote is not act else None,
                 rmw=_rmw(step.op, rename) if act.reads else None,
+                operands=tuple(read.cell for read in taken if read.cell is not None) if act.reads else (),
                 fills=act.fills,
             )
             for each in _placements(program, bare.thread, act, named_lane(step.op)):
                 written = _written(wrote if edge.also else each, rename)
                 yield replace(edge, cell=None if each is act and act.message else each.cell, written=written)
             source = target
+
+
+def _operands(bare: EventEdge, acts: Iterable[Act], first: EventEdge, fresh: Iterator[int]) -> list[EventEdge]:
+    """Return the edges by which the card reads the operands of an operation, of all its cases together."""
+    found: list[EventEdge] = []
+    for number, act in enumerate(act for act in acts if act.operand):
+        guard = TRUE if found else _of_value(first.guard)[0]
+        source = found[-1].target if found else bare.source
+        read = replace(first, source=source, target=next(fresh), type=act.type, guard=guard, cell=act.cell, operand=number)
+        found.append(read)
+    return found
 
 
 def _section(bare: EventEdge, op: Section, rename: dict[str, Name], model: Model) -> EventEdge:
@@ -192,7 +208,7 @@ def _of_value(guard: Expr) -> tuple[Expr, Expr]:
     if isinstance(guard, Binary) and guard.op == "&&":
         halves = _of_value(guard.left), _of_value(guard.right)
         return conj(*(early for early, _ in halves)), conj(*(late for _, late in halves))
-    return (TRUE, guard) if VALUE.name in names(guard) else (guard, TRUE)
+    return (TRUE, guard) if any(map(is_value, names(guard))) else (guard, TRUE)
 
 
 def _takes_value(act: Act) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.errors import UsageError
-from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, names, substitute, value_of
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, Name, conj, constants, is_value, names, substitute, value_of
 from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
@@ -161,7 +161,13 @@ class InstrumentationFrame:
         if edge.section:
             read = (touch for touch in edge.section if touch.cell is not None)
             return {value_of(t.number).name: self.memory(t.cell, copy) for t in read if t.cell is not None}
-        return {} if edge.cell is None else {VALUE.name: self.memory(edge.cell, copy)}
+        taken = {value_of(k).name: self._operand(edge, k) for k in range(len(edge.operands))}
+        return taken if edge.cell is None else {VALUE.name: self.memory(edge.cell, copy), **taken}
+
+    def _operand(self, edge: EventEdge, number: int) -> Expr:
+        """What the card has read of an operand of the edge's operation."""
+        cell = edge.operands[number]
+        return Name(self.operand(edge.thread, number)) if self.bit(cell) else Const(cell.init)
 
     def memory(self, cell: Cell, copy: str = "") -> Expr:
         """The value of a cell (in the memory copy of that name)."""
@@ -225,8 +231,24 @@ class InstrumentationFrame:
         """The value between the two events of a put or get."""
         return f"carried[{self.graphs[thread].name}]"
 
+    def operand(self, thread: int, number: int) -> str:
+        """The value of an operand between its read and that of the word of the atomic."""
+        return f"operand{number}[{self.graphs[thread].name}]"
+
     def carriers(self) -> tuple[int, ...]:
         return tuple(t for t, g in enumerate(self.graphs) if any(e.carries for e in g.edges))
+
+    @cached_property
+    def taking_operands(self) -> tuple[int, ...]:
+        """The threads with operands of atomics in memory that others can change."""
+        taken = {e.thread for g in self.graphs for e in g.edges if e.operand is not None and self.bit(e.cell)}
+        return tuple(sorted(taken))
+
+    def in_flight(self) -> tuple[str, ...]:
+        """The variables for what is on its way from one word to another."""
+        edges = (e for g in self.graphs for e in g.edges if e.operand is not None and self.bit(e.cell))
+        operands = dict.fromkeys(self.operand(e.thread, e.operand or 0) for e in edges)
+        return (*map(self.carried, self.carriers()), *operands)
 
     def unpolled(self, qp: QueuePair) -> str:
         """Counter: completions not yet polled."""
@@ -303,12 +325,15 @@ def edge_effect(
     updates = [(r, substitute(e, value)) for r, e in edge.assigns]
     if edge.carries and edge_reads(edge):
         updates.append((frame.carried(edge.thread), value[VALUE.name]))
+    if edge.operand is not None and frame.bit(edge.cell):
+        updates.append((frame.operand(edge.thread, edge.operand), value[VALUE.name]))
+    updates += [(frame.operand(edge.thread, k), Const(0)) for k, cell in enumerate(edge.operands) if frame.bit(cell)]
     if edge.section:
         updates += [(f"{t.cell}{copy}", substitute(t.written, value)) for t in edge.section if t.written is not None]
     elif writes(edge):
         taken = stores_carried(edge)
         stored = edge.written or VALUE
-        if taken or (edge.written is not None and VALUE.name in names(edge.written)):
+        if taken or (edge.written is not None and any(map(is_value, names(edge.written)))):
             stored = substitute(stored, {VALUE.name: Name(frame.carried(edge.thread))} if taken else value)
         updates.append((f"{edge.cell}{copy}", stored))
         if taken and not edge.carries:

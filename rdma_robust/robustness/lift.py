@@ -217,8 +217,18 @@ class _Replay:
         """What a remote read-modify-write that has read this writes, None if it does not."""
         rmw = self.edges[number].rmw
         assert rmw is not None
-        env = {**self._registers_before(number), VALUE.name: read}
+        env = {**self._registers_before(number), **self._operands_of(number), VALUE.name: read}
         return evaluate(rmw[1], env) if evaluate(rmw[0], env) else None
+
+    def _operands_of(self, number: int) -> dict[str, int]:
+        """What the card has read of the operands of a remote read-modify-write. Raises InternalError if one is to come."""
+        taken = len(self.edges[number].operands)
+        mine = self.threads[self.edges[number].thread].edges
+        at = mine.index(number)
+        found = {value_of(k).name: self.done.get((i, 0)) for k, i in enumerate(mine[at - taken : at])}
+        if any(event is None for event in found.values()):
+            raise InternalError("the witness has an atomic before the read of its operand")
+        return {name: event.read or 0 for name, event in found.items() if event is not None}
 
     def _writes_next(self, number: int, kind: EventType, read: int | None) -> bool:
         """Whether the event is the naR of a remote read-modify-write that goes on with its naW."""

@@ -17,6 +17,9 @@ ALPHA_VALUE = "alpha_value"
 POISON_CARRIED = "poison_carried"
 """The set of threads that carry a value which depends on the pivot."""
 
+POISON_TAKEN = "poison_taken"
+"""The set of threads with an operand that depends on the pivot, behind its read."""
+
 WORD: Final = 60
 """Marks in one variable: the search kernel packs numbers of up to 62 bits."""
 

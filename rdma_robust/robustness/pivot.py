@@ -55,7 +55,15 @@ from rdma_robust.robustness.frame import (
     stores_carried,
     writes,
 )
-from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, AccessMemory, copy_bit, marked_if
+from rdma_robust.robustness.marks import (
+    ALPHA_VALUE,
+    POISON_CARRIED,
+    POISON_TAKEN,
+    AccessMemory,
+    copy_bit,
+    marked_if,
+    union,
+)
 from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, every_start
 from rdma_robust.robustness.receiving import CLOSED, ReceiveRules
@@ -134,12 +142,13 @@ class PivotInstrumentation:
         variables = (
             *((str(c), c.init) for c in frame.cells),
             *frame.registers(),
-            *((frame.carried(t), 0) for t in frame.carriers()),
+            *((name, 0) for name in frame.in_flight()),
             *(*frame.messages.variables(), *frame.barriers.variables()),
             (CLASS, 0),
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
             *((name, 0) for name in dict((*self.buffers.variables(), *self.atomics.variables()))),
+            *((name, 0) for name in dict(self._taken())),
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(ProcessGraph(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
@@ -150,7 +159,7 @@ class PivotInstrumentation:
             **({CLOSED: 2} if self.receiving.by_message else {}),
             **dict(self.rules.sizes()),
             **dict(frame.barriers.sizes()),
-            **dict((*self.buffers.variables(), *self.atomics.variables())),
+            **dict((*self.buffers.variables(), *self.atomics.variables(), *self._taken())),
         }
         return CounterProgram(
             frame.program.name,
@@ -164,6 +173,10 @@ class PivotInstrumentation:
             tuple(sizes.items()),
         )
 
+    def _taken(self) -> tuple[tuple[str, int], ...]:
+        """The mark of operands that depend on the pivot, where there are operands, and how many bits it has."""
+        return ((POISON_TAKEN, len(self.frame.graphs)),) if self.frame.taking_operands else ()
+
     def dead_ends(self, cycles: CriticalCycles) -> DeadEnds:
         """The test for states from which no target can be reached, in the variables of this instrumentation."""
         return dead_ends(cycles, self.classes.tried, self.rules, self.seen, self.buffers, closed=CLOSED, frozen=ALPHA_VALUE)
@@ -172,7 +185,7 @@ class PivotInstrumentation:
     def of_program(self) -> tuple[str, ...]:
         """The variables of the program itself: cells, registers, and what is on its way from one to another cell."""
         frame = self.frame
-        return (*map(str, frame.cells), *(r for r, _ in frame.registers()), *map(frame.carried, frame.carriers()))
+        return (*map(str, frame.cells), *(r for r, _ in frame.registers()), *frame.in_flight())
 
     def _command(self, edge: EventEdge) -> Command[EventLabel]:
         return Command(edge.source, edge.target, self._body(edge), self._footprint(edge))
@@ -353,12 +366,24 @@ class PivotInstrumentation:
             return []
         me = 1 << edge.thread
         cell = list(self.seen.poison.parts(bits))
+        if edge.operand is not None:
+            return [(POISON_TAKEN, union(Name(POISON_TAKEN), marked_if(has_bit(name, part), me))) for name, part in cell]
         if edge_reads(edge):
-            return [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell if edge.carries]
+            carried = [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell if edge.carries]
+            return [*carried, *self._poisoned_by_operands(edge, me, cell)]
         if stores_carried(edge):
             cleared = [] if edge.carries else [(POISON_CARRIED, Binary("&~", Name(POISON_CARRIED), Const(me)))]
             return [*cleared, *((n, copy_bit(POISON_CARRIED, me, n, part)) for n, part in cell)]
         return [(name, Binary("&~", Name(name), Const(part))) for name, part in cell if writes(edge)]
+
+    def _poisoned_by_operands(self, edge: EventEdge, me: int, cell: list[tuple[str, int]]) -> list[tuple[str, Expr]]:
+        """How what an atomic of beta writes depends on a writing pivot by its operands (M7)."""
+        if not any(map(self.frame.bit, edge.operands)):
+            return []
+        written = cell if edge.writes else []
+        depends = has_bit(POISON_TAKEN, me)
+        spread = [(name, union(Name(name), marked_if(depends, part))) for name, part in written]
+        return [*spread, (POISON_TAKEN, Binary("&~", Name(POISON_TAKEN), Const(me)))]
 
     def _beta_poll(self, edge: EventEdge) -> Body[EventLabel]:
         """A poll goes to beta with its thread, or because no early completion is left for it."""
@@ -392,7 +417,7 @@ class PivotInstrumentation:
                 frame.messages.enabled(edge),
                 frame.barriers.enabled(edge),
                 allowed,
-                substitute(edge.possible, {VALUE.name: value}),
+                substitute(edge.possible, {**frame.values_for(edge), VALUE.name: value}),
             )
             found.append(Target(EventLabel(edge, 0, c), condition, c.thread, edge.source))
         return found

@@ -41,7 +41,7 @@ def sequential(frame: InstrumentationFrame, targets: tuple[PlainTarget, ...]) ->
     variables = (
         *((str(c), c.init) for c in frame.cells),
         *frame.registers(),
-        *((frame.carried(t), 0) for t in frame.carriers()),
+        *((name, 0) for name in frame.in_flight()),
     )
     queues = (*frame.messages.variables(), *frame.barriers.variables())
     processes = tuple(

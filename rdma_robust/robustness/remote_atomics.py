@@ -14,6 +14,7 @@ M4  The events of a thread may end between naR and naW: an edge that *stops* is 
     whole RMW may be the pivot as well.
 M5  If the naW of a torn one is tainted and its naR conflicts with m, or is of m's thread, the cycle is closed.
 M6  An access that conflicts with a writing pivot may go to beta although nothing forces it: an RMW may have to read m.
+M7  A poisoned operand in memory poisons the word of an RMW of beta that writes, and not its answer (:mod:`pivot`).
 
 Source: docs/theory.md, "Remote atomics".
 """

@@ -47,7 +47,8 @@ def pivots_to_try(
     """
     if prod(len(graph.points) for graph in frame.graphs) < large:
         reductions -= {"values", "dead", "permute"}
-    if frame.barriers.first:  # leaving is in the order of the threads, which exchanges of threads change
+    # Leaving a barrier is in the order of the threads, which exchanges change; what is on its way as an operand has no sort.
+    if frame.barriers.first or frame.taking_operands:
         reductions -= {"permute", "symmetry"}
     if frame.program.memories:  # what comes behind what is not named for exchanges
         reductions -= {"permute", "symmetry"}

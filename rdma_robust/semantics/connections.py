@@ -161,6 +161,20 @@ def buffers_for(receiver: Thread, sender: str, lane: str) -> tuple[Cell, ...]:
     return tuple(dict.fromkeys(cell for cell in (*posted, *received) if not cell.void))
 
 
+def has_choice_of_buffers(program: Program) -> bool:
+    """Return whether it makes a difference which posted receive a message takes: on a connection with receives of several
+    buffers. If all are of one, a message that takes a later receive does what it does with the earlier one."""
+    found: dict[Connection, set[Cell]] = {}
+    numbers = {thread.name: i for i, thread in enumerate(program.threads)}
+    for t, thread in enumerate(program.threads):
+        for sender, cell, lane in thread.posted:
+            found.setdefault((numbers[sender], t, lane), set()).add(cell)
+        for op in (step.op for _, _, step in steps(thread)):
+            if isinstance(op, Recv):
+                found.setdefault((numbers[op.sender], t, op.lane), set()).add(op.cell)
+    return any(len(buffers) > 1 for buffers in found.values())
+
+
 def _buffer(event: ConnectionEvent) -> Cell:
     if event.step is None or not isinstance(event.step.op, Recv):
         raise InternalError("a V without the step that makes it")

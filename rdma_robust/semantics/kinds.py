@@ -92,7 +92,7 @@ def _place(word: Cell | None) -> tuple[bool, str]:
 
 def asked_word(op: object) -> Cell | None:
     """Return the word that a request reads at the other side, None if it reads none."""
-    return next((act.reads[0] for act in acts_of(op) if act.reads and act.agent is Agent.NIC), None)
+    return next((act.reads[0] for act in acts_of(op) if act.reads and act.agent is Agent.NIC and not act.operand), None)
 
 
 def kinds_of(events: Sequence[Event]) -> list[Kind]:

@@ -134,10 +134,10 @@ _CARD_READS: Final = READ_TYPES - CPU_TYPES
 
 
 def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
-    """Return the types of a read and a write of one operation that the table does not keep in order in general: of such a
-    pair it has to be known that both are of one operation. The naR and naW of one are looked at together in any case."""
-    writes = ((read, write) for read, write in TOGETHER if write in NIC_WRITE_TYPES)
-    found = frozenset((read, write) for read, write in writes if oppo_scope(read, write, model) == "-")
+    """Return the types of a read of one operation, and of the event that it carries a value to, that the table does not keep
+    in order in general: of such a pair it has to be known that both are of one operation. The naR and naW of one are looked
+    at together in any case."""
+    found = frozenset((read, later) for read, later in TOGETHER if oppo_scope(read, later, model) == "-")
     return found - {(EventType.NAR, EventType.NAW)}
 
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Final
 
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import ImmPut, Program, Send
 from rdma_robust.semantics.axioms import rb, sc
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.vertices import of_threads, steps_of
 from rdma_robust.semantics.waits import messages_wait
 
@@ -97,9 +97,27 @@ class _Runs:
         return found
 
     @cached_property
+    def message(self) -> dict[int, int]:
+        """For each event of a message, reads of its words among them, the number of its first event."""
+        found: dict[int, int] = {}
+        for mine in self.threads:
+            first = None
+            for e in mine:
+                op = None if e.step is None else e.step.op
+                if isinstance(op, Send | ImmPut):
+                    first = e if first is None else first
+                    found[e.index] = first.index
+                    ends = e.type is EventType.NRW and e.peer is not None and not op.goes_on
+                    first = None if ends else first
+        return found
+
+    @cached_property
     def receive(self) -> dict[int, int]:
-        """The V of every message that has one, as bits."""
-        return {message: 1 << receive for receive, message in self.trace.sm or ()}
+        """For each word of a message the V of all of its words, as bits: a message waits as a whole."""
+        whole: dict[int, int] = {}
+        for receive, word in self.trace.sm or ():
+            whole[self.message[word]] = whole.get(self.message[word], 0) | 1 << receive
+        return {word: whole[self.message[word]] for _, word in self.trace.sm or ()}
 
     def following(self, point: Point) -> list[Point]:
         return [after for t in range(len(self.threads)) for after in self._steps(point, t)]
@@ -141,17 +159,26 @@ class _Runs:
 
     def _ready(self, point: Point, t: int) -> list[Event]:
         """What has waited, is the first of its queue pair, and has a buffer now if it needs one."""
-        heads: dict[str | None, Event] = {}
-        for e in self._queue(point, t):
-            heads.setdefault(self._pair(e), e)
-        return [e for e in heads.values() if not self._must_wait(e, point[1])]
+        waited = self._queue(point, t)
+        first = [e for k, e in enumerate(waited) if not self._is_behind(e, waited[:k])]
+        return [e for e in first if not self._must_wait(e, point[1])]
+
+    def _is_behind(self, e: Event, waited: list[Event]) -> bool:
+        """Whether an event is held by what has waited on its queue pair, which is not only its own message, whose words are
+        read when that begins to wait."""
+        before = [each for each in waited if self._pair(each) == self._pair(e)]
+        along = e.type in READ_TYPES and e.index in self.message
+        return bool(before) and not (
+            along
+            and all(each.type is EventType.NRW and self.message.get(each.index) == self.message[e.index] for each in before)
+        )
 
     def _pair(self, e: Event) -> str | None:
         """The queue pair of an event, by what its thread calls it."""
         return e.remote
 
     def _held(self, point: Point, t: int, e: Event) -> bool:
-        return e.type not in CPU_TYPES and any(self._pair(e) == self._pair(each) for each in self._queue(point, t))
+        return e.type not in CPU_TYPES and self._is_behind(e, self._queue(point, t))
 
     def _must_wait(self, e: Event, done: int) -> bool:
         return bool(self.receive.get(e.index, 0) & ~done)

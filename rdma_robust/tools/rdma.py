@@ -33,6 +33,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  all robust (--expect: all as expected)       3  some unknown
   1  some not robust (--expect: a mismatch)       4  internal error
   2  usage, or an invalid program                 130  interrupted
+--expect is about `expect` lines; `needs` lines are compared by rdma-robust needs --expect.
 \b
 Examples
   rdma-robust check sb.rdma                 one program, explained
@@ -68,7 +69,9 @@ NEEDS_HELP = """Say what programs rely on: the minimal sets of guarantees of a n
 
 A guarantee is a cell of the order table that is kept, `nrW nrW` for two puts, a read that pushes writes out, or a rule,
 such as that completions give order. Each set is told with the lines that its guarantees order and with what may happen
-without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out.
+without one, then which order tables give one of the sets, and what others lack. The order of a `hardware` line is left out;
+--order asks about the guarantees of one order: on which of them a program relies there.
+--format md and csv write a matrix, programs against tables.
 A line `needs nrW nrW, completions order` says that these are enough (`needs nothing`: none is); --expect compares.
 
 \b
@@ -83,6 +86,7 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
 Examples
   rdma-robust needs ring.rdma
   rdma-robust needs litmus/ --format json -o needs.json
+  rdma-robust needs protocols/ -o matrix.md
   rdma-robust needs protocols/ --expect --format sarif -o needs.sarif
 """
 
@@ -194,6 +198,8 @@ insertion.
 With --goal safe no claim is violated under a memory model: under rdma by the same insertions at the same costs, else by the
 fewest `flush` (rma) or `mfence` statements (tso, pso), of cost 1 and once in loops; --sites and --from-full say among which.
 
+With --for the program is to be robust under several order tables, each of them: one change for all that it runs on.
+
 \b
 Exit codes
   0  repaired, or fine already (--remove-needless: done)      3  a limit came first
@@ -207,6 +213,7 @@ Examples
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
   rdma-robust repair --goal safe --model rma dekker.rdma
+  rdma-robust repair --for ooo-dp,srd,mine.toml flag.rdma
 """
 
 VERIFY_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.

@@ -133,7 +133,7 @@ def needs_agree(seed: int) -> int:
         oracle_robust(program, model)
     except SizeLimitError:
         return 0
-    found = minimal_sets(program, model, lambda other: decide(program, CheckOptions(hardware=other)))
+    found = minimal_sets(program, model, lambda other: decide(program, CheckOptions(hardware=other)), 50)
     if found.open:
         return 0
     tried = [frozenset(name for name in guarantees() if rng.random() < 0.6) for _ in range(2)]

@@ -7,15 +7,20 @@ paths, completions and runs side by side, which repair argues with, have no part
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
+from random import Random
 
 import pytest
 
 from rdma_robust.analyses.repair.plan import repair
-from rdma_robust.analyses.repair.repairs import Costs, Repair, RepairOptions
+from rdma_robust.analyses.repair.repairs import Barrier, Costs, Repair, RepairOptions
+from rdma_robust.analyses.repair.sites import inserted_on
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.outcome import Verdict
 from tests.conftest import ROOT
 from tests.support.naive_keeping import Behaviour, TooLarge, behaviour
@@ -48,38 +53,47 @@ def does(text: str) -> Behaviour | None:
         return None
 
 
-def cheaper(text: str, own: Behaviour, below: int) -> Iterator[Inserts]:
+def under_all(text: str, orders: Sequence[str]) -> Verdict:
+    """Return the verdict of a text, under each of some orders: the first that is not robust."""
+    found = (verdict(text, replace(LIMITS, order=order)) for order in orders or (None,))
+    return next((each for each in found if each is not Verdict.ROBUST), Verdict.ROBUST)
+
+
+def cheaper(text: str, own: Behaviour, below: int, orders: Sequence[str] = ()) -> Iterator[Inserts]:
     """Yield the sets that cost less and will do; nothing if there are too many to try."""
+    program = load_program(text, "random.rdma")
+    models = RepairOptions(orders=tuple(orders)).models(program.hardware.model)
+    more = inserted_on(models, program)
     prices = Prices(
         **{"poll": 2, "rfence": 2, "get": 3, "loop": 2, "mfence": 2 if "cpu tso" in text else None},
-        flush=5 if re.search(r"order \w+\b(?! *[AB])|relaxed|via", text) else None,
-        order=2 if re.search("order (none|accumulate)", text) else None,
+        flush=5 if Barrier.FLUSH in more else None,
+        order=2 if Barrier.ORDER in more else None,
     )
     tried = list(islice(sets(all_inserts(text, prices), below), MOST_SETS + 1))
     for some in tried if len(tried) <= MOST_SETS else ():
         made = patched(text, some)
-        if some and verdict(made, LIMITS) is Verdict.ROBUST:
+        if some and under_all(made, orders) is Verdict.ROBUST:
             found = does(made)
             if found is not None and found.keeps(own):
                 yield some
 
 
-def agrees(text: str, *, known: bool = True) -> Repair | None:
+def agrees(text: str, *, known: bool = True, orders: tuple[str, ...] = ()) -> Repair | None:
     """Assert that the answer for a program is right, and the cheapest where it is `known` to be that, or if no limit came
     first; None if that was not looked at."""
-    answer = repair(text, "random.rdma", RepairOptions(COSTS, timeout=4), LIMITS)
+    answer = repair(text, "random.rdma", RepairOptions(COSTS, timeout=4, orders=orders), LIMITS)
     own = does(text)
     if own is None:
         return None
     flags = any(each.kind in ("signaled", "inline") for each in answer.insertions)
     if answer.solutions:
-        assert verdict(answer.patched, LIMITS) is not Verdict.NOT_ROBUST
+        assert under_all(answer.patched, orders) is not Verdict.NOT_ROBUST
         found = None if flags else does(answer.patched)
         assert found is None or found.keeps(own), "the repaired program does something else"
         assert sum(i.cost for i in answer.insertions) == answer.cost
     if answer.optimal or answer.status == "impossible" or (not known and LEFT_OUT in answer.reason):
         below = answer.cost if answer.solutions else 7
-        assert next(cheaper(text, own, below), None) is None, "a cheaper set will do"
+        assert next(cheaper(text, own, below, orders), None) is None, "a cheaper set will do"
     return answer
 
 
@@ -120,3 +134,39 @@ def test_most_answers_are_proven_and_some_are_impossible() -> None:
     known = [answer for answer in answers if answer is not None]
     assert len(known) >= 4
     assert sum(answer.optimal for answer in known) >= 3
+
+
+NETWORKS = (*SHIPPED, fi_order("fi(RMA_WAW, SAS)"), fi_order("fi(RAW, WAW)"))
+
+
+def for_tables(kind: str, seed: int) -> tuple[str, tuple[str, ...]] | None:
+    """Return a random program and two or three orders, one of which at least breaks it."""
+    text = repair_text(kind, seed)
+    rng = Random(f"tables {kind} {seed}")
+    orders = tuple(rng.sample(NETWORKS, rng.choice((2, 2, 3))))
+    if text is None or re.search("relaxed|via", text) or under_all(text, orders) is not Verdict.NOT_ROBUST:
+        return None
+    return text, orders
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(1), pytest.param(range(1, 3), marks=pytest.mark.ci), pytest.param(range(3, 300), marks=pytest.mark.long)],
+)
+@pytest.mark.parametrize("kind", share(KINDS))
+def test_what_is_for_several_tables_is_robust_under_each_and_nothing_cheaper_is(kind: str, seeds: range) -> None:
+    for seed in seeds:
+        asked = for_tables(kind, seed)
+        if asked is not None:
+            try:
+                agrees(asked[0], known=False, orders=asked[1])
+            except AssertionError as wrong:
+                raise AssertionError(f"{kind} {seed} {asked[1]}: {wrong}") from wrong
+
+
+def test_one_change_is_for_all_tables() -> None:
+    """A poll is enough where completions give order; over EFA they do not, and `order` is."""
+    text = (ROOT / "litmus" / "standards" / "nbi-data-then-flag.rdma").read_text(encoding="utf-8")
+    found = {orders: agrees(text, known=False, orders=orders) for orders in (("multipath",), ("multipath", "srd"))}
+    kinds = {orders: [each.kind for each in answer.insertions] for orders, answer in found.items() if answer is not None}
+    assert kinds == {("multipath",): ["poll"], ("multipath", "srd"): ["order"]}

@@ -29,19 +29,21 @@ from rdma_robust.semantics.oracle import brute_force, thread_paths
 from rdma_robust.semantics.oracle.brute_force import FOR_EVER, OracleLimits, axiomatic_outcomes, oracle_robust
 from tests.agreement.test_messages import random_cases, with_messages
 from tests.conftest import ROOT, Cli
+from tests.support.random_long_messages import random_waiting_words
 
 LIMITS = OracleLimits(timeout=None, decisions=100_000)
 
 
-def waiting_programs(seeds: range) -> Iterator[tuple[Program, Program, Model]]:
-    for program, model in with_messages(random_cases(seeds.start, len(seeds))):
+def waiting_programs(seeds: range, *, words: bool = False) -> Iterator[tuple[Program, Program, Model]]:
+    found = random_waiting_words(seeds) if words else with_messages(random_cases(seeds.start, len(seeds)))
+    for program, model in found:
         yield replace(program, hardware=replace(program.hardware, rnr="wait")), program, model
 
 
-def agreeing(seeds: range) -> tuple[int, int]:
+def agreeing(seeds: range, *, words: bool = False) -> tuple[int, int]:
     """Compare; return how many programs meet a message without a buffer, and for how many waiting makes a difference."""
     unready = differ = 0
-    for program, faulting, model in waiting_programs(seeds):
+    for program, faulting, model in waiting_programs(seeds, words=words):
         try:
             axioms, before = axiomatic_outcomes(program, model, LIMITS), axiomatic_outcomes(faulting, model, LIMITS)
             trace, strict = oracle_robust(program, model, LIMITS), oracle_robust(faulting, model, LIMITS)
@@ -85,10 +87,10 @@ def ends(machine: Any, most: int = 20_000) -> tuple[set[Any], bool] | None:
     return found, waiting
 
 
-def robust_ends(seeds: range) -> Counter[str]:
+def robust_ends(seeds: range, *, words: bool = False) -> Counter[str]:
     """Where the axioms say ROBUST the hardware stands still only where the SC machine does."""
     counts: Counter[str] = Counter()
-    for program, _, model in waiting_programs(seeds):
+    for program, _, model in waiting_programs(seeds, words=words):
         try:
             robust = oracle_robust(program, model, LIMITS) is None
         except SizeLimitError as error:
@@ -129,6 +131,19 @@ def test_long_machines_axioms_and_check_agree(chunk: int) -> None:
     assert agreeing(range(10_000 * chunk, 10_000 * chunk + 200))[0] > 100
 
 
+@pytest.mark.ci
+def test_messages_of_several_words_wait_as_a_whole() -> None:
+    unready, _ = agreeing(range(40), words=True)
+    assert unready >= 10 and robust_ends(range(20), words=True)["waits for ever"] >= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(1, 41))
+def test_long_messages_of_several_words_wait_as_a_whole(chunk: int) -> None:
+    seeds = range(10_000 * chunk, 10_000 * chunk + 300)
+    assert agreeing(seeds, words=True)[0] > 50 and robust_ends(seeds, words=True)["waits for ever"]
+
+
 def load(name: str) -> Program:
     return load_program((ROOT / f"litmus/rnr/{name}.rdma").read_text(encoding="utf-8"), name)
 
@@ -137,12 +152,21 @@ def verdict(name: str) -> str:
     return decide(load(name), CheckOptions()).verdict.value
 
 
+def _of_each_word(runs: Any) -> dict[int, int]:
+    return {message: 1 << receive for receive, message in runs.trace.sm or ()}
+
+
+def _held_by_any(self: Any, e: Any, waited: Any) -> bool:
+    return any(self._pair(each) == self._pair(e) for each in waited)
+
+
 NEVER = lambda *_: False  # noqa: E731
 RULES: dict[str, tuple[Any, str, Any, str]] = {
     "a message may wait": (waiting_runs._Runs, "_must_wait", NEVER, "exchange"),
     "what is behind it waits too": (waiting_runs._Runs, "_held", NEVER, "source-behind-a-message"),
     "what is on another lane does not": (waiting_runs._Runs, "_pair", lambda *_: None, "source-on-another-lane"),
     "what has a buffer goes first": (waiting_runs._Runs, "_ready", lambda *_: [], "exchange"),
+    "a message waits as a whole": (waiting_runs._Runs, "receive", property(_of_each_word), "words-halfway"),
     "a violation is no trace in which messages wait": (waiting_messages, "_stays", lambda _: True, "receive-behind-a-flag"),
 }
 
@@ -155,6 +179,11 @@ def test_a_rule_of_the_axioms_switched_off_is_noticed(rule: str) -> None:
         assert verdict(name) != before
 
 
+def _for_its_word(self: Any, state: Any, t: int, request: Any) -> bool:
+    part, connection = self._next_part(t, request), self.request(t, request.command).connection
+    return part.message and not state.inboxes[connection].has(0, part.unfit)
+
+
 MACHINE: dict[str, tuple[str, Any, str]] = {
     "a message may wait": ("_must_wait", NEVER, "source-behind-a-message"),
     "a request behind it waits too": (
@@ -164,7 +193,20 @@ MACHINE: dict[str, tuple[str, Any, str]] = {
     ),
     "on another lane it does not": ("_pair", lambda _self, _t, _request: (None, ""), "source-on-another-lane"),
     "what has a buffer goes first": ("_ready", lambda *_: (), "source-polled"),
+    "a message waits as a whole": ("_must_wait", _for_its_word, "words-halfway"),
+    "all words of a message that waits are read": (
+        "_is_behind",
+        lambda self, t, request, waited: any(self._pair(t, each) == self._pair(t, request) for each in waited),
+        "words-taken-along",
+    ),
 }
+
+
+def test_the_axioms_know_that_all_words_of_a_message_that_waits_are_read() -> None:
+    program = load("words-taken-along")
+    before = axiomatic_outcomes(program, RDMA, LIMITS).sc
+    with patch.object(waiting_runs._Runs, "_is_behind", _held_by_any):
+        assert axiomatic_outcomes(program, RDMA, LIMITS).sc != before
 
 
 @pytest.mark.parametrize("rule", MACHINE)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from referencing import Registry
 
 from rdma_robust.analyses.needs.minimal_sets import MinimalSets, minimal_sets
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.guarantees import given_by, guarantees, order_giving, with_implied
+from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
+
+SCHEMAS = {
+    name: json.loads((ROOT / f"rdma_robust/schema/{name}.schema.json").read_text()) for name in ("needs", "report", "check")
+}
+REGISTRY: Registry = Registry().with_contents([(each["$id"], each) for each in SCHEMAS.values()])
 
 HEAD = """\
 node A { a, b }
@@ -76,7 +87,7 @@ def test_text_json_and_exit_codes(cli: Cli, tmp_path: Path) -> None:
     done = cli("needs", "p.rdma", "n.rdma", "--format", "json", "-o", "out.json")
     assert done.returncode == 1
     report = json.loads((tmp_path / "out.json").read_text())
-    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text())).validate(report)
+    Draft202012Validator(SCHEMAS["needs"]).validate(report)
     first, second = report["results"]
     assert [[each["name"] for each in some["guarantees"]] for some in first["sets"]] == [["completions order"], ["nrW nrW"]]
     assert first["sets"][1]["guarantees"][0]["lines"] == [[5, 5]]
@@ -92,7 +103,7 @@ def test_needs_lines_are_compared(cli: Cli, tmp_path: Path) -> None:
     done = cli("needs", "two.rdma", "--expect", "--format", "json")
     assert done.returncode == 0
     report = json.loads(done.stdout)
-    Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/needs.schema.json").read_text())).validate(report)
+    Draft202012Validator(SCHEMAS["needs"]).validate(report)
     assert [claim["enough"] for claim in report["results"][0]["claims"]] == [True, True]
     done = cli("needs", "less.rdma", "two.rdma", "--expect", "--format", "concise")
     assert done.returncode == 1
@@ -114,8 +125,79 @@ def test_what_no_network_guarantees_is_an_error(cli: Cli, tmp_path: Path) -> Non
     assert "did you mean `nrW nrW`?" in done.stderr
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "litmus/guarantees").glob("*.rdma")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for folder in ("guarantees", "hardware") for path in (ROOT / "litmus" / folder).glob("*.rdma")),
+    ids=lambda path: f"{path.parent.stem}/{path.stem}",
+)
 def test_needs_lines_of_the_suite_are_minimal(path: Path) -> None:
+    """And two tables of the package tell each program apart, unless nothing is needed."""
     answer = found(path.read_text())
     claimed = [frozenset(line.guarantees) for line in load_program(path.read_text(), "p").needs]
     assert claimed and set(answer.sets) == set(claimed) and not answer.open
+    enough = {any(names <= given_by(order) for names in answer.sets) for order in SHIPPED}
+    assert enough == ({True} if frozenset() in claimed else {True, False})
+
+
+def test_no_table_of_the_package_keeps_more_than_all_guarantees() -> None:
+    strongest = order_giving(frozenset(guarantees()))
+    plain = (replace(order_table(order), messages={}) for order in SHIPPED)
+    assert all(keeps_all_of(strongest, told_order(table)) for table in plain)
+
+
+def test_a_folder_is_a_matrix_of_programs_and_tables(cli: Cli, tmp_path: Path) -> None:
+    """Also beside the verdicts of `report`, where a `needs` line that is not enough counts with --expect only."""
+    flag, polled = (f"{HEAD}thread T on A {{ {text} }}\n{READS}" for text, _, _ in list(PROGRAMS.values())[:2])
+    (tmp_path / "flag.rdma").write_text(f"{flag}needs nothing\n")
+    (tmp_path / "polled.rdma").write_text(polled)
+    (tmp_path / "wrong.rdma").write_text("node")
+    head, rule, *rows = cli("needs", "flag.rdma", "polled.rdma", "wrong.rdma", "--format", "md").stdout.splitlines()[4:]
+    columns = [each.strip() for each in head.split("|")[1:-1]]
+    assert columns == ["program", "needs", *SHIPPED, "note"] and rule.count("---") == len(columns)
+    cells = [dict(zip(columns, (each.strip() for each in row.split("|")[1:-1]), strict=True)) for row in rows[:3]]
+    assert [each["needs"] for each in cells] == [r"\{nrW nrW\}", r"\{completions order\} or \{nrW nrW\}", r"\-"]
+    assert [each["ooo-dp"] for each in cells] == ["nrW nrW", "yes", "?"]
+    assert cells[0]["default"] == "yes" and "is NOT enough" in cells[0]["note"]
+    assert cli("needs", "flag.rdma", "polled.rdma", "-o", "m.csv").returncode == 0
+    assert (tmp_path / "m.csv").read_text().splitlines()[1].startswith("flag.rdma,{nrW nrW},yes,nrW nrW,")
+
+    run = ("report", "flag.rdma", "polled.rdma", "--no-cache", "--repair", "0", "--claims", "0")
+    assert cli(*run, "--needs", "9", "-o", "r.json").returncode == 0
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [each["file"] for each in report["needs"]] == ["flag.rdma", "polled.rdma"]
+    Draft202012Validator(SCHEMAS["report"], registry=REGISTRY).validate(report)
+    assert cli(*run, "--needs", "9", "--expect", "-o", "r.html").returncode == 1
+    page = (tmp_path / "r.html").read_text()
+    assert "completions order (line 4 before line 4)" in page and "is NOT enough" in page
+    assert cli(*run, "-o", "r.json").returncode == 0 and "needs" not in json.loads((tmp_path / "r.json").read_text())
+
+
+def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Path) -> None:
+    body, others, _ = PROGRAMS["put data; poll; put flag"]
+    (tmp_path / "p.rdma").write_text(f"needs nrW nrW\n{HEAD}thread T on A {{\n  {body}\n}}\n{others}")
+    wanted = {"multipath": [["completions order"]], "fi(RMA_WAW)": [["nrW nrW"]], "srd": []}
+    for order, sets in wanted.items():
+        done = cli("needs", "p.rdma", "--order", order, "--format", "json")
+        report = json.loads(done.stdout)
+        Draft202012Validator(SCHEMAS["needs"]).validate(report)
+        found = report["results"][0]
+        assert [[each["name"] for each in some["guarantees"]] for some in found["sets"]] == sets, order
+        assert done.returncode == (0 if sets else 1) and not found["claims"]
+        lacking = [table["order"] for table in found["tables"] if not table["gives"]]
+        assert "fi-verbs" not in lacking and ("none" in lacking) == bool(sets)
+    assert "of those of order srd" in cli("needs", "p.rdma", "--order", "srd").stdout
+    assert cli("needs", "p.rdma", "--order", "srd", "--expect").returncode == 2
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_sets_within_an_order_are_those_that_it_gives(name: str) -> None:
+    body, others, _ = PROGRAMS[name]
+    program = load_program(f"{HEAD}thread T on A {{ {body} }}\n{others}", "t")
+
+    def sets(within: str | None) -> set[frozenset[str]]:
+        found = minimal_sets(program, RDMA, lambda model: decide(program, CheckOptions(hardware=model)), 50, within)
+        assert not found.open
+        return {with_implied(names) for names in found.sets}
+
+    for order in SHIPPED:
+        assert sets(order) == {names for names in sets(None) if names <= given_by(order)}, order

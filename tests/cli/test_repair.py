@@ -22,6 +22,18 @@ node B { y }
 thread T on A { loop { put B.y = x }; put B.y = x; x = 2; loop { poll B; x = 1 }; poll B }
 """
 SARIF = Draft7Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8")))
+FLAG = """node A { }
+node B { data, flag }
+thread Sender on A {
+  put B.data = 1
+  put B.flag = 1
+}
+thread Receiver on B {
+  reg f, d
+  f = flag
+  d = data
+}
+"""
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/repair.schema.json").read_text(encoding="utf-8")))
 
 
@@ -252,3 +264,26 @@ def test_large_programs_end_in_time(cli: Cli, tmp_path: Path) -> None:
     answer = cli("repair", "--timeout", "1", "large.rdma")
     assert answer.returncode in (0, 3)
     assert "limit" in answer.stdout + answer.stderr  # on a busy machine it has not begun to search
+
+
+def test_one_change_for_several_tables(cli: Cli, tmp_path: Path) -> None:
+    """A flag behind data: writes stay in order by default, and over lossless paths alone a poll would do."""
+    (tmp_path / "flag.rdma").write_text(FLAG)
+    (tmp_path / "mine.toml").write_text('name = "mine"\nbased-on = "default"\n[cells]\n"nrW nrW" = "-"\n')
+    done = cli("repair", "flag.rdma", "--for", "default,mine.toml,fi(RMA_WAW, SAS),srd", "-o", "new.rdma")
+    assert done.returncode == 0
+    assert done.stdout.startswith(
+        "flag.rdma: repaired at cost 3, the cheapest found, there may be a cheaper one, under orders"
+    )
+    for order in ("default", "mine.toml", "fi(RMA_WAW, SAS)", "srd"):
+        assert cli("check", "new.rdma", "--order", order).returncode == 0
+    assert cli("check", "flag.rdma", "--order", "mine.toml").returncode == 1
+    report = json.loads(cli("repair", "flag.rdma", "--for", "default,multipath", "--format", "json").stdout)
+    SCHEMA.validate(report)
+    assert report["options"]["orders"] == ["default", "multipath"]
+    assert "robust, nothing to repair, under order default" in cli("repair", "flag.rdma", "--for", "default").stdout
+    needless = cli("repair", "new.rdma", "--for", "default,fi(RMA_WAW)", "--remove-needless").stdout
+    assert needless.startswith("new.rdma: 1 instruction can go")
+    assert "nothing is needless" in cli("repair", "new.rdma", "--for", "default,srd", "--remove-needless").stdout
+    for wrong in (("--order", "srd"), ("--goal", "safe")):
+        assert cli("repair", "flag.rdma", "--for", "srd", *wrong).returncode == 2

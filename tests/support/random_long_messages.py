@@ -29,6 +29,22 @@ def random_long_messages(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]
         yield from on_lanes([plain]) if rng.random() < 0.25 else [plain]
 
 
+def random_waiting_words(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a program and its model for each seed that gives one whose messages of several words have room in every buffer;
+    many buffers are posted late."""
+    for seed in seeds:
+        rng = Random(f"waiting words {seed}")
+        text = with_long_messages(random_text(rng.choice(["messages", "messages", "mixed", "weaker"]), rng), rng)
+        if text is None:
+            continue
+        text = re.sub(r"(recv|posted) (\w+|w\[\d\.\.\d\]) from", r"\1 w[0..2] from", text)
+        if rng.random() < 0.7:
+            text = re.sub(r"posted (w\[0\.\.2\] from)", r"recv \1", text)
+        case = loaded(text, f"waiting words {seed}")
+        if case[0].words:
+            yield from on_lanes([case]) if rng.random() < 0.25 else [case]
+
+
 def with_long_messages(text: str, rng: Random) -> str | None:
     """Return a text of random programs where a connection has messages of several words of an array that every node has, in
     some texts all of one length, and some reads and writes are about these; None without a message."""

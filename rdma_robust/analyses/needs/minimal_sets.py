@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.guarantees import (
     COMPLETIONS,
     RECEIVES,
+    given_by,
     guarantees,
     implied_by,
     not_implied,
@@ -33,9 +33,6 @@ from rdma_robust.text import count
 
 Decide = Callable[[Model], Outcome]
 Names = frozenset[str]
-
-MOST_CHECKS: Final = 50
-"""Decisions at most, if nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +63,13 @@ class MinimalSets:
         return next((each for each in self.breaches if each.forbidden_by & given == {guarantee}), None)
 
 
-def minimal_sets(program: Program, model: Model, decide: Decide, most: int = MOST_CHECKS) -> MinimalSets:
-    """Return the minimal sets of guarantees under which `program` is robust on the hardware of `model`, whatever its order.
+def minimal_sets(program: Program, model: Model, decide: Decide, most: int, within: str | None = None) -> MinimalSets:
+    """Return the minimal sets of guarantees under which `program` is robust on the hardware of `model`, whatever its order;
+    of those that the order `within` gives, if there is one.
 
     `decide` decides the program under a model. No more than `most` decisions are made; what `decide` raises is not caught.
     """
-    asked = _relevant(program)
+    asked = _relevant(program) if within is None else _relevant(program) & given_by(within)
     strongest = decide(replace(model, order=order_giving(asked)))
     checks, sets, breaches, left = 1, list[Names](), list[Breach](), list[str]()
     if strongest.verdict is not Verdict.ROBUST:

@@ -48,7 +48,7 @@ _RESERVE = 0.3
 class Judgement:
     """The answer whether a program is `good`, None if that was not decided, and why. If it is not, a counterexample: a
     trace whose threads come to the `end`, None for one that says nothing of other sets. `lasting`: no insertion changes
-    that. `hopeless`: why no set can be proven."""
+    that. `hopeless`: why no set can be proven. `model` is that of the counterexample."""
 
     good: bool | None
     reason: str
@@ -57,17 +57,22 @@ class Judgement:
     violation: str = ""
     lasting: bool = False
     hopeless: str = ""
+    model: Model | None = None
 
 
 @dataclass
 class Checker:
-    """Decides whether programs are robust, until `deadline`, `given` seconds after the beginning, and counts them."""
+    """Decides whether programs are robust, until `deadline`, `given` seconds after the beginning, and counts them.
+
+    With `others` they have to be robust under the model of the options and under each of these.
+    """
 
     file: str
     options: CheckOptions
     deadline: float | None
     given: float | None = None
     checked: int = 0
+    others: tuple[Model, ...] = ()
     fine: ClassVar[Literal["robust", "safe"]] = "robust"
 
     def left(self) -> float | None:
@@ -77,8 +82,24 @@ class Checker:
     def late(self) -> bool:
         return self.left() == 0.0
 
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models under each of which programs have to be robust."""
+        return (self.options.model, *self.others)
+
     def decide(self, program: Program, hardware: Model | None = None) -> Outcome:
-        """Decide a program, on `hardware` if that is given."""
+        """Decide a program, on `hardware` if that is given, else under all models: return the first outcome that is not
+        ROBUST, a counterexample rather than what was not decided, or else the last one."""
+        if hardware is not None or not self.others:
+            return self._decide_under(program, hardware)
+        found = []
+        for model in self.models:
+            found.append(self._decide_under(program, model))
+            if found[-1].verdict is Verdict.NOT_ROBUST:
+                return found[-1]
+        return next((each for each in found if each.verdict is not Verdict.ROBUST), found[-1])
+
+    def _decide_under(self, program: Program, hardware: Model | None) -> Outcome:
         self.checked += 1
         own, options = self.options.timeout, replace(self.options, hardware=hardware or self.options.hardware)
         limits = Limits(self.deadline, options.max_states, options.memory, self.given)
@@ -93,13 +114,23 @@ class Checker:
         del where  # what is not robust is found in the events of the program itself
         outcome = self.check(text)
         if outcome.witness is not None:
-            return Judgement(False, outcome.reason, outcome.witness.trace, violation=_overtaking(outcome.witness))
+            violation = _overtaking(outcome.witness)
+            return Judgement(False, outcome.reason, outcome.witness.trace, violation=violation, model=outcome.model)
         hopeless = outcome.reason if waiting_among(outcome.faults) else ""
         return Judgement(True if outcome.verdict is Verdict.ROBUST else None, outcome.reason, hopeless=hopeless)
 
     def comparison(self, program: Program) -> HangComparison:
         """Return what compares the hangs of repaired programs with those of `program`."""
         return HangComparison(program, self.options.model, await_loops=self.options.await_loops)
+
+
+def checker_of(
+    checking: type[Checker], file: str, limits: CheckOptions, options: RepairOptions, deadline: float | None
+) -> Checker:
+    """Return what decides programs of a file, under all models of the options; `limits` have the hardware."""
+    first, *others = options.models(limits.model)
+    hardware = first if options.orders else limits.hardware
+    return checking(file, replace(limits, hardware=hardware), deadline, options.timeout, others=tuple(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +313,7 @@ class RepairSearch:
     def _learn(self, sets: HittingSets, judged: Judgement, chosen: Choices, new: tuple[tuple[int, int], ...]) -> None:
         """Add the clause of a counterexample to `chosen`."""
         self.cycles += 1
-        trace, model = judged.trace, self.checker.options.model
+        trace, model = judged.trace, judged.model or self.checker.options.model
         found = None if trace is None else skeleton(self.sites, trace, new, model, judged.end)
         if found is not None:
             self._bones.append(Extension(found, sets.universe, model))

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rdma_robust.analyses.repair.cheapest import Checker
+from rdma_robust.analyses.repair.cheapest import Checker, checker_of
 from rdma_robust.analyses.repair.each_copy import as_declared
 from rdma_robust.analyses.repair.edits import SourceEdit, SourceText, apply_edits, disjoint_edits, text_edits
 from rdma_robust.analyses.repair.patch import WordUsage, unified
@@ -91,7 +91,9 @@ def remove_needless(
     options, limits = options or RepairOptions(), limits or CheckOptions()
     deadline = None if options.timeout is None else started + options.timeout
     try:
-        found = _searched(text, options, Checker(file, limits, deadline, options.timeout), within)
+        limits = limits.on(load_decidable(text, file).hardware)
+        checker = checker_of(Checker, file, limits, options, deadline)
+        found = _searched(text, options, checker, within)
     except LimitReached as reached:
         found = Repair("unknown", str(reached))
     return replace(found, time_s=time.monotonic() - started)

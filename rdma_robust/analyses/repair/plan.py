@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
 from rdma_robust.analyses.repair.automata_sites import AutomataSource
-from rdma_robust.analyses.repair.cheapest import Checker, PatchedSolution, RepairSearch
+from rdma_robust.analyses.repair.cheapest import Checker, PatchedSolution, RepairSearch, checker_of
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families, outside_of_copies
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
@@ -69,20 +69,22 @@ def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
     limits = limits.on(program.hardware)
-    if why := not_searched(program, limits.model):
+    models = options.models(limits.model)
+    if why := next(filter(None, (not_searched(program, model) for model in models)), ""):
         raise UsageError(f"what polls and fences keep in order is not known here: {why}")
     if program.crowds:
         return CrowdRepair(text, file, options, limits, lambda other, o: repair(other, file, o, limits), started).run()
     deadline = None if options.timeout is None else started + options.timeout
-    checker = checking(file, limits, deadline, options.timeout)
+    checker = checker_of(checking, file, limits, options, deadline)
     found = _searched(text, file, options, checker)
     if not options.all_minimal and not is_trencher(text, file) and not has_families(text, file) and found.scope:
         found = with_flags(text, file, found, lambda other, below: _searched(other, file, options, checker, below), checker)
     if found.status == "impossible" and for_robust:
         found = replace(found, reason=found.reason + _where_atomics_are_glob(load_decidable(text, file), checker))
-    if found.scope and (not program.plain or not replace(limits.model, cpu="sc", atomics="hca").is_of_paper):
-        found = _not_compared(found, limits.model, program)
-    if for_robust and limits.model.order == "relaxed" and found.status != "robust":
+    other = next((model for model in models if not replace(model, cpu="sc", atomics="hca").is_of_paper), None)
+    if found.scope and (not program.plain or other is not None):
+        found = _not_compared(found, other or limits.model, program)
+    if for_robust and any(model.order == "relaxed" for model in models) and found.status != "robust":
         found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
     found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
     return outside_of_copies(found, text, file)
@@ -119,7 +121,7 @@ def _searched(text: str, file: str, options: RepairOptions, checker: Checker, be
         raise UsageError("a program of Trencher is repaired by `mfence`s, which do nothing under `cpu sc`")
     loops = checker.options.await_loops
     copies = EachCopy.of(text, file, await_loops=loops)
-    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, model=checker.options.model)
+    sites = Sites.of(copies.written if copies else text, file, await_loops=loops, models=checker.models)
     first = checker.judge(sites.source.text)
     if first.good is not False:
         return Repair(checker.fine if first.good else "unknown", first.reason, optimal=bool(first.good), checked=1)
@@ -244,11 +246,10 @@ def _reason(search: RepairSearch, solutions: tuple[RepairSolution, ...], violati
 
 def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
     """What no insertion mends, if that is that remote atomics do not exclude the CPU."""
-    model = checker.options.model
-    if model.atomics == "glob" or not any(map(_uses_remote_atomics, program.threads)):
+    if checker.options.model.atomics == "glob" or not any(map(_uses_remote_atomics, program.threads)):
         return ""
-    exclusive = checker.decide(program, replace(model, atomics="glob"))
-    if exclusive.verdict is not Verdict.ROBUST:
+    exclusive = (checker.decide(program, replace(model, atomics="glob")) for model in checker.models)
+    if any(outcome.verdict is not Verdict.ROBUST for outcome in exclusive):
         return ""
     return "; under `atomics glob` it is robust: the card's atomics do not exclude other accesses under `atomics hca`"
 
@@ -256,8 +257,8 @@ def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
 def _immediate(text: str, checker: Checker) -> str:
     """What would order two puts of a violation without waiting, if that is all."""
     program = spin_assumed(load_decidable(text, checker.file), checker.options.await_loops)
-    witness = checker.decide(program).witness
-    return "" if witness is None else immediate_for(program, witness, checker.options.model)
+    outcome = checker.decide(program)
+    return "" if outcome.witness is None else immediate_for(program, outcome.witness, outcome.model)
 
 
 def _uses_remote_atomics(thread: Thread) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal
 
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.claims import AnyModelName
+from rdma_robust.model import Model
 
 LOOP_WEIGHT: Final = 10
 """How often the body of a loop counts, by default."""
@@ -121,12 +122,18 @@ class WaitOptions:
 
 @dataclass(frozen=True, slots=True)
 class RepairOptions:
-    """`all_minimal` asks for every irreducible solution, up to `most_solutions`; `timeout` is in seconds for everything."""
+    """`all_minimal` asks for every irreducible solution, up to `most_solutions`; `timeout` is in seconds for everything.
+    With `orders` a program is to be robust under each of these tables, and not under the one of the hardware."""
 
     costs: Costs = field(default_factory=Costs)
     all_minimal: bool = False
     most_solutions: int = 100
     timeout: float | None = None
+    orders: tuple[str, ...] = ()
+
+    def models(self, model: Model) -> tuple[Model, ...]:
+        """Return the models under each of which programs are to be robust, on hardware that is else of this model."""
+        return tuple(replace(model, order=order) for order in dict.fromkeys(self.orders)) or (model,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,14 +38,14 @@ def fresh_word(name: str, taken: frozenset[str]) -> str:
     return next(f"{name}{k}" for k in range(2, len(taken) + 3) if f"{name}{k}" not in taken)
 
 
-def inserted_on(model: Model, program: Program) -> frozenset[Barrier]:
+def inserted_on(models: Sequence[Model], program: Program) -> frozenset[Barrier]:
     """Return which statements are inserted beside gets, polls and remote fences: an `mfence` where CPUs have store buffers,
     a `flush` on a network, or with words, where no get need do that, and `order` where nothing else is promised of two
-    requests: then programs are written for a library, and that has it."""
+    requests: then programs are written for a library, and that has it. Under several models, what is under one of them."""
     kinds = (
-        (Barrier.MFENCE, model.cpu == "tso"),
-        (Barrier.FLUSH, not nfo_pairs_of(model) or not program.plain),
-        (Barrier.ORDER, promises_nothing(model)),
+        (Barrier.MFENCE, any(model.cpu == "tso" for model in models)),
+        (Barrier.FLUSH, not all(map(nfo_pairs_of, models)) or not program.plain),
+        (Barrier.ORDER, any(map(promises_nothing, models))),
     )
     return frozenset(kind for kind, there in kinds if there)
 
@@ -64,10 +64,10 @@ class Sites:
     edits: tuple[SourceEdit, ...] = ()
 
     @staticmethod
-    def of(text: str, file: str, *, await_loops: bool, model: Model = RDMA) -> Sites:
+    def of(text: str, file: str, *, await_loops: bool, models: Sequence[Model] = (RDMA,)) -> Sites:
         """Raises ProgramError for a bad program and SizeLimitError for one that is too large to be marked."""
         program = spin_assumed(load_decidable(text, file), await_loops)
-        more = inserted_on(model, program)
+        more = inserted_on(models, program)
         if is_trencher(text, file):
             automata = AutomataSource.of(text, file)
             return Sites(automata, program, automata.places(), automata.marked(program, _MARK), _MARK, more)

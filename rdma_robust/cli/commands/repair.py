@@ -82,6 +82,15 @@ AllMinimal = Annotated[
 RemoveNeedless = Annotated[
     bool, typer.Option("--remove-needless", help="Instead find polls, fences and unread gets that can go.")
 ]
+For = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="TABLES",
+        help="Be robust under each of these orders: names of tables, FILE.toml or fi(FLAG, ...), separated by commas.",
+        show_default=False,
+    ),
+]
 Write = Annotated[bool, typer.Option("--write", "-w", help="Write the patched program back to FILE.")]
 Diff = Annotated[bool, typer.Option("--diff", help="Print the unified diff and nothing else.")]
 
@@ -132,6 +141,7 @@ def repair_command(
     loop_weight: LoopWeight = 10,
     all_minimal: AllMinimal = False,
     remove_needless: RemoveNeedless = False,
+    for_: For = None,
     write: Write = False,
     output: arguments.MadeFile = None,
     force: arguments.Force = False,
@@ -152,7 +162,10 @@ def repair_command(
         flush=cost_flush if _given(context, "cost_flush") else 1,
         loop_weight=loop_weight if _given(context, "loop_weight") else 1,
     )
-    options = RepairOptions(costs, all_minimal, timeout=arguments.limit(timeout))
+    orders = () if for_ is None else arguments.orders_in(for_)
+    if orders and (goal == "safe" or _on_command_line(context, "order")):
+        raise UsageError(f"--for and {'--goal safe' if goal == 'safe' else '--order'} exclude one another")
+    options = RepairOptions(costs, all_minimal, timeout=arguments.limit(timeout), orders=orders)
     most = arguments.memory_limit(memory)
     limits = CheckOptions(
         **hardware.values(),
@@ -350,7 +363,8 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         log = repair_report.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))
     else:
-        out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output())))
+        orders = request.options.orders
+        out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output(), orders)))
     if written is not None:
         warn(f"{printable(written)}: written")
     return repair_report.exit_of_repair(repair)
@@ -375,6 +389,7 @@ def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict
         "all_minimal": request.options.all_minimal,
         "remove_needless": request.needless,
         **model.described(),
+        **({"orders": list(request.options.orders)} if request.options.orders else {}),
         "await_loops": limits.await_loops,
         "define": list(limits.define),
         "recv_depth": limits.recv_depth,

@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +46,7 @@ from rdma_robust.frame.shell.stop import Stopped, released
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
+from rdma_robust.questions.needs_question import NEEDS_PART
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
@@ -59,12 +60,13 @@ DASK = "dask://"
 
 REPAIR_S = 10.0
 CLAIMS_S = 10.0
+NEEDS_S = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What to decide and how to report it. `cache` of None is none, of "" the user's; `repair` and `claims` are seconds a
-    program."""
+    """What to decide and how to report it. `cache` of None is none, of "" the user's; `repair`, `claims` and
+    `needs` are seconds a program."""
 
     items: Sequence[Item]
     options: CheckOptions
@@ -74,6 +76,7 @@ class ReportRequest:
     path: str | None = None
     repair: float = 0.0
     claims: float = 0.0
+    needs: float = 0.0
     cache: str | None = ""
     executor: str = "local"
     quiet: bool = False
@@ -161,6 +164,14 @@ ClaimsSeconds = Annotated[
         help="How long to answer the claims of each program, as verify does; 0 for not at all.",
     ),
 ]
+NeedsSeconds = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        callback=arguments.seconds,
+        help="How long to look for what each program relies on, as needs does; 0 for not at all.",
+    ),
+]
 CacheFolder = Annotated[
     str | None,
     typer.Option(metavar="DIR", help="Where answers are kept between runs. Default: the user's cache folder."),
@@ -187,6 +198,7 @@ def report_command(
     max_states: arguments.MaxStates = 0,
     repair: RepairSeconds = REPAIR_S,
     claims: ClaimsSeconds = CLAIMS_S,
+    needs: NeedsSeconds = NEEDS_S,
     cache: CacheFolder = None,
     no_cache: NoCache = False,
     executor: ExecutorOption = "local",
@@ -221,6 +233,7 @@ def report_command(
         path=output,
         repair=repair,
         claims=claims,
+        needs=needs,
         cache=None if no_cache else cache or "",
         executor=executor,
         quiet=quiet,
@@ -256,7 +269,12 @@ def run_report(request: ReportRequest) -> Exit:
         forms, options = frozenset(place.format for place in places), request.options
         how = ReportAsking(options.timeout, options.memory, request.expect, options.define, forms, kept=cache is not None)
         parts = PartsRun(how, request.jobs or processors(), request.quiet, cache)
-        report, lines = parts.added(report, report_parts(), request.others)
+        if request.needs:
+            asked = PartsRun(replace(how, timeout=request.needs), parts.jobs, request.quiet)
+            programs = [item for item in request.items if isinstance(item, Source)]
+            report, lines = asked.added(report, [NEEDS_PART], programs)
+        report, more = parts.added(report, report_parts(), request.others)
+        lines += more
     written = _write(places, report, kept=cache is not None and not cache.trouble)
     if cache is not None and cache.trouble:
         warn(f"warning: answers could not be kept: {printable(cache.trouble)} [RR006]")

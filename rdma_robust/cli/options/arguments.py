@@ -44,7 +44,8 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the orders that a list names, by names, files or flags. Raises as :func:`order_in`."""
-    return tuple(order_in(word.strip()) for word in re.split(r",(?![^(]*\))", text))
+    whole = re.sub(r"\([^()]*\)", lambda flags: flags[0].replace(",", "\0"), text)
+    return tuple(order_in(word.replace("\0", ",").strip()) for word in whole.split(","))
 
 
 def order_in(text: str) -> str:
@@ -231,6 +232,7 @@ Expect = Annotated[
 _FORMAT = typer.Option("--format", help="Form of the report. Default: by the suffix of OUT, else text.", show_default=False)
 ReportFormat = Annotated[formats.Format | None, _FORMAT]
 VerdictsFormat = Annotated[formats.VerdictFormat | None, _FORMAT]
+NeedsFormat = Annotated[formats.NeedsFormat | None, _FORMAT]
 FindingsFormat = Annotated[formats.FindingFormat | None, _FORMAT]
 ScaleOutput = Annotated[formats.ScaleFormat | None, _FORMAT]
 AnswerFormat = Annotated[formats.TextOrJson | None, _FORMAT]

@@ -12,6 +12,7 @@ Drawing = Literal["graph", "timeline"]
 ScaleFormat = Literal["text", "json", "csv", "svg", "html"]
 TextOrJson = Literal["text", "json"]
 VerdictFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "sarif"]
+NeedsFormat = Literal["text", "concise", "github", "json", "jsonl", "junit", "sarif", "md", "csv"]
 
 FORMATS: Final[tuple[str, ...]] = get_args(Format)
 FINDING_FORMATS: Final[tuple[str, ...]] = get_args(FindingFormat)
@@ -19,5 +20,6 @@ EXPLAIN_FORMATS: Final[tuple[str, ...]] = get_args(ExplainFormat)
 CONTRACT_FORMATS: Final[tuple[str, ...]] = get_args(ContractFormat)
 COMPARE_FORMATS: Final[tuple[str, ...]] = get_args(CompareFormat)
 VERDICT_FORMATS: Final[tuple[str, ...]] = get_args(VerdictFormat)
+NEEDS_FORMATS: Final[tuple[str, ...]] = get_args(NeedsFormat)
 SCALE_FORMATS: Final[tuple[str, ...]] = get_args(ScaleFormat)
 TEXT_OR_JSON: Final[tuple[str, ...]] = get_args(TextOrJson)

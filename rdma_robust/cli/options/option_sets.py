@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
+from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.options import arguments
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
+from rdma_robust.frame.shell.inputs import Item, expand
 from rdma_robust.language.defines import RNR_SETTING
 from rdma_robust.language.flow.send_queues import SEND_DEPTH
 from rdma_robust.model import Hardware
-from rdma_robust.options import RECV_DEPTH
+from rdma_robust.options import RECV_DEPTH, CheckOptions
 
 
 class OptionSet:
@@ -58,6 +61,34 @@ class SearchOptions(OptionSet):
     instrumentation: arguments.InstrumentationOption = "pivot"
     engine: arguments.Engine = "auto"
     kernel: arguments.Kernel = "auto"
+
+
+@dataclass(frozen=True)
+class DecisionOptions(OptionSet):
+    """How programs are decided under orders that a command has by itself: limits, constants, and what runs them else."""
+
+    recv_depth: arguments.RecvDepth = RECV_DEPTH
+    await_loops: arguments.AwaitLoops = False
+    define: arguments.Defines = None
+    timeout: arguments.Timeout = TIMEOUT_S
+    max_states: arguments.MaxStates = 0
+    memory: arguments.Memory = None
+    jobs: arguments.Jobs = None
+
+    def items(self, files: Sequence[str]) -> list[Item]:
+        """Return what the arguments stand for, with the values of constants. Raises UsageError."""
+        return expand(files, define=tuple(self.define or ()))
+
+    def check_options(self, items: Sequence[Item]) -> CheckOptions:
+        """Return the options of every decision about one of the inputs."""
+        return CheckOptions(
+            await_loops=self.await_loops,
+            timeout=arguments.limit(self.timeout),
+            max_states=self.max_states or None,
+            memory=memory_each(self.memory, self.jobs, items),
+            define=tuple(self.define or ()),
+            recv_depth=self.recv_depth,
+        )
 
 
 def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:

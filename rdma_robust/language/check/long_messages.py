@@ -17,6 +17,7 @@ from rdma_robust.expr import TRUE
 from rdma_robust.language.check.names import ProgramNames, ThreadNames
 from rdma_robust.language.flow import cfg
 from rdma_robust.model import Hardware
+from rdma_robust.text import count
 
 MessageLengths = Mapping[cfg.LaneEnds, int]
 """How many words the longest message of a connection has."""
@@ -27,14 +28,16 @@ def with_long_messages(
 ) -> tuple[list[cfg.Thread], tuple[tuple[cfg.LaneEnds, int], ...]]:
     """Return the threads with their messages word by word, and the connections with messages of several words.
 
-    Such messages that wait, and programs that get too large, are reported.
+    Buffers that are too short for messages that may wait, and programs that get too large, are reported.
     """
     lengths: dict[cfg.LaneEnds, int] = {}
-    for ends, number, span in chain.from_iterable(thread.messages for thread in world.threads.values()):
+    for ends, number, _ in chain.from_iterable(thread.messages for thread in world.threads.values()):
         lengths[ends] = max(number, lengths.get(ends, 1))
-        if number > 1 and hardware.rnr == "wait":
-            message = f"a message of {number} words that may wait for its buffer (rnr wait)"
-            report.error("RR445", span, message, expected="`hardware rnr fault`, or messages of one word")
+    for ends, number, span in chain.from_iterable(thread.receives for thread in world.threads.values()):
+        if hardware.rnr == "wait" and number < lengths.get(ends, 1):
+            longest = lengths[ends]
+            message = f"a buffer of {count(number, 'word')} for messages of up to {longest} that may wait for it (rnr wait)"
+            report.error("RR445", span, message, hint="no waiting makes it longer: post one for the longest message")
     found = [_written_out(thread, world, lengths) for thread in threads]
     long = tuple((ends, number) for ends, number in lengths.items() if number > 1)
     if long and sum(len(thread.edges) for thread in found) > cfg.MAX_STEPS and not report.failed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
@@ -14,10 +14,10 @@ from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
-from rdma_robust.frame.question import Layout, Section, View
+from rdma_robust.frame.question import Asking, Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import NeedsLine
-from rdma_robust.orders import SHIPPED
+from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.guarantees import given_by, guarantees, with_implied
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.wording import Words
@@ -25,6 +25,7 @@ from rdma_robust.text import count, printable
 
 FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
     "nrW nrW": ("FI_ORDER_RMA_WAW",),
+    "nrR nrW": ("FI_ORDER_RMA_WAR",),
     "nrW nrR": ("FI_ORDER_RMA_RAW",),
     "nrR nrR": ("FI_ORDER_RMA_RAR",),
     "nrW naR": ("FI_ORDER_RAW", "FI_ORDER_WAW"),
@@ -107,12 +108,20 @@ def no_needs(failure: Failure) -> NeedsRecord:
     )
 
 
-def needs_record(program: Program, found: MinimalSets, time_s: float) -> NeedsRecord:
-    """Return the record of a program."""
+_NO_SET: Final = "no guarantee of the order of a queue pair makes it robust"
+
+
+def needs_record(program: Program, found: MinimalSets, time_s: float, within: str | None = None) -> NeedsRecord:
+    """Return the record of a program, of the guarantees of the order `within` if there is one: then of networks that give
+    others nothing is said but that they are enough, and nothing of `needs` lines."""
     verdict = found.strongest.verdict
     status, code, reason = "unknown", Exit.UNKNOWN, "; ".join(found.open)
     if verdict is Verdict.NOT_ROBUST:
-        status, code, reason = "not-robust", Exit.NOT_ROBUST, "no guarantee of the order of a queue pair makes it robust"
+        status, code, reason = (
+            "not-robust",
+            Exit.NOT_ROBUST,
+            _NO_SET if within is None else f"{_NO_SET}, of those of order {order_name(within)}",
+        )
     elif not found.open:
         status, code = "robust", Exit.OK
     return NeedsRecord(
@@ -122,9 +131,9 @@ def needs_record(program: Program, found: MinimalSets, time_s: float) -> NeedsRe
         reason,
         program=program.name,
         sets=tuple(_needed(program, found, names) for names in found.sets),
-        tables=tuple(_table(order, found.sets) for order in SHIPPED) if found.sets else (),
+        tables=tuple(_tables(found.sets, within)),
         open=found.open,
-        claims=tuple(_claim(line, found) for line in program.needs),
+        claims=tuple(_claim(line, found) for line in program.needs) if within is None else (),
         checks=found.checks,
         warnings=diagnostics(program.warnings),
         time_s=round(time_s, 6),
@@ -162,9 +171,11 @@ def _lacks(given: Names, sets: Sequence[Names]) -> tuple[str, ...] | None:
     return tuple(missing[0]) if missing else None
 
 
-def _table(order: str, sets: Sequence[Names]) -> TableAnswer:
-    lacks = _lacks(given_by(order), sets) or ()
-    return TableAnswer(order, not lacks, lacks)
+def _tables(sets: Sequence[Names], within: str | None) -> Iterator[TableAnswer]:
+    for order in SHIPPED if sets else ():
+        lacks = _lacks(given_by(order), sets) or ()
+        if not lacks or within is None or given_by(order) <= given_by(within):
+            yield TableAnswer(order, not lacks, lacks)
 
 
 def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
@@ -178,9 +189,9 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
         names = ", ".join(guarantee.name for guarantee in each.guarantees) or "nothing"
         lines += sentence(f"{number}. {names}", width, "  ")
         for guarantee in each.guarantees:
-            lines += sentence(_said(guarantee), width, "     ")
+            lines += sentence(guarantee_said(guarantee), width, "     ")
         if each.guarantees:
-            lines += sentence(_flags(each), width, "     ")
+            lines += sentence(flags_said(each), width, "     ")
     if record.sets:
         enough = ", ".join(each.order for each in record.tables if each.gives)
         lines += sentence(f"enough: {enough or 'no table'}", width, "  ")
@@ -203,11 +214,13 @@ def claim_said(claim: NeedsClaim) -> str:
     return f"{said} is NOT enough" + (f": it lacks {', '.join(claim.lacks)}" if claim.lacks else "")
 
 
-def _flags(needed: NeededSet) -> str:
+def flags_said(needed: NeededSet) -> str:
+    """Return which flags of libfabric promise a set."""
     return "no flags of libfabric promise it" if needed.flags is None else f"libfabric: {', '.join(needed.flags)}"
 
 
-def _said(guarantee: NeededGuarantee) -> str:
+def guarantee_said(guarantee: NeededGuarantee) -> str:
+    """Return which lines a guarantee orders, and what may happen without it."""
     where = "; ".join(f"line {a} before line {b}" for a, b in guarantee.lines)
     return f"{guarantee.name}{f' ({where})' if where else ''}: without it {printable(guarantee.without)}"
 
@@ -223,8 +236,18 @@ def mismatches(record: NeedsRecord) -> bool:
     return not record.claims or any(claim.enough is False for claim in record.claims)
 
 
+class NeedsAsked(Asking, Protocol):
+    """How programs were asked. `beside` verdicts only `needs` lines that are not enough count, if lines are compared."""
+
+    @property
+    def beside(self) -> bool: ...
+
+
+@dataclass(frozen=True)
 class NeedsView(View[NeedsRecord]):
     """The answers of `needs`."""
+
+    asking: NeedsAsked
 
     def text(self, layout: Layout) -> NeedsLines:
         return NeedsLines(layout, self.asking.expect)
@@ -241,7 +264,16 @@ class NeedsView(View[NeedsRecord]):
         wrong = sum(mismatches(record) and (claimed or bool(record.claims)) for record in answered)
         return {**numbers, "as_expected": expected, "mismatched": wrong}
 
+    def written(self, section: Section[Any, NeedsRecord], form: str) -> str | None:
+        from rdma_robust.reports.batch.needs_rows import needs_csv, needs_markdown  # noqa: PLC0415 - for few forms
+
+        write = {"md": needs_markdown, "csv": needs_csv}.get(form)
+        return None if write is None else write(section)
+
     def exit_of(self, record: NeedsRecord) -> Exit:
+        if self.asking.beside:
+            wrong = self.asking.expect and any(claim.enough is False for claim in record.claims)
+            return Exit.NOT_ROBUST if wrong else Exit.OK
         if not self.asking.expect or record.program is None:
             return Exit(record.exit_code)
         if mismatches(record):
@@ -249,8 +281,9 @@ class NeedsView(View[NeedsRecord]):
         return Exit.UNKNOWN if any(claim.enough is None for claim in record.claims) else Exit.OK
 
     def findings(self, record: NeedsRecord) -> Iterator[Finding]:
-        yield from problem_findings(record.file, (*record.errors, *record.warnings), record.error_kind, record.reason)
-        if self.asking.expect and record.program is not None and not record.claims:
+        if not self.asking.beside:
+            yield from problem_findings(record.file, (*record.errors, *record.warnings), record.error_kind, record.reason)
+        if self.asking.expect and not self.asking.beside and record.program is not None and not record.claims:
             yield Finding(record.file, 1, 1, "error", "RR016", NO_LINE)
         for claim in record.claims:
             if claim.enough is not True:
@@ -267,7 +300,7 @@ class NeedsView(View[NeedsRecord]):
 
     def _case(self, record: NeedsRecord) -> Case:
         failed = [claim_said(claim) for claim in record.claims if claim.enough is False]
-        if self.asking.expect and not record.claims:
+        if self.asking.expect and not self.asking.beside and not record.claims:
             failed.append(NO_LINE)
         code = self.exit_of(record)
         kind: Literal["", "failure", "error"] = "" if code is Exit.OK else "failure" if code is Exit.NOT_ROBUST else "error"

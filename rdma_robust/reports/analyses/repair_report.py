@@ -7,11 +7,13 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairSolution, TextEdit
+from rdma_robust.diagnose import listing
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.sarif import BASES, SCHEMA, artifact, driver, level_of, message
+from rdma_robust.orders import order_name
 from rdma_robust.text import count, printable
 
 FORMAT = "rdma-robust/repair"
@@ -33,10 +35,13 @@ def exit_of_repair(repair: Repair) -> Exit:
     return EXITS[repair.status]
 
 
-def repair_text(repair: Repair, file: str, needless: bool, width: int | None = None) -> list[str]:
-    """Return the report as lines for a terminal of this `width`: the answer, every solution with its statements, and the
-    diff of the first."""
-    lines = sentence(f"{printable(file)}: {_headline(repair, needless)}", width)
+def repair_text(
+    repair: Repair, file: str, needless: bool, width: int | None = None, orders: Sequence[str] = ()
+) -> list[str]:
+    """Return the report as lines for a terminal of this `width`: the answer, under which `orders` if they were named, every
+    solution with its statements, and the diff of the first."""
+    under = f", under {'orders' if len(orders) > 1 else 'order'} {listing(map(order_name, orders), 'and')}" if orders else ""
+    lines = sentence(f"{printable(file)}: {_headline(repair, needless)}{printable(under)}", width)
     if repair.status in ("impossible", "unknown") or not repair.solutions:
         lines += sentence(printable(repair.reason), width, "  ")
     for move in repair.run:

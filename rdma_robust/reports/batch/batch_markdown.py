@@ -22,7 +22,7 @@ def write_markdown(report: BatchReport) -> str:
     parts = [
         ["# RDMA robustness", ""],
         *(_of_programs(report) if report.entries or not report.others else _of_others(report)),
-        *(_section(each) for each in report.sections),
+        *(section_markdown(each) for each in report.sections),
         [f"Made by {text(' '.join(str(report.tool[k]) for k in ('name', 'version')))}."],
     ]
     return "\n".join(line for part in parts for line in part) + "\n"
@@ -146,8 +146,8 @@ def _programs(report: BatchReport) -> list[str]:
     return _table(columns, rows, left=4)
 
 
-def _section(section: ReportSection) -> list[str]:
-    """The files of a section, with what is known of each."""
+def section_markdown(section: ReportSection) -> list[str]:
+    """Return the lines of a section: its files, with what is known of each."""
     rows = [[code(row.cells[0]), *(markdown_prose(each, cell=True) for each in row.cells[1:])] for row in section.rows]
     return [f"## {section.title}", "", f"{text(section.line)}.", "", *_table(section.columns, rows, section.left), ""]
 

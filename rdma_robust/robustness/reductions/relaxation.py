@@ -165,7 +165,7 @@ class ThreadRelaxation:
         told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
         if told and gains_behind_poll(kind, self.model):
             return True
-        if now.own and later.type in NIC_WRITE_TYPES:
+        if now.own and (later.type in NIC_WRITE_TYPES or later.operands):
             return True
         mine = ((earlier, word == later.cell) for remote, earlier, word in now.beta if remote == later.remote)
         kept = ((observed_scope(earlier, kind, self.model), there) for earlier, there in mine)

@@ -207,6 +207,8 @@ class _Specialisation:
         new = replace(edge, guard=guard, unsplit=guard, written=written, rmw=rmw)
         source = edge.connection if edge.type is EventType.RP else edge.cell
         possible = self.values[source] if source is not None else frozenset({0})
+        if any(is_value(name) and name != VALUE.name for name in names(guard)):
+            possible = None
         if possible is None:
             return None if kept else [(_after(registers, assigns, 0), new)]
         found: dict[Registers, list[int]] = {}

@@ -14,7 +14,7 @@ from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import RMW_ROW, fact_meaning, lacking
-from rdma_robust.semantics.connections import buffers_of, connections
+from rdma_robust.semantics.connections import buffers_of, connections, has_choice_of_buffers
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
@@ -100,7 +100,7 @@ class CardMachine:
         it writes if it succeeds: then whether it has to wait is known only later than it happens."""
         table = order_table(self.model.order)
         unknown = [*table.unknown, *(table.messages if self.connections else ())]
-        if table.matching == "any" and self.connections:
+        if table.matching == "any" and has_choice_of_buffers(self.program):
             raise UsageError(f"no machine lets a message take any posted receive, as order {self.model.order_name} does")
         if unknown:
             cells = ", ".join(map(" ".join, unknown))

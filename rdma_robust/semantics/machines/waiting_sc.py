@@ -1,7 +1,9 @@
 """Sequential consistency where a message that finds no buffer waits (`hardware rnr wait`).
 
 The message waits, and with it what is behind it on its queue pair; the thread goes on. Once there is a buffer, what has
-waited is done before the next step of the thread. Source: docs/deployed.md, "Endless receiver-not-ready".
+waited is done before the next step of the thread. A message of several words waits as a whole: all of its words are read.
+
+Source: docs/deployed.md, "Endless receiver-not-ready".
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from rdma_robust.language.flow.cfg import Fault, node_of
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine, DeployedScState, InFlight
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.machines.meeting import commands_in
-from rdma_robust.semantics.machines.requests import NOWHERE
+from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent
 from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command
 from rdma_robust.semantics.waits import no_room
@@ -69,7 +71,7 @@ class WaitingScMachine(DeployedScMachine):
     def posted(self, state: DeployedScState, t: int, request: InFlight) -> Iterator[Move]:
         """Yield the first move of a request of which the CPU reads nothing: it is issued where it has to wait."""
         carried = state.threads[t].carried
-        if self._must_wait(state, t, request) or any(self._pair(t, request) == self._pair(t, each) for each in carried):
+        if self._must_wait(state, t, request) or self._is_behind(t, request, carried):
             yield from self._issue(state, t, request, carried)
         else:
             yield from self._next(state, t, request, len(carried))
@@ -99,14 +101,36 @@ class WaitingScMachine(DeployedScMachine):
         return tuple(found.values())
 
     def _ready(self, state: DeployedScState, t: int) -> tuple[int, ...]:
-        carried = state.threads[t].carried
-        return tuple([place for place in self._heads(state, t) if not self._must_wait(state, t, carried[place])])
+        found = enumerate(carried := state.threads[t].carried)
+        first = (place for place, each in found if not self._is_behind(t, each, carried[:place]))
+        return tuple([place for place in first if not self._must_wait(state, t, carried[place])])
+
+    def _next_part(self, t: int, request: InFlight) -> CardEvent:
+        return self.request(t, request.command).ways[max(request.way, 0)].parts[request.event]
+
+    def _word(self, t: int, request: InFlight) -> int:
+        """The number of a word of a message, 0 of what is none."""
+        return getattr(self.codes[t].commands[request.command].step.op, "word", 0)
+
+    def _is_behind(self, t: int, request: InFlight, waited: tuple[InFlight, ...]) -> bool:
+        """Whether a request is held by those before it on its queue pair: a word of a message is read behind the words of
+        the same message that wait."""
+        before = [each for each in waited if self._pair(t, each) == self._pair(t, request)]
+        if not before or self._next_part(t, request).message:
+            return bool(before)
+        own = self._word(t, request)
+        words = [self._word(t, each) for each in before]
+        return words != list(range(max(1, own - len(words)), own)) or not all(
+            self._next_part(t, each).message for each in before
+        )
 
     def _must_wait(self, state: DeployedScState, t: int, request: InFlight) -> bool:
-        """Whether the next event of a request is a message for which there is no buffer."""
-        made = self.request(t, request.command)
-        part = made.ways[max(request.way, 0)].parts[request.event]
-        return part.message and not state.inboxes[made.connection].has(0, part.unfit)
+        """Whether the next event of a request is a message for which, and for its words behind, there is no buffer."""
+        part, connection = self._next_part(t, request), self.request(t, request.command).connection
+        if not part.message:
+            return False
+        behind = self.program.words_of(*self.connections[connection]) - self._word(t, request)
+        return not state.inboxes[connection].has(behind, part.unfit)
 
     def _stands(self, state: DeployedScState, t: int) -> bool:
         """Whether the thread stands at the last of the requests that are half done."""

@@ -161,7 +161,7 @@ PROVIDERS = {
     "fi-verbs": "RAR RMA_RAR ATOMIC_RAR RAW RMA_RAW ATOMIC_RAW RAS WAW RMA_WAW ATOMIC_WAW WAS SAW SAS",
     "fi-tcp": "RAR RMA_RAR ATOMIC_RAR RAW RMA_RAW ATOMIC_RAW RAS WAW RMA_WAW ATOMIC_WAW WAS SAW SAS",
     "fi-cxi": "SAS WAW RMA_WAW RMA_RAR ATOMIC_WAW ATOMIC_WAR ATOMIC_RAW ATOMIC_RAR",
-    "fi-efa": "SAS",
+    "fi-efa": "SAS ATOMIC_RAR ATOMIC_RAW ATOMIC_WAR ATOMIC_WAW",
     "fi-opx": "ATOMIC_RAR ATOMIC_RAW ATOMIC_WAR ATOMIC_WAW",
     "fi-psm3": "SAS RAR RAW WAR WAW",
     "fi-none": "",
@@ -180,3 +180,11 @@ def test_flags_that_libfabric_does_not_have_are_refused() -> None:
     for wrong in ("fi(RMA_WAV)", "fi(WAW", "fi(SAS))"):
         with pytest.raises(UsageError):
             fi_order(wrong)
+
+
+def test_the_order_of_a_fence_between_every_two_requests_is_that_of_a_flag() -> None:
+    """What `shmem_fence` keeps apart: remote writes and atomics, before and behind it."""
+    none, fenced = order_table("none").written, order_table(fi_order("fi(WAW)")).written
+    apart = {(a, b) for a in ("nrW", "naR", "naW") for b in ("nrW", "naR", "naW")}
+    assert {cell for cell in none if fenced[cell] != none[cell]} == apart
+    assert all(fenced[cell] == "qp" for cell in apart)

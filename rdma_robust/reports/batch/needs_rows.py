@@ -1,0 +1,97 @@
+"""The matrix of what programs rely on, programs against order tables: a section of a report, Markdown, and numbers.
+
+A cell says `yes`, or which guarantees the table lacks of the set to which it comes closest.
+"""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
+from rdma_robust.frame.formats.section import scanned_files
+from rdma_robust.frame.question import Section
+from rdma_robust.orders import SHIPPED
+from rdma_robust.reports.analyses.needs_report import WORDS, NeededSet, NeedsRecord, claim_said, flags_said, guarantee_said
+from rdma_robust.reports.batch.batch_exchange import csv_cell
+from rdma_robust.reports.batch.batch_markdown import section_markdown
+from rdma_robust.text import count
+
+COLUMNS: Final = ("program", "needs", *SHIPPED, "note")
+YES: Final = "yes"
+LEGEND: Final = (
+    "<b>What programs rely on</b>: the smallest sets of guarantees of a network under which each is robust; a table gives "
+    "one of them, or the cell says what it lacks."
+)
+
+
+def needs_section(section: Section[Any, NeedsRecord]) -> ReportSection:
+    """Return the section of a report: a row for each program, a column for each table, and behind a row what each guarantee
+    orders."""
+    counts = section.counts
+    numbers = {words: counts[status.replace("-", "_")] for status, words in WORDS.items()}
+    return ReportSection(
+        name="needs",
+        title="What programs rely on",
+        heading="What programs rely on",
+        label="Programs and order tables",
+        line=f"needs: {numbered_line(count(counts.done, counts.noun), numbers, None)}",
+        columns=COLUMNS,
+        left=len(COLUMNS),
+        rows=[_row(record) for record in section.records],
+        numbers=(),
+        objects=[each for record in section.records for each in section.view.objects(record)],
+        cases=[case for cases in section.view.cases(section).values() for case in cases],
+        files=scanned_files(section),
+        legend=LEGEND,
+    )
+
+
+def _row(record: NeedsRecord) -> SectionRow:
+    answers = {each.order: YES if each.gives else ", ".join(each.lacks) for each in record.tables}
+    unsaid = {"robust": "", "not-robust": "no"}.get(record.status, "?")
+    tables = [answers.get(order, unsaid) for order in SHIPPED]
+    colours = {
+        2 + k: "robust" if said == YES else "unknown" if said == "?" else "not-robust" for k, said in enumerate(tables)
+    }
+    note = "; ".join(
+        [*filter(None, [record.reason]), *(claim_said(each) for each in record.claims if each.enough is not True)]
+    )
+    cells = (record.file, _sets(record), *tables, note)
+    return SectionRow(cells, colours, _page(record), f": {_sets(record)}")
+
+
+def _sets(record: NeedsRecord) -> str:
+    """Return the minimal sets of a program in a line."""
+    said = " or ".join(
+        "{" + ", ".join(each.name for each in some.guarantees) + "}" for some in record.sets if some.guarantees
+    )
+    return said or ("nothing" if record.sets else "-")
+
+
+def _page(record: NeedsRecord) -> str:
+    """Return, as HTML, the sets with the lines that each guarantee orders and what may happen without it."""
+    sets = Markup("").join(_set_page(some) for some in record.sets if some.guarantees)
+    return Markup("<ol>{}</ol>").format(sets) if sets else ""
+
+
+def _set_page(some: NeededSet) -> Markup:
+    items = Markup("").join(Markup("<li>{}</li>").format(guarantee_said(each)) for each in some.guarantees)
+    return Markup("<li>{}<ul>{}</ul></li>").format(flags_said(some), items)
+
+
+def needs_markdown(section: Section[Any, NeedsRecord]) -> str:
+    """Return the matrix as Markdown."""
+    return "\n".join(section_markdown(needs_section(section)))
+
+
+def needs_csv(section: Section[Any, NeedsRecord]) -> str:
+    """Return the matrix for a spreadsheet."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([csv_cell(cell) for cell in row.cells] for row in needs_section(section).rows)
+    return out.getvalue()
