@@ -15,6 +15,7 @@ from rdma_robust.orders.order_changes import (
     Difference,
     rule_said,
     stronger_with_facts,
+    table_differences,
     weaker_with_facts,
 )
 from rdma_robust.orders.order_facts import fact_meaning, lacking
