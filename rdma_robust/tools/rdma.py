@@ -161,9 +161,10 @@ HARDWARE_HELP = """Look at order tables: what networks keep of the order of a qu
   hardware list              the tables of the tool
   hardware show TABLE...     cells, rules, sources and reasons, and what decides programs under it
   hardware check TABLE...    what is wrong with a file, and which facts of the proofs the table has
-  hardware compare A B       which keeps more, and the cells and rules in which they differ
+  hardware compare A B       which keeps more, the cells and rules in which they differ, and for each a smallest program
+                             that tells A and A with this of B apart
 
-TABLE is a name or FILE.toml. `synthesise` finds the smallest programs that two tables tell apart.
+TABLE is a name, FILE.toml or fi(FLAG, ...). --format json writes tables, and what tells them apart, by hardware.schema.json.
 
 \b
 Exit codes
@@ -172,13 +173,14 @@ Exit codes
 Examples
   rdma-robust hardware show ooo-dp
   rdma-robust hardware compare multipath ooo-dp
+  rdma-robust hardware compare relaxed mine.toml --up-to 3 -o apart.json
 """
 
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
 
-Settings are words of a `hardware` line. Listed are all programs of at most N statements, of all threads together, that show
-a difference and have no part that does, each once up to the names of threads, nodes, words and values. They are written as
-litmus programs with `outcome` lines.
+Settings are words of a `hardware` line; `order` takes files and flags of libfabric too. Listed are all programs of at
+most N statements, of all threads together, that show a difference and have no part that does, each once up to the names
+of threads, nodes, words and values. They are written as litmus programs with `outcome` lines.
 
 \b
 Exit codes
