@@ -27,6 +27,10 @@ _MEMORY_S: Final = 0.02
 """Between looks at the memory, each of which asks the system."""
 
 
+MOST_NUMBERS: Final = 0xFFFFFFFE
+"""States, or parts of states, of a search at most: their numbers have 32 bits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a piece of work may take; None means no limit.
@@ -78,6 +82,10 @@ class Limits:
             case _:
                 return f"the limit of {self.amount(limit)}"
 
+    def knows(self, reason: str) -> bool:
+        """Whether the reason for which a search ended is the name of a limit."""
+        return reason in ("time", "memory", "states", "numbers")
+
     def amount(self, limit: str) -> str:
         """Return the size of the limit of this name."""
         match limit:
@@ -89,6 +97,8 @@ class Limits:
                 return f"{self.states} states"
             case "depth":
                 return f"depth {self.depth}"
+            case "numbers":
+                return f"{MOST_NUMBERS:,} states and parts of states, as many as the search has numbers for"
             case _:
                 raise ValueError(f"there is no limit of {limit!r}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from rdma_robust.counters.kernel import driver as kernel
-from rdma_robust.counters.kernel.bytecode import UnsupportedError
+from rdma_robust.counters.kernel.packing import UnsupportedError
 from rdma_robust.counters.lower import LoweredProgram, lower, single
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.searches import SearchResult, breadth_first, depth_first, karp_miller, realised

@@ -93,7 +93,7 @@ def _searched(outcome: SafetyOutcome, system: ReducedProgram, limits: Limits) ->
     name = "explicit" if not seen.wide else "zones" if outcome.engine in (None, "explicit") else outcome.engine
     found = [engine(seen, limits, ignore) for _, engine in engines_for(seen, name)][-1]
     if found.cut:
-        raise SizeLimitError(limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
+        raise SizeLimitError(limits.said(found.cut) if limits.knows(found.cut) else found.cut)
     return found
 
 

@@ -21,7 +21,7 @@ from rdma_robust.analyses.prove.transition_system import (
     TransitionSystem,
 )
 from rdma_robust.counters.kernel import driver
-from rdma_robust.counters.kernel.bytecode import UnsupportedError
+from rdma_robust.counters.kernel.packing import UnsupportedError
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Program

@@ -218,7 +218,7 @@ class _Work:
         if found.cut == UNKNOWN_HERE:
             self.reasons.insert(0, found.cut)  # what other engines say comes before
         elif found.cut:
-            self.reasons.append(limits.said(found.cut) if found.cut in ("time", "memory", "states") else found.cut)
+            self.reasons.append(limits.said(found.cut) if limits.knows(found.cut) else found.cut)
         elif found.overflowed and self.model != "rma":
             self.reasons.append(_overflow(self.model, self.room))
         return found

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from rdma_robust.counters.kernel._packed cimport Field
-from rdma_robust.counters.kernel._store cimport Store
+from rdma_robust.counters.kernel._store cimport Folder
 
 # The one place that numbers operations and statuses: bytecode.py and driver.py have them from here, by their names.
 cpdef enum Op:
@@ -11,7 +11,7 @@ cpdef enum Op:
 
 # Why a run of the kernel ended.
 cpdef enum Status:
-    BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW
+    BUDGET, DONE, FOUND, CODE, WIDE, STATES, MEMORY, OVERFLOW, NUMBERS
 
 
 cdef class Code:
@@ -26,13 +26,13 @@ cdef class Code:
     cdef uint8_t *fired_bits
     cdef int64_t labels, wide_value
     cdef uint64_t *buffer
-    cdef uint64_t *hashes
-    cdef int64_t size, room, hash_room
+    cdef uint64_t *roots
+    cdef int64_t size, room, root_room
     cdef bint neutral
 
     cdef void unpack(self, uint64_t *r) noexcept nogil
     cdef void fire(self, int64_t label) noexcept nogil
     cdef int execute(self, int64_t number, uint64_t *parent, int64_t pc) noexcept nogil
     cdef int emit(self, int64_t number, uint64_t *parent, int32_t leaf, int32_t option) noexcept nogil
-    cdef bint hash_all(self, Store store) noexcept nogil
+    cdef bint fold_all(self, Folder folder) noexcept nogil
     cdef bint more_room(self) noexcept nogil

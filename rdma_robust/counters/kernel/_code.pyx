@@ -5,8 +5,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from rdma_robust.counters.kernel._packed cimport HUGE, LOW, OMEGA, Field, field_value, hash_words, made_fields, prefetch
-from rdma_robust.counters.kernel._store cimport Store
+from rdma_robust.counters.kernel._packed cimport HUGE, LOW, MISSING, OMEGA, Field, field_value, made_fields
+from rdma_robust.counters.kernel._pairs cimport fetch
+from rdma_robust.counters.kernel._store cimport Folder
 from rdma_robust.native.memory cimport refuse, resized, try_grown
 
 def refuse_allocations(long long first, long long count):
@@ -24,7 +25,7 @@ cdef class Code:
 
     def __dealloc__(self):
         free(self.field); free(self.code); free(self.slot); free(self.leaf); free(self.change); free(self.effect)
-        free(self.table); free(self.fired_bits); free(self.buffer); free(self.hashes)
+        free(self.table); free(self.fired_bits); free(self.buffer); free(self.roots)
 
     def load(self, code, slots, leaves, changes, effects, table, int64_t labels):
         """Take the whole text again, arrays that have grown. `leaves` has (start in changes, label, effect) triples."""
@@ -139,19 +140,21 @@ cdef class Code:
         self.size += 1
         return 0
 
-    cdef bint hash_all(self, Store store) noexcept nogil:
-        """Hash the successors that may be stored; False if there is no memory."""
+    cdef bint fold_all(self, Folder folder) noexcept nogil:
+        """Find the roots of the successors that may be stored, MISSING where a part is new; False if there is no memory."""
         cdef int64_t s
         cdef uint64_t *r
-        cdef void *made = try_grown(self.hashes, &self.hash_room, self.size, 8)
+        cdef void *made = try_grown(self.roots, &self.root_room, self.size, 8)
         if made == NULL:
             return not self.size
-        self.hashes = <uint64_t *>made
+        self.roots = <uint64_t *>made
         for s in range(self.size):
             r = self.buffer + s * self.record
             if r[self.words] & LOW != LOW:
-                self.hashes[s] = hash_words(r, self.words)
-                prefetch(&store.table[self.hashes[s] & store.mask])
+                if folder.fold(r, False, &self.roots[s]):
+                    fetch(folder.roots, self.roots[s])
+                else:
+                    self.roots[s] = MISSING
         return True
 
     cdef bint more_room(self) noexcept nogil:

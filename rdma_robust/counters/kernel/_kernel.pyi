@@ -28,6 +28,7 @@ class Search:
     def __init__(
         self,
         words: int,
+        pairs: tuple[tuple[int, int], ...],
         fields: list[tuple[int, int, int, int]],
         numbers: list[list[int]],
         counters: int,
@@ -37,6 +38,7 @@ class Search:
         by_rank: bool,
         accelerate: bool,
         longest_chain: int,
+        most: int,
     ) -> None: ...
     def load(
         self,

@@ -3,6 +3,8 @@
 
 bytecode.py makes what it runs; driver.py drives it. The states are in a Store, Code finds successors. The interpreter lock
 is released during :meth:`Search.run`.
+
+More than 400 lines: one class, whose methods hand each other the slots and the buffer of the state being expanded.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -11,14 +13,15 @@ from libc.string cimport memcpy, memset
 
 from rdma_robust.counters.kernel._agenda cimport Agenda
 from rdma_robust.counters.kernel._arrange cimport Arrange
-from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, STATES, Code
-from rdma_robust.counters.kernel._packed cimport LOW, Field, field_value, hash_words, lowest, made_fields
+from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, NUMBERS, STATES, Code
+from rdma_robust.counters.kernel._packed cimport LOW, MISSING, Field, equal_words, field_value, lowest, made_fields
+from rdma_robust.counters.kernel._pairs cimport find, parent_of
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
-from rdma_robust.counters.kernel._store cimport Store, record_at
+from rdma_robust.counters.kernel._store cimport Folder, Store
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-LAYOUT = 6
+LAYOUT = 7
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -33,6 +36,7 @@ cdef class Search:
     cdef int longest_chain, chain_length, words, counters, record, processes, fields, ranks
     cdef bint reduce, accelerate, by_rank
     cdef Store store
+    cdef Folder folder
     cdef Code code
     cdef public LookAhead ahead
     cdef public Arrange alike
@@ -48,13 +52,14 @@ cdef class Search:
     cdef readonly int found
 
     def __init__(
-        self, int words, list fields, list numbers, int counters, list rank_fields,
-        *, bint reduce, bint by_rank, bint accelerate, int longest_chain,
+        self, int words, tuple pairs, list fields, list numbers, int counters, list rank_fields,
+        *, bint reduce, bint by_rank, bint accelerate, int longest_chain, int64_t most,
     ):
         cdef int i
         self.counters, self.reduce, self.accelerate, self.by_rank = counters, reduce, accelerate, by_rank
-        self.store, self.code = Store(words, counters), Code(words, fields, counters)
-        self.words, self.record, self.fields = words, self.store.record, len(fields)
+        self.store, self.code = Store(words, counters, most), Code(words, fields, counters)
+        self.folder = Folder(self.store, pairs)
+        self.words, self.record, self.fields = words, self.folder.record, len(fields)
         self.field = made_fields(fields)
         self.processes, self.places = len(numbers), Places(numbers)
         self.rank_field = <int32_t *>zeroed(len(rank_fields), sizeof(int32_t))
@@ -70,11 +75,11 @@ cdef class Search:
 
     @property
     def states(self):
-        return self.store.states
+        return self.store.roots.size - (self.folder.spare_root >= 0)
 
     @property
     def bytes(self):
-        return self.store.bytes + self.agenda.bytes
+        return self.store.budget.bytes + self.agenda.bytes
 
     @property
     def wide_field(self):
@@ -95,7 +100,7 @@ cdef class Search:
     def start(self, list values):
         """Store the initial state, whose fields have these values."""
         cdef int i
-        cdef uint64_t h, place
+        cdef uint64_t root
         memset(self.packed, 0, self.record * 8)
         for i in range(self.fields):
             self.packed[self.field[i].word] |= (<uint64_t>(<int64_t>values[i] - self.field[i].least)) << self.field[i].shift
@@ -103,57 +108,64 @@ cdef class Search:
         self.packed[self.words] = LOW
         if self.alike is not None:
             self.alike.arrange(self.packed)
-        h = hash_words(self.packed, self.words)
-        self.store.find(self.packed, h, &place)
-        if not self.store.insert(self.packed, h, -1, place) or not self.put_off():
+        if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1) or not self.put_off(0, self.packed):
             raise MemoryError
 
     def run(self, int64_t budget, int64_t max_states, int64_t max_bytes):
         """Expand up to `budget` states; return a status."""
         cdef int status
-        self.max_states, self.store.max_bytes = max_states, max_bytes - self.agenda.bytes
+        self.max_states, self.store.budget.most = max_states, max_bytes - self.agenda.bytes
         with nogil:
             status = self.loop(budget)
         return status
 
     def target_at_start(self):
         """Whether a target holds in the initial state; then it is the one found."""
-        return self.test(0) == FOUND
+        self.folder.unfold(0)
+        return self.test(0, self.folder.state) == FOUND
 
     def path(self, int64_t number):
         """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to `number`."""
-        cdef uint64_t *r
         cdef int i
+        cdef int64_t label
         found = []
         while True:
-            r = record_at(self.store, number)
-            words = [r[i] for i in range(self.words)]
-            parent = r[self.words] & LOW
-            if parent == LOW:
+            self.folder.unfold(number)
+            words = [self.folder.state[i] for i in range(self.words)]
+            label = self.folder.state[self.words + 1] >> 32 if self.counters else -1
+            number = parent_of(self.store.roots, number)[0]
+            if number == LOW:
                 found.append(([0], words))
                 return found[::-1]
-            found.append((self.taken(parent, r[self.words] >> 32), words))
-            number = parent
+            found.append((self.taken(number, words, label), words))
 
-    cdef list taken(self, int64_t parent, int64_t label):
-        """The transition with this label from a state, and those at local locations that were taken with it."""
+    cdef list taken(self, int64_t parent, list words, int64_t label):
+        """The first transition from a state to one with these fields, by this label if it is one, and those at local
+        locations that were taken with it."""
         cdef int p
         cdef int64_t s
+        cdef uint64_t *r
         cdef Place *here
-        self.code.unpack(record_at(self.store, parent))
+        self.folder.unfold(parent)
+        self.code.unpack(self.folder.state)
         self.code.size = 0
         for p in range(self.processes):
             s = self.code.size
             here = &self.places.place[p][self.code.slot[p]]
             # That code is not there yet, or a field too narrow, concerns other transitions than the stored one.
-            if here.code >= 0 and self.code.execute(parent, record_at(self.store, parent), here.code) == -MEMORY:
+            if here.code >= 0 and self.code.execute(parent, self.folder.state, here.code) == -MEMORY:
                 raise MemoryError
             while s < self.code.size:
-                if <int64_t>(self.code.buffer[s * self.record + self.words] >> 32) == label:
-                    if self.settle(parent, s, p) == MEMORY:
-                        raise MemoryError
-                    return [label] + [self.chain[i] for i in range(self.chain_length)]
+                first = <int64_t>(self.code.buffer[s * self.record + self.words] >> 32)
+                if self.settle(s, p) == MEMORY:
+                    raise MemoryError
+                r = self.code.buffer + s * self.record
+                if self.alike is not None:
+                    self.alike.arrange(r)
+                if (label < 0 or first == label) and [r[i] for i in range(self.words)] == words:
+                    return [first] + [self.chain[i] for i in range(self.chain_length)]
                 s += 1
+            self.code.unpack(self.folder.state)
         raise AssertionError("a stored transition is not enabled")
 
     cdef int loop(self, int64_t budget) noexcept nogil:
@@ -167,10 +179,11 @@ cdef class Search:
                     return DONE
                 number = self.agenda.last(rank)
             else:
-                if self.done == self.store.states:
+                if self.done == self.store.roots.size:
                     return DONE
                 number = self.done
-            self.code.unpack(record_at(self.store, number))
+            self.folder.unfold(number)
+            self.code.unpack(self.folder.state)
             if not self.places.known(self.code.slot):
                 return CODE
             if self.by_rank:
@@ -202,31 +215,31 @@ cdef class Search:
             m = members[k]
             self.code.size = 0
             if k:
-                self.code.unpack(record_at(self.store, number))
+                self.code.unpack(self.folder.state)
             for p in range(self.processes):
                 if m >> p & 1:
                     here = &self.places.place[p][self.code.slot[p]]
                     if here.code >= 0:
-                        status = self.code.execute(number, record_at(self.store, number), here.code)
+                        status = self.code.execute(number, self.folder.state, here.code)
                         if status < 0:
                             return self.stopped(-status)
                 ends[p] = self.code.size
             self.noted = 0
             if self.ahead is not None:
-                self.leave_out(self.rank(record_at(self.store, number)))
+                self.leave_out(self.rank(self.folder.state))
             if self.reduce:
                 s = 0
                 for p in range(self.processes):
                     while s < ends[p]:
-                        status = self.settle(number, s, p)
+                        status = self.settle(s, p)
                         if status:
                             return status
                         s += 1
-            if k < count and self.advance(record_at(self.store, number), m, ends):
+            if k < count and self.advance(self.folder.state, m, ends):
                 break
         if self.alike is not None:
             self.alike.arrange_all(self.code.buffer, self.code.size, self.record)
-        return self.add_all(number) if self.code.hash_all(self.store) else MEMORY
+        return self.add_all(number) if self.code.fold_all(self.folder) else MEMORY
 
     cdef bint advance(self, uint64_t *before, uint64_t members, int64_t *ends) noexcept nogil:
         """Some successor in the buffer has the rank of the state before and its process at a location of a larger number.
@@ -262,7 +275,7 @@ cdef class Search:
             while note < self.noted and self.notes[2 * note] == s:
                 self.code.fire(self.notes[2 * note + 1])
                 note += 1
-            status = self.add(number, self.code.buffer + s * self.record, self.code.hashes[s])
+            status = self.add(number, self.code.buffer + s * self.record, self.code.roots[s])
             if status:
                 return status
         return 0
@@ -282,7 +295,7 @@ cdef class Search:
             self.places.need_process, self.places.need_location = -1, self.code.wanted
         return status
 
-    cdef int settle(self, int64_t number, int64_t s, int p) noexcept nogil:
+    cdef int settle(self, int64_t s, int p) noexcept nogil:
         """Extend successor `s`, by a move of process `p`, by those at local locations that follow; note them in `chain`.
 
         A status, 0 to go on. The slots are overwritten.
@@ -295,7 +308,7 @@ cdef class Search:
         cdef int status
         self.chain_length = 0
         r = self.code.buffer + s * self.record
-        if r[self.words] & LOW == LOW or field_value(r, f) == field_value(record_at(self.store, number), f):
+        if r[self.words] & LOW == LOW or field_value(r, f) == field_value(self.folder.state, f):
             return 0
         while self.chain_length < self.longest_chain:
             r = self.code.buffer + s * self.record
@@ -310,7 +323,7 @@ cdef class Search:
                 return 0
             link = r[self.words]
             memcpy(self.packed, r, self.record * 8)
-            status = self.code.execute(number, self.packed, place.code)
+            status = self.code.execute(0, self.packed, place.code)
             if status < 0:
                 return self.stopped(-status)
             if self.code.size != size + 1 or not self.code.neutral:
@@ -336,37 +349,50 @@ cdef class Search:
         self.noted += 1
         return 1
 
-    cdef int add(self, int64_t number, uint64_t *r, uint64_t h) noexcept nogil:
+    cdef int add(self, int64_t number, uint64_t *r, uint64_t root) noexcept nogil:
         """Store a successor unless it is there. A status, 0 to go on."""
-        cdef int64_t old, label = <int64_t>(r[self.words] >> 32)
-        cdef uint64_t place
+        cdef int64_t old = -1, label = <int64_t>(r[self.words] >> 32)
+        cdef bint missing = root == MISSING and self.words > 1
         self.code.fire(label)
         if r[self.words] & LOW == LOW:
             return 0
-        old = self.store.find(r, h, &place)
-        if old >= 0:
-            if not self.counters or self.store.covered(r, old):
-                return 0
+        if not missing and self.known(r, root, &old):
+            return 0
         if self.ahead is not None and self.ahead.hopeless(r):
             return 0
-        if self.store.states >= self.max_states:
+        if missing:
+            if not self.folder.fold(r, True, &root):
+                return self.no_room()
+            if self.known(r, root, &old):
+                return 0
+        if self.store.roots.size >= self.max_states:
             return STATES
         if self.counters and self.accelerate and old >= 0:
-            self.store.raise_counters(r, number, old)
-        if not self.store.insert(r, h, old, place) or not self.put_off():
+            self.store.raise_counters(r + self.words + 2, root, number, old)
+        number = self.folder.insert(r, root, old)
+        if number == -1:
+            return self.no_room()
+        if number < 0:
+            return 0
+        if not self.put_off(number, r):
             return MEMORY
-        if old < 0:
-            return self.test(self.store.states - 1)
-        return 0
+        return self.test(number, r) if old < 0 else 0
 
-    cdef bint put_off(self) noexcept nogil:
-        """Put the newest state on the agenda, if there is one; False if there is no memory."""
-        cdef int64_t newest = self.store.states - 1
-        return not self.by_rank or self.agenda.put(self.rank(record_at(self.store, newest)), newest)
+    cdef bint known(self, uint64_t *r, uint64_t root, int64_t *old) noexcept nogil:
+        """A state is stored, or with counters one that covers it; else `old` is the newest with the same fields, or -1."""
+        old[0] = find(self.store.roots, root)
+        return old[0] >= 0 and (not self.counters or self.store.covered(r + self.words + 2, old[0]))
 
-    cdef int test(self, int64_t number) noexcept nogil:
-        """FOUND if a target holds in a new state: the slots are restored for the state being expanded."""
-        cdef uint64_t *r = record_at(self.store, number)
+    cdef int no_room(self) noexcept nogil:
+        """The status where no state or no part of one gets a number."""
+        return NUMBERS if self.store.full() else MEMORY
+
+    cdef bint put_off(self, int64_t number, uint64_t *r) noexcept nogil:
+        """Put a new state on the agenda, if there is one; False if there is no memory."""
+        return not self.by_rank or self.agenda.put(self.rank(r), number)
+
+    cdef int test(self, int64_t number, uint64_t *r) noexcept nogil:
+        """FOUND if a target holds in a new state. The slots are overwritten."""
         cdef int target
         if self.rank(r) < self.ranks:
             return 0

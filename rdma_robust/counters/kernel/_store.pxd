@@ -1,28 +1,39 @@
 # cython: language_level=3
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-cdef enum:
-    CHUNK_BITS = 14
-    CHUNK = 1 << 14
-
+from rdma_robust.counters.kernel._pairs cimport Budget, Pairs, extra_of
 
 cdef class Store:
-    cdef int words, counters, record, index_bits
+    cdef int words, counters, extra
+    cdef Pairs parts, roots
+    cdef Budget budget
     cdef int64_t *scratch
-    cdef uint64_t **chunk
-    cdef int64_t chunks, chunk_room
-    cdef uint32_t *table
-    cdef uint64_t mask
-    cdef int64_t states, bytes, max_bytes
 
-    cdef int64_t find(self, uint64_t *r, uint64_t h, uint64_t *place) noexcept nogil
-    cdef bint insert(self, uint64_t *r, uint64_t h, int64_t old, uint64_t place) noexcept nogil
-    cdef bint covered(self, uint64_t *r, int64_t other) noexcept nogil
-    cdef bint at_most(self, uint64_t *small, uint64_t *large) noexcept nogil
-    cdef void raise_counters(self, uint64_t *r, int64_t number, int64_t chain) noexcept nogil
-    cdef bint new_chunk(self) noexcept nogil
-    cdef bint rehash(self) noexcept nogil
+    cdef bint full(self) noexcept nogil
+    cdef bint covered(self, uint64_t *counters, int64_t other) noexcept nogil
+    cdef void raise_counters(self, uint64_t *counters, uint64_t root, int64_t number, int64_t chain) noexcept nogil
 
 
-cdef inline uint64_t *record_at(Store store, int64_t number) noexcept nogil:
-    return store.chunk[number >> CHUNK_BITS] + (number & (CHUNK - 1)) * store.record
+cdef class Folder:
+    cdef Store store
+    cdef Pairs parts, roots
+    cdef int words, record, last, sets
+    cdef int32_t *pair
+    cdef int32_t *above
+    cdef uint32_t *base
+    cdef uint32_t *ref
+    cdef uint64_t *changed
+    cdef uint64_t *state
+    cdef uint64_t root
+    cdef bint unfolded
+    cdef int64_t spare_part, spare_root
+
+    cdef void unfold(self, int64_t number) noexcept nogil
+    cdef bint fold(self, uint64_t *r, bint add, uint64_t *root) noexcept nogil
+    cdef bint part(self, uint64_t word, bint add, uint32_t *number) noexcept nogil
+    cdef int64_t insert(self, uint64_t *r, uint64_t root, int64_t old) noexcept nogil
+
+
+cdef inline uint64_t *counters_of(Store store, int64_t number) noexcept nogil:
+    """The next state with the same fields and one more, in the low half, the label that led here, and the counters."""
+    return extra_of(store.roots, number, store.extra)

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rdma_robust.counters.kernel.bytecode import Packing, Range, UnsupportedError
+from rdma_robust.counters.kernel.packing import Packing, Range, UnsupportedError
 from rdma_robust.counters.permutations import Blocks, Codes, FieldPart, Key, Trade
 
 _WORD = 64

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from rdma_robust.counters.intervals import BOOLEAN, apply_to_intervals, interval_truth
+from rdma_robust.counters.kernel.packing import Range, UnsupportedError
 from rdma_robust.counters.program import (
     Add,
     Assign,
@@ -38,7 +39,6 @@ else:
     _NUMBERS = Op.__members__
 
 Label = TypeVar("Label")
-Range = tuple[int, int]
 
 OPS: Final[Mapping[str, int]] = {name: int(number) for name, number in _NUMBERS.items()}
 """The operations by name, as the kernel numbers them; none without the kernel, which alone runs them."""
@@ -47,34 +47,6 @@ _BINARY: Final = {
     "&&": "LAND", "||": "LOR", "&": "AND", "|": "OR", "&~": "ANDN", ">>": "SHR",
 }  # fmt: skip
 _MOST: Final = 1 << 62
-
-
-class UnsupportedError(Exception):
-    """The program needs numbers, or a state, that the kernel has no room for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """Where the fields of a state are: (least value, mask, word, shift) each."""
-
-    fields: tuple[tuple[int, int, int, int], ...]
-    words: int
-
-
-def pack(ranges: Iterable[Range]) -> Packing:
-    """Place fields with these ranges into 64-bit words, the first word with room for each; no field crosses words."""
-    used: list[int] = []
-    fields = []
-    for least, most in ranges:
-        bits = (most - least).bit_length()
-        if bits > 62:
-            raise UnsupportedError
-        word = next((i for i, taken in enumerate(used) if taken + bits <= 64), len(used))
-        if word == len(used):
-            used.append(0)
-        fields.append((least, (1 << bits) - 1, word, used[word] if bits else 0))
-        used[word] += bits
-    return Packing(tuple(fields), max(1, len(used)))
 
 
 @dataclass(slots=True)

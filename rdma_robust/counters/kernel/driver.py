@@ -8,21 +8,23 @@ from __future__ import annotations
 import sys
 import time
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cache, partial
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from rdma_robust.counters.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_room
-from rdma_robust.counters.kernel.bytecode import Assembler, Range, UnsupportedError, pack
+from rdma_robust.counters.kernel.bytecode import Assembler
+from rdma_robust.counters.kernel.packing import Packing, Range, UnsupportedError, neighbourhoods, pack
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
-from rdma_robust.limits import Limits, Progress, resident_mebibytes
+from rdma_robust.limits import MOST_NUMBERS, Limits, Progress, resident_mebibytes
 
-_LAYOUT = 6
+_LAYOUT = 7
 
 try:
     from rdma_robust.counters.kernel._arrange import Arrange
@@ -39,6 +41,8 @@ else:
 Label = TypeVar("Label")
 
 _FIRST_BUDGET, _SECONDS = 256, 0.03
+_CUT: Final = {"STATES": "states", "MEMORY": "memory", "NUMBERS": "numbers"}
+"""The limits at which the kernel stops in the middle of a state, by the name of its status."""
 _NO_LIMIT = sys.maxsize
 _SMALL = 30
 """The largest value that a variable of a large domain is given room for at first: with -1, five bits."""
@@ -76,9 +80,10 @@ def search(
         raise UnsupportedError
     ranges = {name: _guess(least, most) for name, least, most in program.ranges}
     ranges |= {name: (0, (1 << bits) - 1) for name, bits in program.sizes}
+    where = cache(partial(neighbourhoods, program))
     while True:
         try:
-            run = _Run(program, bounds, ranges, engine, reduce)
+            run = _Run(program, bounds, ranges, engine, reduce=reduce, where=where)
             status = run.go(limits, progress)
         except MemoryError:
             return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
@@ -114,7 +119,9 @@ class _Run(Generic[Label]):
         bounds: Mapping[str, int | None],
         ranges: Mapping[str, Range],
         engine: str,
+        *,
         reduce: bool,
+        where: Callable[[tuple[str, ...]], Sequence[float]],
     ) -> None:
         self.program = program
         bounded = [(c, 0) for c in program.counters if bounds[c] is not None]
@@ -130,27 +137,12 @@ class _Run(Generic[Label]):
         self.ranges = [_with(known.get(name, (0, 1)), value) for name, value in start]
         self.alike = () if unbounded else program.alike
         self.ranges = with_equal_room(self.alike, self.fields, self.ranges)
-        packing = pack(self.ranges)
+        packing = pack(self.ranges, lambda: where(tuple(self.fields)))
         self.ranges = [(least, least + mask) for least, mask, _, _ in packing.fields]
         self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
         self.independence = independence(program) if reduce else None
         self.accelerate = engine == "karp-miller"
-        self.kernel = Search(
-            packing.words,
-            list(packing.fields),
-            self._numbers(last),
-            len(unbounded),
-            [self.fields.index(name) for name in program.milestones],
-            reduce=self.independence is not None,
-            by_rank=engine != "bfs",
-            accelerate=self.accelerate,
-            longest_chain=LONGEST_CHAIN,
-        )
-        if program.pruner is not None:
-            tables = program.pruner.tables(self.fields)
-            if tables is None:
-                raise UnsupportedError
-            self.kernel.ahead = LookAhead(packing.words, list(packing.fields), last, *tables)
+        self.kernel = self._searcher(packing, last, len(unbounded), by_rank=engine != "bfs")
         self.packing = packing
         self._sort()
         self.cut = ""
@@ -158,6 +150,29 @@ class _Run(Generic[Label]):
         for number, target in enumerate(program.targets):
             at = (target.process, target.location if target.process is not None else 0)
             self.targets.setdefault(at, []).append((number, target))
+
+    def _searcher(self, packing: Packing, last: list[int], counters: int, *, by_rank: bool) -> Search:
+        """The kernel's search over states that are packed so. Raises UnsupportedError if the pruner has no tables."""
+        program, fields = self.program, list(packing.fields)
+        made = Search(
+            packing.words,
+            packing.pairs,
+            fields,
+            self._numbers(last),
+            counters,
+            [self.fields.index(name) for name in program.milestones],
+            reduce=self.independence is not None,
+            by_rank=by_rank,
+            accelerate=self.accelerate,
+            longest_chain=LONGEST_CHAIN,
+            most=MOST_NUMBERS,
+        )
+        if program.pruner is not None:
+            tables = program.pruner.tables(self.fields)
+            if tables is None:
+                raise UnsupportedError
+            made.ahead = LookAhead(packing.words, fields, last, *tables)
+        return made
 
     def _numbers(self, last: list[int]) -> list[list[int]]:
         """The numbers that processes advance by, location by location."""
@@ -199,7 +214,7 @@ class _Run(Generic[Label]):
                     self._compile(kernel.places.need_process, kernel.places.need_location)
                 self._load()
             elif status != Status.BUDGET:
-                self.cut = {Status.STATES: "states", Status.MEMORY: "memory"}.get(Status(status), "")
+                self.cut = _CUT.get(Status(status).name or "", "")
                 return status
             else:
                 seconds = time.perf_counter() - started
@@ -211,7 +226,7 @@ class _Run(Generic[Label]):
         if status == Status.OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
         fired = kernel.fired()
-        frontier = kernel.states - (kernel.done - (status in (Status.STATES, Status.MEMORY)))
+        frontier = kernel.states - (kernel.done - (status != Status.BUDGET and self.cut != ""))
         target = kernel.found if status == Status.FOUND else -1
         kept = self._kept() if status == Status.FOUND and self.alike else ()
         run = self._run() if status == Status.FOUND and not self.alike else ()

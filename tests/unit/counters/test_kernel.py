@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from math import inf
 
 import pytest
 
+from bench.families import pipeline
 from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver as kernel
-from rdma_robust.counters.kernel.bytecode import UnsupportedError, pack
+from rdma_robust.counters.kernel.packing import UnsupportedError, pack
 from rdma_robust.counters.program import (
     Add,
     Assign,
@@ -133,6 +135,29 @@ def test_long_masks_are_looked_up_in_a_table() -> None:
     target: Target[str | None] = Target("three", Binary("==", Name("n"), Const(3)))
     said = both(CounterProgram("bits", (("x", 0), ("n", 0)), (), (ProcessGraph("P", 0, (Command(0, 0, body),)),), (target,)))
     assert said[0] == 0 and len(said[1]) == 201
+
+
+def test_a_search_ends_where_there_are_no_more_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "MOST_NUMBERS", 5000)
+    found = explore(big(), Limits())
+    assert (found.result.cut, found.result.states, found.result.frontier) == ("numbers", 5000, 1)
+    monkeypatch.setattr(kernel, "MOST_NUMBERS", 20)
+    found = explore(instrument_pivot(load_program(pipeline(3, 2), "pipeline")), Limits())
+    assert found.result.cut == "numbers" and found.result.states <= 20
+    assert "numbers for" in Limits().said("numbers")
+
+
+def test_states_share_their_parts() -> None:
+    program = instrument_pivot(load_program(pipeline(3, 8), "pipeline"))
+    found = explore(program, Limits())
+    assert found.result.states > 30_000 and found.bytes / found.result.states < 40
+
+
+def test_words_of_distant_processes_are_apart() -> None:
+    packing = pack([(0, 2**30), (0, 2**30), (0, 2**20), (0, 2**10)], lambda: [0.0, 2.0, 1.0, inf])
+    words = [word for _, _, word, _ in packing.fields]
+    assert words[0] == words[2] != words[1] != words[3] != words[0]
+    assert packing.pairs[-1][0] == words[0] and set(packing.pairs[0]) == {words[1], words[3]}
 
 
 def test_packing_keeps_fields_within_words_and_apart() -> None:

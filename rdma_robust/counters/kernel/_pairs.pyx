@@ -1,0 +1,148 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Words with numbers: each word that is added gets the next one, and is found by its value.
+
+The words are in chunks, each with a number of a parent and room for more words where there is some. The hash table is
+open-addressing, of 32-bit entries: the number and one more and, in the bits that leaves, a part of the hash. A word is
+written before its entry, and an entry never changes (but by `renew`), so several threads may add and find words at once;
+nobody may while a table is enlarged. Source: Laarman, van de Pol and Weber, Boosting multi-core reachability performance
+with shared hash tables, 2010.
+"""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+
+from rdma_robust.counters.kernel._packed cimport prefetch
+from rdma_robust.native.memory cimport refuse, try_resized, try_zeroed, zeroed
+
+cdef uint64_t AHEAD = 16
+"""Entries between the one that moves to a larger table and the one whose word is fetched meanwhile."""
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
+
+
+cdef class Pairs:
+    """No words yet, at most `most`, each with a parent if `linked`, and with `extra` words. Raises MemoryError."""
+
+    def __init__(self, int64_t most, bint linked=False, int extra=0):
+        self.index = <uint32_t *>zeroed(1 << 10, sizeof(uint32_t))
+        self.mask, self.numbers = (1 << 10) - 1, (1 << 10) - 1
+        self.each = 8 + (4 if linked else 0) + 8 * extra
+        self.most = most
+
+    cdef void account(self, Budget *budget) noexcept nogil:
+        """Take memory from a budget, from now on and what has been taken."""
+        self.budget = budget
+        budget.bytes += <int64_t>(self.mask + 1) * sizeof(uint32_t)
+
+    def __dealloc__(self):
+        cdef int64_t i
+        for i in range(self.chunks):
+            free(self.chunk[i])
+        free(self.chunk); free(self.index)
+
+    cdef int64_t add(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil:
+        """The number of a word: one that it has, as -2 - number, or a new one. -1 if that would take too much memory.
+
+        `spare` is a number that this thread has taken and not used, or -1.
+        """
+        cdef uint64_t h = mixed(word), i
+        cdef uint32_t entry, new
+        if spare[0] < 0:
+            spare[0] = counted(&self.size)
+        if spare[0] >= self.room and not self.enlarge(spare[0]):
+            return -1
+        word_at(self, spare[0])[0] = word
+        if self.each > 8:
+            parent_of(self, spare[0])[0] = parent
+        new = (<uint32_t>(h >> 32) & ~self.numbers) | <uint32_t>(spare[0] + 1)
+        i = h & self.mask
+        while True:
+            entry = entered(&self.index[i], new) if seen(&self.index[i]) == 0 else seen(&self.index[i])
+            if entry == 0:
+                i = <uint64_t>spare[0]
+                spare[0] = -1
+                return <int64_t>i
+            if ((entry ^ new) & ~self.numbers) == 0 and word_at(self, (entry & self.numbers) - 1)[0] == word:
+                return -2 - <int64_t>((entry & self.numbers) - 1)
+            i = (i + 1) & self.mask
+
+    cdef int64_t renew(self, uint64_t word, uint32_t parent) noexcept nogil:
+        """A new number for a word that has one, by which it is found from now on; -1 if that would take too much memory."""
+        cdef uint64_t h = mixed(word), i
+        cdef uint32_t tag, entry
+        cdef int64_t number = self.size
+        if number >= self.room and not self.enlarge(number):
+            return -1
+        self.size += 1
+        word_at(self, number)[0] = word
+        parent_of(self, number)[0] = parent
+        tag = <uint32_t>(h >> 32) & ~self.numbers
+        i = h & self.mask
+        while True:
+            entry = self.index[i]
+            if (entry & ~self.numbers) == tag and word_at(self, (entry & self.numbers) - 1)[0] == word:
+                self.index[i] = tag | <uint32_t>(number + 1)
+                return number
+            i = (i + 1) & self.mask
+
+    cdef bint enlarge(self, int64_t number) noexcept nogil:
+        """Make room for this number; False if there is none."""
+        while number >= self.room:
+            if number >= self.most:
+                return False
+            if number >= self.chunks * CHUNK and not self.new_chunk():
+                return False
+            if <uint64_t>number * 4 >= (self.mask + 1) * 3 and not self.rehash():
+                return False
+            self.room = min(self.chunks * CHUNK, <int64_t>(self.mask + 1) * 3 // 4, self.most)
+        return True
+
+    cdef bint new_chunk(self) noexcept nogil:
+        """Make room for more words; False if that would take too much memory."""
+        cdef int64_t room = 2 * self.chunk_room + 64
+        cdef void *made
+        if self.budget.bytes + CHUNK * self.each > self.budget.most:
+            return False
+        if self.chunks == self.chunk_room:
+            made = try_resized(self.chunk, room, sizeof(uint64_t *))
+            if made == NULL:
+                return False
+            self.chunk = <uint64_t **>made
+            self.chunk_room = room
+        made = try_resized(NULL, CHUNK, self.each)
+        if made == NULL:
+            return False
+        self.chunk[self.chunks] = <uint64_t *>made
+        self.chunks += 1
+        self.budget.bytes += CHUNK * self.each
+        return True
+
+    cdef bint rehash(self) noexcept nogil:
+        """Double the hash table; False if that would take too much memory."""
+        cdef uint64_t old = self.mask + 1, h, i, j
+        cdef uint32_t entry, was = self.numbers, now = <uint32_t>(2 * old - 1)
+        cdef uint32_t *smaller = self.index
+        cdef uint32_t *larger
+        if self.budget.bytes + <int64_t>old * 8 > self.budget.most:
+            return False
+        larger = <uint32_t *>try_zeroed(2 * old, sizeof(uint32_t))
+        if larger == NULL:
+            return False
+        for i in range(old):
+            entry = smaller[i + AHEAD] & was if i + AHEAD < old else 0
+            if entry:
+                prefetch(word_at(self, entry - 1))
+            entry = smaller[i] & was
+            if entry:
+                h = mixed(word_at(self, entry - 1)[0])
+                j = h & (2 * old - 1)
+                while larger[j]:
+                    j = (j + 1) & (2 * old - 1)
+                larger[j] = (<uint32_t>(h >> 32) & ~now) | entry
+        self.index, self.mask, self.numbers = larger, 2 * old - 1, now
+        self.budget.bytes += <int64_t>old * 4
+        free(smaller)
+        return True
