@@ -62,7 +62,6 @@ from rdma_robust.robustness.marks import (
 )
 from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, every_start
-from rdma_robust.robustness.poison import Poison
 from rdma_robust.robustness.receiving import CLOSED, ReceiveRules
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds
@@ -72,7 +71,7 @@ from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.remote_atomics import RemoteAtomics, with_prefixes
 from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
-from rdma_robust.robustness.taint import Taint
+from rdma_robust.robustness.taint import Poison, Taint
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 

@@ -28,9 +28,9 @@ from rdma_robust.robustness.frame import PivotClass
 from rdma_robust.robustness.lift import _Replay
 from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.pivot_classes import PivotClasses
-from rdma_robust.robustness.poison import Poison
 from rdma_robust.robustness.remote_atomics import RemoteAtomics
 from rdma_robust.robustness.rules import ForcingRules
+from rdma_robust.robustness.taint import Poison
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.trace import EventType
 from tests.support.random_deployed import loaded, mutant_text, named_texts, random_text

@@ -19,11 +19,11 @@ from rdma_robust.language.load import load_program
 from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.frame import has_bit
 from rdma_robust.robustness.pivot import PivotInstrumentation
-from rdma_robust.robustness.poison import Poison
 from rdma_robust.robustness.reductions import outlook, specialise
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
+from rdma_robust.robustness.taint import Poison
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.support.compare import by, by_oracle
 from tests.support.random_programs import Size, random_program
