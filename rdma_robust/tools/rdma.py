@@ -33,7 +33,6 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  all robust (--expect: all as expected)       3  some unknown
   1  some not robust (--expect: a mismatch)       4  internal error
   2  usage, or an invalid program                 130  interrupted
---expect is about `expect` lines; `needs` lines are compared by rdma-robust needs --expect.
 \b
 Examples
   rdma-robust check sb.rdma                 one program, explained
@@ -41,6 +40,8 @@ Examples
   rdma-robust src/ --format json -o r.json  a report for machines
   rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
   rdma-robust - < sb.rdma
+
+--expect is about `expect` lines; `needs` lines are compared by rdma-robust needs --expect.
 
 See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
 """
