@@ -392,10 +392,9 @@ class PivotInstrumentation:
         early = self.rules.early((edge.thread, edge.remote))
         taint = Assign((("taint'", self._taint(edge)),))
         spread = self.taint.spreading(edge, BETA, Name("taint'"), FALSE)
-        (counted,) = self.rules.second_part(edge)
-        again = leaf(EventLabel(edge, 2), Require(thread_in_beta), *counted)
-        first = leaf(EventLabel(edge, 2), Require(negate(thread_in_beta)), Zero(early), *counted)
-        return Body((Require(negate(self._cuts(edge))), taint, *spread, *edge_effect(frame, edge)), (again, first))
+        ways = [(Require(thread_in_beta),), (Require(negate(thread_in_beta)), Zero(early))]
+        found = (leaf(EventLabel(edge, 2), *way, *counted) for way in ways for counted in self.rules.second_part(edge))
+        return Body((Require(negate(self._cuts(edge))), taint, *spread, *edge_effect(frame, edge)), tuple(found))
 
     def _targets(self, c: PivotClass) -> list[Target[EventLabel | None]]:
         """Where the pivot itself can be put, last into alpha."""
