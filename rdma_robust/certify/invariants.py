@@ -43,7 +43,7 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
     if program.memories:
-        reject("no search is proven to decide robustness with memory behind a card, so that no invariant is evidence")
+        reject("there are no rules for memory behind a card, so that no invariant is evidence")
     readings = readings_of(program, platform)
     if compares_written(program, {access.cell for each in readings for access in each.accesses() if access.writes}):
         reject("there are no rules for a remote compare-and-swap that compares with a word that is written")
