@@ -276,8 +276,9 @@ MEMORIES: Final = Folder(
     "and a read that flushes tell of it.",
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
-        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-back-|one-flush-|two-cards-"),
-        ("Completions", "they are the host's", r"immediate-|message-|receive-|get-"),
+        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-|one-flush-|two-cards-|flag-"),
+        ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-"),
+        ("For ever", "rings of one slot, and rails", r"ring-|rails-"),
     ),
     ("hardware", hardware),
 )

@@ -5,15 +5,16 @@ Source: docs/deployed.md, "Tables as files"; docs/theory.md, "Tables that lack a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Final
 
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_facts import lacked_by
-from rdma_robust.orders.order_record import PUSHABLE, UNKNOWN, WRITES, OrderTable, as_put, with_written
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, as_put, with_written
 from rdma_robust.orders.order_strength import keeps_all_of
 
 Cell = tuple[str, str]
@@ -95,3 +96,68 @@ def _moved(table: OrderTable, by: int) -> Iterator[OrderTable]:
             at = steps.index(kept) + by
             if 0 <= at < len(steps):
                 yield with_written(table, {**table.written, cell: steps[at]}, table.pushes)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A cell, or a rule, of which two tables do not say the same, and `changed`, the order of the first one with this of the
+    second."""
+
+    what: str
+    first: str
+    second: str
+    changed: str
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of events that it is about; none for a rule about all of them."""
+        return frozenset(self.what.split()) & {*TYPES, MESSAGE}
+
+
+RULE_FIELDS: Final[Mapping[str, str]] = {
+    "completions-order": "behind_polls",
+    "completion-tells": "tells",
+    "receive-covers": "receives",
+    "receives-match": "matching",
+    "atomics-of-a-word": "by_word",
+}
+"""The rules of tables that are about all cells, and the field of a table that has each."""
+
+
+def table_differences(one: str, other: str) -> Iterator[Difference]:
+    """Yield what two orders do not say alike: cells by rows, those of messages, reads that push writes, and rules."""
+    first, second = order_table(one), order_table(other)
+
+    def changed(table: OrderTable, what: str) -> str:
+        return told_order(replace(table, name=f"{first.name}, {what} as {second.name}", why={}))
+
+    for cell in product(TYPES, TYPES):
+        if first.cells[cell] != second.cells[cell]:
+            kept = second.written[cell] if second.written[cell] != "-" else second.cells[cell].replace("word", "-")
+            made = with_written(first, {**first.written, cell: kept}, first.pushes)
+            yield Difference(" ".join(cell), first.cells[cell], second.cells[cell], changed(made, " ".join(cell)))
+    for cell in sorted({*first.messages, *second.messages}):
+        mine, theirs = (table.messages.get(cell, table.cells[as_put(cell)]) for table in (first, second))
+        if mine != theirs:
+            made = replace(first, messages={**first.messages, cell: theirs})
+            yield Difference(" ".join(cell), mine, theirs, changed(made, " ".join(cell)))
+    for read, write in PUSHABLE:
+        if ((read, write) in first.pushes) != ((read, write) in second.pushes):
+            made = with_written(first, first.written, first.pushes ^ {(read, write)})
+            said = ("yes", "no") if (read, write) in first.pushes else ("no", "yes")
+            yield Difference(f"{read} pushes {write}", *said, changed(made, f"{read} pushes {write}"))
+    for rule, field in RULE_FIELDS.items():
+        if getattr(first, field) != getattr(second, field):
+            made = with_written(replace(first, **{field: getattr(second, field)}), first.written, first.pushes)
+            said = (rule_said(rule, first), rule_said(rule, second))
+            yield Difference(rule, *said, changed(made, rule))
+
+
+def rule_said(rule: str, table: OrderTable) -> str:
+    """Return what a table says of a rule, in words."""
+    match rule:
+        case "completions-order":
+            return f"as {table.behind_polls}" if table.behind_polls else "false"
+        case "atomics-of-a-word":
+            return "program order" if table.by_word else "table"
+    return str(getattr(table, RULE_FIELDS[rule]))

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement, Zero
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
@@ -29,7 +30,7 @@ from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bi
 from rdma_robust.robustness.marks import AccessMarks, MarkSet
 from rdma_robust.robustness.messages import mark_of_memory, takes_buffer
 from rdma_robust.semantics.kinds import Kind, kind_of, memory_of, type_of
-from rdma_robust.semantics.order_table import ippo_scope, nfo_between, observed_scope, visible_when_polled
+from rdma_robust.semantics.order_table import ippo_scope, nfo_between, observed_scope
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, STORE_TYPES, EventType
 
 Bits = Mapping[QueuePair, Mapping[Kind, int]]
@@ -100,9 +101,65 @@ class Behind:
             found.append((self.of(qp_of(edge)), _any(self.bits[qp_of(edge)][kind] for kind in kinds_of_edge(edge))))
         return [united_if(when, name, part) for name, part in found if part]
 
-    def sizes(self, size: Mapping[QueuePair, int]) -> tuple[tuple[str, int], ...]:
+    def ahead(self, qp: QueuePair) -> str:
+        """Counter: the unpolled completions before the first that tells, whose poll comes behind them."""
+        return f"{self.name}_ahead[{self.frame.qp_name(qp)}]"
+
+    @cached_property
+    def bits_of(self) -> dict[QueuePair, int]:
+        """How many bits the kinds of each queue pair need."""
+        return {qp: max((bit.bit_length() for bit in bits.values()), default=1) for qp, bits in self.bits.items()}
+
+    def _tells(self, qp: QueuePair) -> int:
+        """The bit of a queue pair that a completion tells."""
+        return 1 << self.bits_of[qp]
+
+    def happens(self, edge: EventEdge, seen: Expr) -> Iterator[tuple[Statement, ...]]:
+        """What an event of a CPU, but for a poll, changes where it comes behind them if it is `seen`, as alternatives."""
+        if seen != TRUE:
+            yield (Require(negate(seen)),)
+        if seen != FALSE:
+            yield (Require(seen), *self._joined(edge))
+
+    def polled(self, poll: EventEdge) -> Iterator[tuple[Statement, ...]]:
+        """A poll takes a completion ahead of all that tell, or none is left and its thread comes behind them."""
+        qp = qp_of(poll)
+        inside, tells = has_bit(self.threads, 1 << poll.thread), has_bit(self.of(qp), self._tells(qp))
+        yield (Require(negate(inside)), Add(self.ahead(qp), -1))
+        yield (Require(conj(negate(inside), tells)), Zero(self.ahead(qp)), *self._joined(poll))
+        yield (Require(inside),)
+
+    def _joined(self, edge: EventEdge) -> tuple[Statement, ...]:
+        return (Assign(tuple(self.adding(edge, TRUE))), *self.stops_counting(edge))
+
+    def stops_counting(self, edge: EventEdge) -> tuple[Statement, ...]:
+        """Polls of the threads of this event tell nothing new any more."""
+        if edge.type in STORE_TYPES and self.frame.model.cpu == "tso":
+            return ()
+        mine = [qp for qp in self.frame.polled if qp[0] in edge.threads]
+        told = tuple(united_if(TRUE, self.of(qp), self._tells(qp)) for qp in mine)
+        return (*((Assign(told),) if mine else ()), *(Forget(self.ahead(qp)) for qp in mine))
+
+    def completes(self, edge: EventEdge, tells: Expr) -> Iterator[tuple[Statement, ...]]:
+        """Count the completion of an event of a card, as alternatives, or remember that it tells: if the event `tells`, or
+        something instantaneous behind them was issued before it."""
+        qp = qp_of(edge)
+        if not edge.completing or qp not in self.frame.polled:
+            yield ()
+            return
+        at_once = {kind: bit for kind, bit in self.bits[qp].items() if type_of(kind) not in NIC_WRITE_TYPES}
+        before = issued_before(at_once, kinds_of_edge(edge)[-1], self.frame.model)
+        known = disj(has_bit(self.of(qp), self._tells(qp) | before), tells)
+        marked = Assign((united_if(known, self.of(qp), self._tells(qp)),))
+        if not (edge.completes and self.frame.counted(edge)):
+            yield (marked,)
+            return
+        yield (Require(negate(known)), Add(self.ahead(qp), 1))
+        yield (Require(known), marked)
+
+    def sizes(self) -> tuple[tuple[str, int], ...]:
         """The variables and how many bits each has."""
-        queue_pairs = ((self.of(qp), bits) for qp, bits in size.items())
+        queue_pairs = ((self.of(qp), bits + 1) for qp, bits in self.bits_of.items())
         return ((self.threads, len(self.frame.graphs)), *self.words.variables(), *queue_pairs)
 
 
@@ -126,20 +183,8 @@ class MemoryRules:
         return Behind(f"read_of_{self.memory}", self.frame, self.bits)
 
     def written(self, qp: QueuePair) -> str:
-        """The set of kinds of the writes of beta to the memory, by queue pair, and above them whether the completion of
-        an operation tells of such a write, or comes behind the issue of one."""
+        """The set of kinds of the writes of beta to the memory, by queue pair."""
         return f"written_to_{self.memory}[{self.frame.qp_name(qp)}]"
-
-    def ahead(self, qp: QueuePair) -> str:
-        """Counter: the unpolled completions before the first that tells."""
-        return f"ahead_of_{self.memory}[{self.frame.qp_name(qp)}]"
-
-    @cached_property
-    def _sizes(self) -> dict[QueuePair, int]:
-        return {qp: max((bit.bit_length() for bit in bits.values()), default=1) for qp, bits in self.bits.items()}
-
-    def _tells(self, qp: QueuePair) -> int:
-        return 1 << self._sizes[qp]
 
     def reads(self, edge: EventEdge) -> bool:
         """Whether the event is a read of the memory by a card, which lands what was issued to it."""
@@ -182,63 +227,18 @@ class MemoryRules:
         """What an event of alpha changes, as alternatives; the first is that of an event that is not behind anything."""
         seen = self.comes_behind(edge)
         if edge.type is EventType.P:
-            yield from self._polled(edge)
+            yield from ((*each, Add(self.read.ahead(qp_of(edge)), -1)) for each in self.issued.polled(edge))
         elif edge.type in CPU_TYPES:
-            if seen == FALSE:
-                yield ()
-                return
-            yield (Require(negate(seen)),)
-            yield (Require(seen), Assign(tuple(self.issued.adding(edge, TRUE))), *self._stops_counting(edge))
+            yield from self.issued.happens(edge, seen)
         else:
             looked, added = Assign(((_SEEN, seen),)), Assign(tuple(self.issued.adding(edge, Name(_SEEN))))
-            told = Name(_SEEN) if any(self._shown(k) for k in kinds_of_edge(edge)) else FALSE
-            yield from ((looked, *counts, added) for counts in self._completion(edge, told))
+            told = disj(Name(_SEEN) if self._at_once(edge) else FALSE, self._issued_before(edge))
+            counted = product(self.issued.completes(edge, told), self.read.completes(edge, FALSE))
+            yield from ((looked, *one, *other, added) for one, other in counted)
 
-    def _polled(self, poll: EventEdge) -> Iterator[tuple[Statement, ...]]:
-        """A poll takes a completion ahead of all that tell, or none is left and its thread comes behind."""
-        qp = qp_of(poll)
-        inside = has_bit(self.issued.threads, 1 << poll.thread)
-        tells = has_bit(self.written(qp), self._tells(qp))
-        yield (Require(negate(inside)), Add(self.ahead(qp), -1))
-        joins = (Assign(tuple(self.issued.adding(poll, TRUE))), *self._stops_counting(poll))
-        yield (Require(conj(negate(inside), tells)), Zero(self.ahead(qp)), *joins)
-        yield (Require(inside),)
-
-    def _stops_counting(self, edge: EventEdge) -> tuple[Statement, ...]:
-        """Polls of these threads tell nothing new any more."""
-        if edge.type in STORE_TYPES and self.frame.model.cpu == "tso":
-            return ()
-        mine = [qp for qp in self.frame.polled if qp[0] in edge.threads]
-        told = tuple(united_if(TRUE, self.written(qp), self._tells(qp)) for qp in mine)
-        return (*((Assign(told),) if mine else ()), *(Forget(self.ahead(qp)) for qp in mine))
-
-    def _completion(self, edge: EventEdge, told: Expr) -> Iterator[tuple[Statement, ...]]:
-        """Count the completion of an event of a card, as alternatives, or remember that it tells: as the event does itself
-        if it is `told`, or as something comes before it that does."""
-        qp = qp_of(edge)
-        if not edge.completing or qp not in self.frame.polled:
-            yield ()
-            return
-        tells = disj(told, self._told_before(edge))
-        known = disj(has_bit(self.written(qp), self._tells(qp)), tells)
-        marked = Assign((united_if(known, self.written(qp), self._tells(qp)),))
-        if not (edge.completes and self.frame.counted(edge)):
-            yield (marked,)
-            return
-        yield (Require(negate(known)), Add(self.ahead(qp), 1))
-        yield (Require(known), marked)
-
-    def _told_before(self, edge: EventEdge) -> Expr:
-        """Whether a write of beta to the memory, or something instantaneous of alpha that comes behind such an issue, was
-        issued before the event by its queue pair."""
-        qp, model = qp_of(edge), self.frame.model
-        at_once = {kind: bit for kind, bit in self.bits[qp].items() if type_of(kind) not in NIC_WRITE_TYPES}
-        before = issued_before(at_once, kinds_of_edge(edge)[-1], model)
-        return disj(has_bit(self.issued.of(qp), before), self._issued_before(edge))
-
-    def _shown(self, kind: Kind) -> bool:
-        """Whether the poll of a completion comes behind such an event itself."""
-        return type_of(kind) not in NIC_WRITE_TYPES or visible_when_polled(kind, self.frame.model)
+    def _at_once(self, edge: EventEdge) -> bool:
+        """Whether an event of a card, or the read of an atomic, takes effect when it is issued."""
+        return any(type_of(kind) not in NIC_WRITE_TYPES for kind in kinds_of_edge(edge))
 
     # ---- G2
 
@@ -247,16 +247,24 @@ class MemoryRules:
         return self.read.reaches(edge) if self.writes(edge) else FALSE
 
     def second_part(self, edge: EventEdge) -> Iterator[tuple[Statement, ...]]:
-        """What an event of beta changes, as alternatives; of a poll there is one."""
+        """What an event of beta changes, as alternatives."""
+        if edge.type is EventType.P:
+            yield from ((*each, *self.issued.stops_counting(edge)) for each in self.read.polled(edge))
+            return
         seen = TRUE if self.reads(edge) else self.read.reaches(edge)
-        updates = [] if seen == FALSE else self.read.adding(edge, seen)
         if edge.type in CPU_TYPES:
-            yield (Assign(tuple(updates)), *self._stops_counting(edge))
+            yield from ((*each, *self.issued.stops_counting(edge)) for each in self.read.happens(edge, seen))
             return
         mine = [self.bits[qp_of(edge)][k] for k in kinds_of_edge(edge) if type_of(k) in NIC_WRITE_TYPES and self.ordered(k)]
+        tells = (TRUE, self.held(edge)) if mine else (FALSE, FALSE)
+        looked, added = Assign(((_SEEN, seen),)), self.read.adding(edge, Name(_SEEN))
+        told = disj(Name(_SEEN) if self._at_once(edge) else FALSE, tells[1])
         if mine:
-            updates.append(united_if(TRUE, self.written(qp_of(edge)), _any(mine)))
-        yield from ((Assign(tuple(updates)), *counts) for counts in self._completion(edge, TRUE if mine else FALSE))
+            added.append(united_if(TRUE, self.written(qp_of(edge)), _any(mine)))
+        counted = product(
+            self.issued.completes(edge, disj(tells[0], self._issued_before(edge))), self.read.completes(edge, told)
+        )
+        yield from ((looked, *one, *other, Assign(tuple(added))) for one, other in counted)
 
     # ---- messages
 
@@ -274,13 +282,14 @@ class MemoryRules:
 
     # ---- variables
 
-    def counters(self) -> tuple[str, ...]:
-        return tuple(map(self.ahead, self.frame.polled))
+    def counters_of(self, qp: QueuePair) -> tuple[str, ...]:
+        """The counters of a queue pair that is polled."""
+        return self.issued.ahead(qp), self.read.ahead(qp)
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
         """The variables, which are sets, and how many bits each has."""
-        written = ((self.written(qp), size + 1) for qp, size in self._sizes.items())
-        return (*self.issued.sizes(self._sizes), *self.read.sizes(self._sizes), *written)
+        written = ((self.written(qp), bits) for qp, bits in self.issued.bits_of.items())
+        return (*self.issued.sizes(), *self.read.sizes(), *written)
 
 
 def issued_before(bits: Mapping[Kind, int], later: Kind, model: Model) -> int:

@@ -168,10 +168,9 @@ class ForcingRules:
         qp = qp_of(edge)
         return has_bit(self.holding(qp), issued_before(self.bits[qp], kind_of_edge(edge), self.frame.model))
 
-    def _holds(self, edge: EventEdge) -> Expr:
-        """G2: whether a write, in the second part, forces what is issued behind it: it comes behind an instantaneous event
-        of the second part by another way than its queue pair."""
-        return disj(self.receive_forces_poll(edge), *(memory.held(edge) for memory in self.memories))
+    def _held(self, edge: EventEdge) -> Expr:
+        """G2: whether a write, in the second part, forces what is issued behind it."""
+        return disj(*(memory.held(edge) for memory in self.memories))
 
     def forced_when_settled(self, edge: EventEdge) -> bool:
         """R1': whether the NIC event of `edge` is forced where its queue pair is :meth:`settled`."""
@@ -228,7 +227,8 @@ class ForcingRules:
         if edge.type is None or edge.type not in NIC_WRITE_TYPES or self._shows(edge):
             return TRUE
         stored = self.store_forces(edge) if qp in self.inline else FALSE
-        return disj(Name(self.forced(qp)), self._behind_reads(edge), stored, self._holds(edge))
+        held = disj(self.receive_forces_poll(edge), self._held(edge))
+        return disj(Name(self.forced(qp)), self._behind_reads(edge), stored, held)
 
     def _shows(self, edge: EventEdge) -> bool:
         """Whether a poll of the answer tells that it is there."""
@@ -335,12 +335,8 @@ class ForcingRules:
         """Remember for G2 that a write forces what is issued behind it."""
         if not self.frame.program.memories or edge.type not in NIC_WRITE_TYPES:
             return []
-        holds = self._holds(edge)
-        return (
-            []
-            if holds == FALSE
-            else [united_if(holds, self.holding(qp_of(edge)), self.bits[qp_of(edge)][kind_of_edge(edge)])]
-        )
+        held, qp = self._held(edge), qp_of(edge)
+        return [] if held == FALSE else [united_if(held, self.holding(qp), self.bits[qp][kind_of_edge(edge)])]
 
     def marks(self, edge: EventEdge, part: int, taint: Expr) -> Expr:
         """The marks that a message or a V leaves in its queue; `part` is 1 in the second part, else 0, and `taint` is
@@ -351,7 +347,7 @@ class ForcingRules:
         told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
         if part and takes_buffer(edge) and memory_of(kind_of_edge(edge)):
             taken = self.frame.messages.marked(edge, IN_BETA)
-            held = disj(taken, self._behind_reads(edge), *(memory.held(edge) for memory in self.memories))
+            held = disj(taken, self._behind_reads(edge), self._held(edge))
             second = marked_if(held, IN_BETA)
         if told:
             covered = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
@@ -507,7 +503,8 @@ class ForcingRules:
     def counters_of(self, qp: QueuePair) -> tuple[str, ...]:
         """The counters of a queue pair that is polled."""
         ahead = (self.ahead(qp),) if qp in self.acknowledged else ()
-        return self.frame.unpolled(qp), self.early(qp), *ahead, *(memory.ahead(qp) for memory in self.memories)
+        of_memories = (name for memory in self.memories for name in memory.counters_of(qp))
+        return self.frame.unpolled(qp), self.early(qp), *ahead, *of_memories
 
     def counter_order(self) -> tuple[tuple[str, str], ...]:
         """Which counters are at most which others."""

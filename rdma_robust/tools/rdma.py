@@ -33,7 +33,6 @@ Exit codes (the worst program counts, in the order 4, 2, 3, 1)
   0  all robust (--expect: all as expected)       3  some unknown
   1  some not robust (--expect: a mismatch)       4  internal error
   2  usage, or an invalid program                 130  interrupted
---expect is about `expect` lines; `needs` lines are compared by rdma-robust needs --expect.
 \b
 Examples
   rdma-robust check sb.rdma                 one program, explained
@@ -41,6 +40,8 @@ Examples
   rdma-robust src/ --format json -o r.json  a report for machines
   rdma-robust --timeout 5 --max-states 1000000 'protocols/**/*.rdma'
   rdma-robust - < sb.rdma
+
+--expect is about `expect` lines; `needs` lines are compared by rdma-robust needs --expect.
 
 See also: rdma-robust outcomes FILE lists the final states that only RDMA reaches; rdma-robust fmt FILE formats.
 """
@@ -160,9 +161,10 @@ HARDWARE_HELP = """Look at order tables: what networks keep of the order of a qu
   hardware list              the tables of the tool
   hardware show TABLE...     cells, rules, sources and reasons, and what decides programs under it
   hardware check TABLE...    what is wrong with a file, and which facts of the proofs the table has
-  hardware compare A B       which keeps more, and the cells and rules in which they differ
+  hardware compare A B       which keeps more, the cells and rules in which they differ, and for each a smallest program
+                             that tells A and A with this of B apart
 
-TABLE is a name or FILE.toml. `synthesise` finds the smallest programs that two tables tell apart.
+TABLE is a name, FILE.toml or fi(FLAG, ...). --format json writes tables, and what tells them apart, by hardware.schema.json.
 
 \b
 Exit codes
@@ -171,13 +173,14 @@ Exit codes
 Examples
   rdma-robust hardware show ooo-dp
   rdma-robust hardware compare multipath ooo-dp
+  rdma-robust hardware compare relaxed relaxed-mr --up-to 3 -o apart.json
 """
 
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
 
-Settings are words of a `hardware` line. Listed are all programs of at most N statements, of all threads together, that show
-a difference and have no part that does, each once up to the names of threads, nodes, words and values. They are written as
-litmus programs with `outcome` lines.
+Settings are words of a `hardware` line; `order` takes files and flags of libfabric too. Listed are all programs of at
+most N statements, of all threads together, that show a difference and have no part that does, each once up to the names
+of threads, nodes, words and values. They are written as litmus programs with `outcome` lines.
 
 \b
 Exit codes
@@ -213,7 +216,7 @@ Examples
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
   rdma-robust repair --goal safe --model rma dekker.rdma
-  rdma-robust repair --for ooo-dp,srd,mine.toml flag.rdma
+  rdma-robust repair --for ooo-dp,srd flag.rdma
 """
 
 VERIFY_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.

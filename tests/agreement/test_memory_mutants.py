@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
@@ -12,10 +13,21 @@ from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.errors import InternalError
 from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.expr import FALSE, Expr
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
+from rdma_robust.options import CheckOptions
+from rdma_robust.outcome import BRUTE_FORCE, Verdict
+from rdma_robust.robustness import behind_cards, lift, rules
+from rdma_robust.robustness.behind_cards import Behind, MemoryRules
 from rdma_robust.robustness.by_axioms import witness_of
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.reductions import relaxation
+from rdma_robust.robustness.reductions.critical import CriticalCycles
+from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
+from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
 from rdma_robust.semantics import axioms, linearise, order_table
 from rdma_robust.semantics.kinds import Kind, WordKind, memory_of, type_of
 from rdma_robust.semantics.machines import deployed_reduction, queues, requests
@@ -27,7 +39,7 @@ from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
-from rdma_robust.semantics.trace import EventType, Trace
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType, Trace
 from tests.support.checker_search import platform_of
 from tests.support.left_out import suite_program
 from tests.support.patches import Patch, mutated
@@ -94,6 +106,81 @@ def by_brute_force(name: str) -> str:
         return "robust" if oracle_robust(load(name)) is None else "not robust"
     except InternalError as error:
         return str(error)
+
+
+# ---- the search
+
+_ISSUED: Final = behind_cards.issued_before
+
+
+def _nothing(*_: Any) -> Expr:
+    return FALSE
+
+
+def _by_an_answer_or_a_read(_: Any, __: Any, edge: EventEdge) -> bool:
+    return edge.type not in NIC_WRITE_TYPES
+
+
+def _but_of_reads(bits: Mapping[Kind, int], *rest: Any) -> int:
+    return 0 if all(type_of(kind) not in NIC_WRITE_TYPES for kind in bits) else _ISSUED(bits, *rest)
+
+
+def _as_oppo(*modules: Any) -> tuple[Patch, ...]:
+    return tuple((module, "observed_scope", order_table.oppo_scope) for module in modules)
+
+
+SEARCH: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
+    "G1": (((MemoryRules, "lands", _nothing),), "flushed-by-the-host"),
+    "G1 through words": (((Behind, "_by_word", _nothing),), "flushed-by-the-host"),
+    "G1 through threads": (((Behind, "threads", CPU_BETA),), "flushed-without-a-poll"),
+    "G1 through queue pairs": (((Behind, "_by_queue_pair", _nothing),), "flag-read-by-an-atomic"),
+    "G1 behind what atomics of one access are issued before": (_as_oppo(behind_cards), "flag-read-by-an-atomic"),
+    "G1 by the order of issue": (((MemoryRules, "_issued_before", _nothing),), "flushed-by-the-host"),
+    "G1 through completions": (((Behind, "completes", lambda *_: iter(((),))),), "two-cards-one-flushed"),
+    "G1 through later completions": (((MemoryRules, "_issued_before", _nothing),), "completed-with-immediate-then-flush"),
+    "G2 through completions": (((behind_cards, "issued_before", _but_of_reads),), "flag-read-by-a-card"),
+    "G1 through messages": (((MemoryRules, "mark", _nothing),), "immediate-then-flush"),
+    "G2": (((MemoryRules, "held", _nothing),), "read-from-afar-by-two-rails"),
+    "G2 by the order of issue": (((ForcingRules, "_issued_behind", _nothing),), "read-from-afar"),
+    "R1 behind what is there when it is issued": (_as_oppo(rules, relaxation), "counter-behind-whole-atomics"),
+    "R2 by the read of an answer": (
+        ((ForcingRules, "_behind_reads", _nothing), (ThreadRelaxation, "_forces_poll", _by_an_answer_or_a_read)),
+        "get-into-the-accelerator-was-read",
+    ),
+    "R2 not by an answer": (
+        ((ForcingRules, "_shows", lambda _, edge: edge.type is EventType.NLW),),
+        "get-into-the-accelerator",
+    ),
+    "walks by a message that is not there": (((CriticalCycles, "_unshown", 0),), "message-into-the-accelerator"),
+}
+
+
+@pytest.mark.parametrize("rule", SEARCH)
+def test_the_search_needs_the_rule(rule: str) -> None:
+    """Without it the search claims what is wrong, or finds what the axioms refuse."""
+    patches, name = SEARCH[rule]
+    right = decide(load(name), CheckOptions())
+    assert right.verdict is (Verdict.ROBUST if load(name).expect_robust else Verdict.NOT_ROBUST)
+    assert right.engine != BRUTE_FORCE
+    with mutated(patches):
+        found = decide(load(name), CheckOptions())
+    assert (found.verdict, found.engine) != (right.verdict, right.engine)
+
+
+def test_where_reads_land_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run that is found is none of the hardware if reads land what was issued before them in the run."""
+    program = load("flushed-before-its-own-copy")
+    first: list[bool] = []
+    real = lift.with_reads_placed
+
+    def looked(order: Any, *rest: Any) -> list[int]:
+        found = real(order, *rest)
+        first.append(found == list(range(len(order))))
+        return found
+
+    monkeypatch.setattr(lift, "with_reads_placed", looked)
+    assert decide(program, CheckOptions()).verdict is Verdict.NOT_ROBUST
+    assert first == [False]
 
 
 # ---- the machine

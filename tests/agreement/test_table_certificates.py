@@ -20,19 +20,24 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow.canonical import with_listing
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_strength
-from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.known_orders import order_of_file, order_table, told_in_full, told_order
 from rdma_robust.orders.order_facts import lacking
 from rdma_robust.orders.order_record import UNKNOWN, with_written
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.searched_orders import takes_operands
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, oracle_robust
+from tests.conftest import ROOT
 from tests.support.checker_search import RNR, Search, platform_of
 from tests.support.random_orders import programs_under_orders, random_order
+
+TORN = 'name = "torn"\nbased-on = "none"\n[rules]\nreceive-covers = "earlier"\n'
+"""A table that keeps nothing between two requests, nor what a request reads before what it writes."""
 
 SMALL = OracleLimits(decisions=30_000, timeout=10.0)
 
@@ -161,3 +166,27 @@ def test_every_fact_is_asked() -> None:
         lacks = () if own is None else tuple(missing_facts(own, atomics=True))
         alone |= {*lacks} if len(lacks) == 1 else set()
     assert len(alone) >= 6, alone
+
+
+FENCED = "nfo-get-put-same-word-fenced"
+POLLED = "guarantees/read-after-a-poll"
+MUTANTS = {
+    "the reads of a request say nothing of its write": ("request_may_tear", False, POLLED, TORN),
+    "only receives of their own message tear requests": ("request_may_tear", "not promised", POLLED, TORN),
+    "no put pushes answers out": ("answers_pushed", False, FENCED, "ooo-dp"),
+    "every put pushes answers out": ("answers_pushed", True, FENCED, "fi-verbs"),
+}
+"""For each rule of the normal form under tables: what is broken, and the program of the suite and the table that notice."""
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_breaking_a_rule_is_noticed_by_a_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    attribute, value, path, table = MUTANTS[name]
+    program = load_program((ROOT / f"litmus/{path}.rdma").read_text(encoding="utf-8"), path)
+    order = order_of_file(TORN, "torn.toml") if table is TORN else told_in_full(replace(order_table(table), messages={}))
+    model = Model(order=order)
+    truth = "robust" if oracle_robust(program, model) is None else "not-robust"
+    assert Search.of(program, platform_of(model)).verdict() == truth
+    broken = property(lambda platform: not platform.promised if value == "not promised" else value)
+    monkeypatch.setattr(Platform, attribute, broken)
+    assert Search.of(program, platform_of(model)).verdict() not in (truth, RNR)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from jsonschema import Draft202012Validator
+
+from rdma_robust.language.load import load_program
+from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
-from tests.conftest import Cli
+from rdma_robust.semantics.machines.outcomes import explore_outcomes
+from tests.conftest import ROOT, Cli
 
 MINE = """\
 name = "mine"
@@ -29,7 +35,28 @@ def test_a_table_that_lacks_a_fact_and_its_neighbours(cli: Cli, tmp_path: Path) 
     assert "it lacks rmw_column" in done.stdout
     assert "next weaker table with the facts: nrW naW: qp, i" in done.stdout
     compared = cli("hardware", "compare", "mine.toml", "multipath").stdout.splitlines()
-    assert compared == ["multipath keeps all that mine keeps", "  nrW naR: -, qp"]
+    assert compared[:2] == ["multipath keeps all that mine keeps", "  nrW naR: -, qp"]
+    assert compared[2].startswith("    only mine allows ") and any("faa(B.x, 2)" in line for line in compared)
+
+
+def test_tables_and_what_tells_them_apart_as_json(cli: Cli, tmp_path: Path) -> None:
+    """Each program has the final state under one of both tables only."""
+    schema = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/hardware.schema.json").read_text()))
+    (tmp_path / "mine.toml").write_text(MINE + '"nrW nrR" = "?"\n"nmW nmW" = "-"\n')
+    for asked in (("list",), ("show", "mine.toml", "fi-tcp"), ("check", "mine.toml"), ("compare", "mine.toml", "srd")):
+        report = json.loads(cli("hardware", *asked, "--format", "json").stdout)
+        schema.validate(report)
+    assert {each["reason"] for each in report["differences"]} and not any(each["program"] for each in report["differences"])
+    assert cli("hardware", "compare", "default", "relaxed-mr", "--up-to", "2", "-o", "apart.json").returncode == 0
+    report = json.loads((tmp_path / "apart.json").read_text())
+    schema.validate(report)
+    assert report["keeps_all"] == "first"
+    first, *others = report["differences"]
+    assert (first["what"], first["first"], first["second"]) == ("nrW nrW", "qp", "-") and not first["allowed_by_first"]
+    made = load_program(first["program"] + f"outcome {first['condition']}: allowed under rdma\n", "apart.rdma")
+    runs = [explore_outcomes(made, Model(order=order)) for order in ("default", "relaxed-mr")]
+    assert [run.lines[0].claims[0].holds for run in runs] == [False, True]
+    assert [each["reason"] for each in others if not each["program"]] == ["no program of up to 2 statements notices it"] * 6
 
 
 def test_what_is_wrong_is_said_at_its_place(cli: Cli, tmp_path: Path) -> None:
@@ -40,3 +67,14 @@ def test_what_is_wrong_is_said_at_its_place(cli: Cli, tmp_path: Path) -> None:
     assert "mine.toml:6:1: error: nrR is no write" in done.stderr
     assert cli("hardware", "paint").returncode == 2
     assert cli("hardware", "compare", "default").returncode == 2
+
+
+def test_programs_that_tell_a_table_of_a_file_apart(cli: Cli, tmp_path: Path) -> None:
+    """What is written names the table as a program does, and is true."""
+    (tmp_path / "mine.toml").write_text(MINE.replace("naR", "naW"))
+    between = ("--between", "order mine.toml", "order fi(WAW, ATOMIC_WAR)")
+    done = cli("synthesise", *between, "--size", "2", "--statements", "put,quiet-faa", "-o", "made")
+    assert done.returncode == 0, done.stderr
+    texts = [path.read_text() for path in (tmp_path / "made").glob("*.rdma")]
+    assert texts and any('hardware order "mine.toml"' in text for text in texts)
+    assert cli("synthesise", "--between", "order nothing.toml", "order none", "--size", "1").returncode == 2

@@ -15,7 +15,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import SHIPPED
-from rdma_robust.orders.guarantees import given_by, guarantees, order_giving
+from rdma_robust.orders.guarantees import given_by, guarantees, order_giving, with_implied
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.robustness.decide import decide
@@ -187,3 +187,17 @@ def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Pa
         assert "fi-verbs" not in lacking and ("none" in lacking) == bool(sets)
     assert "of those of order srd" in cli("needs", "p.rdma", "--order", "srd").stdout
     assert cli("needs", "p.rdma", "--order", "srd", "--expect").returncode == 2
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_sets_within_an_order_are_those_that_it_gives(name: str) -> None:
+    body, others, _ = PROGRAMS[name]
+    program = load_program(f"{HEAD}thread T on A {{ {body} }}\n{others}", "t")
+
+    def sets(within: str | None) -> set[frozenset[str]]:
+        found = minimal_sets(program, RDMA, lambda model: decide(program, CheckOptions(hardware=model)), 50, within)
+        assert not found.open
+        return {with_implied(names) for names in found.sets}
+
+    for order in SHIPPED:
+        assert sets(order) == {names for names in sets(None) if names <= given_by(order)}, order

@@ -24,7 +24,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("prove", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
     ("lint", "clean.rdma"): ("text", "json", "jsonl"),
     ("outcomes", "calm.rdma"): ("text", "json"),
-    ("needs", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif"),
+    ("needs", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif", "md", "csv"),
     ("models", "calm.rdma"): ("text", "json"),
     ("scale", "-D", "N=1..3", "sizes.rdma"): ("text", "json", "csv", "svg", "html"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),

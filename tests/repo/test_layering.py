@@ -64,7 +64,7 @@ MAY_IMPORT = {
     "analyses.synthesis": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics counters",
     "analyses.explain": f"{WORDS} language semantics robustness",
-    "analyses.hardware": f"{WORDS} language semantics robustness",
+    "analyses.hardware": f"{WORDS} language semantics robustness analyses.synthesis",
     "analyses.needs": f"{WORDS} language semantics",
     "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware analyses.needs messages.language messages.machine messages.message_answers "

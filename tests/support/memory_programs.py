@@ -83,6 +83,60 @@ def _small_thread(name: str, node: str, rng: Random, most: int) -> str:
     return f"thread {name} on {node} {{{opened}\n  reg {registers}\n  " + "\n  ".join(said) + "\n}\n"
 
 
+_RELAYED: Final = """allow loopback
+node A {{ one = 1, p }}
+node H {{ b, f, s, g }}
+node G via H {{ x, y }}
+node P {{ c, d, two = 1, q }}
+{}thread Last on {} {{
+{}
+}}
+"""
+
+
+def relayed_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a program for each seed that passes data behind a card on: a sender writes it and tells a relay, which may read
+    that memory by its card, and tells the last, which reads the data."""
+    for seed in seeds:
+        rng = Random(f"relayed memories {seed}")
+        hardware = rng.choice(("", "", "", "hardware cpu tso\n", "hardware atomics glob\n"))
+        by_message = rng.random() < 0.3
+        sender, relay = _sender(rng, by_message), _relay(rng, by_message)
+        where, last = rng.choice((("G", "  reg r\n  await H.g == 1\n  r = x"), ("G", "  reg r\n  await H.g == 1\n  r = x"),
+            ("P", "  get c = H.g\n  poll H\n  get q = G.x"), ("P", "  get c = H.g\n  get q = G.x")))  # fmt: skip
+        try:
+            yield loaded(hardware + _RELAYED.format(sender + relay, where, last), f"relayed memories {seed}")
+        except ProgramError:
+            continue  # the relay of a write with immediate is elsewhere
+
+
+def _sender(rng: Random, by_message: bool) -> str:
+    """The thread that writes the data, and the flag on the same queue pair or another one, or with an immediate."""
+    lanes = rng.random() < 0.4
+    on, ctl = (" on l", "l") if lanes else ("", "H")
+    data = rng.choice(("put G.x = one", "put G.x = 1", "get p = swap(G.x, 1)", "swap(G.x, 1)"))
+    between = rng.choice(("", "", "poll H", "get p = G.y\n  poll H", f"get p = G.y{on}\n  poll {ctl}", "rfence H"))
+    flag = rng.choice((f"put H.f = one{on}", f"put H.f = 1{on}", f"swap(H.f, 1){on}"))
+    if by_message:
+        data, flag = rng.choice((("put G.x = one imm 1 to Relay", ""), (data, "send one to Relay")))
+    opened = "  qp l to H\n" * lanes
+    return f"thread T on A {{\n{opened}  {data}\n  {between}\n  {flag}\n}}\n"
+
+
+def _relay(rng: Random, by_message: bool) -> str:
+    """The thread that has heard of the flag, by its processor or by its card, and tells the last one."""
+    where = rng.choice("HHP")
+    heard = {"H": ("await f == 1", "get s = H.f\n  poll H"), "P": ("get d = H.f\n  poll H", "get d = fetch(H.f)")}[where]
+    own = "s" if where == "H" else "d"
+    flush = (f"get {own} = G.y\n  poll H", f"get {own} = G.y", f"put G.y = {own}\n  poll H", f"get {own} = H.b\n  poll H")
+    tells = ("g = 1", f"put H.g = {own}") if where == "H" else ("put H.g = two", "put H.g = 1")
+    said = [rng.choice(heard), rng.choice((*flush, flush[0], "")), rng.choice(tells)]
+    if by_message:
+        where_b = "b" if where == "H" else "q"
+        said[0] = f"posted {where_b} from T\n  rpoll T"
+    return f"thread Relay on {where} {{\n  " + "\n  ".join(said) + "\n}\n"
+
+
 def memory_text(text: str, rng: Random, odds: float = 0.4) -> str:
     """Return the text with some words of a node, or of two, behind its card, of each with these odds, and always one."""
     nodes = [match for match in _NODE.finditer(text) if _VARIABLE.search(match[2])]

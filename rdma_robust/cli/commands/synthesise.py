@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.options.arguments import Force, limit, seconds
+from rdma_robust.cli.options.arguments import Force, limit, order_in, seconds
 from rdma_robust.diagnose import did_you_mean, listing, quote
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.frame.exits import Exit
@@ -25,6 +25,9 @@ from rdma_robust.text import printable
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.synthesis.distinguish import DistinguishingProgram, SynthesisProgress, SynthesisRequest
+
+_NO_NAME: Final = re.compile(r'^fi\(|\.toml"?$')
+"""What stands for a table that is none of the package, behind `order`."""
 
 _EVERY = 1.0
 """Seconds between two words of progress."""
@@ -77,8 +80,14 @@ def _setting(words: str) -> Setting:
 
     of_models = {word: said for word, said in WORDS.items() if said[0] in Model.__dataclass_fields__}
     found: dict[str, object] = {}
-    for pair in words.split(","):
-        match pair.split():
+    said = []
+    for pair in re.split(r",(?![^()]*\))", words):
+        said.append(" ".join(pair.split()))
+        match said[-1].split(maxsplit=1):
+            case ["order", table] if "order" not in found and _NO_NAME.search(table):
+                table = table.strip('"')
+                found["order"] = order_in(table)
+                said[-1] = f"order {table}" if table.startswith("fi(") else f'order "{table}"'
             case [word, value] if word in of_models and value in of_models[word][1]:
                 field, values = of_models[word]
                 if field in found:
@@ -89,7 +98,7 @@ def _setting(words: str) -> Setting:
                 near = did_you_mean(" ".join(pair.split()), known)
                 what = f"{quote(pair.strip())} is no word of a `hardware` line and its value"
                 raise UsageError(f"--between: {what}; {near or 'expected ' + listing(known)}")
-    return Setting(", ".join(" ".join(pair.split()) for pair in words.split(",")), Model(**found))  # type: ignore[arg-type]
+    return Setting(", ".join(said), Model(**found))  # type: ignore[arg-type]
 
 
 def _kinds(written: str | None) -> tuple[str, ...] | None:

@@ -209,7 +209,18 @@ def _listed(listing: Listing, width: int, column: int | None = None) -> list[str
     column = _column([term for term, _ in listing.rows], width) if column is None else column
     columns = Columns((Column("", column), Column("", width, wraps=True)), width, "  ")
     rows = sorted(listing.rows, key=lambda row: int(row[0])) if all(t.isdigit() for t, _ in listing.rows) else listing.rows
-    return lines + [line for row in rows for line in columns.row(row)]
+    for term, what in rows:
+        *first, last = _cut(term, width - 2)
+        lines += [*first, *columns.row((last, what))]
+    return lines
+
+
+def _cut(term: str, width: int) -> Iterator[str]:
+    """Yield a term in pieces that fit: a list of values that is wider than a line is cut behind a `|`."""
+    while len(term) > width and (end := term.rfind("|", 0, width) + 1):
+        yield f"  {term[:end]}"
+        term = f"  {term[end:]}"
+    yield term
 
 
 def _column(terms: Sequence[str], width: int) -> int:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 
+from rdma_robust.analyses.hardware.tables_apart import ToldApart
+from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_changes import stronger_with_facts, weaker_with_facts
+from rdma_robust.orders.order_changes import (
+    RULE_FIELDS,
+    Difference,
+    rule_said,
+    stronger_with_facts,
+    table_differences,
+    weaker_with_facts,
+)
 from rdma_robust.orders.order_facts import fact_meaning, lacking
-from rdma_robust.orders.order_record import MESSAGE, TYPES, OrderTable
+from rdma_robust.orders.order_record import MESSAGE, TYPES, UNKNOWN, OrderTable
 from rdma_robust.orders.order_strength import keeps_all_of
-
-RULES = {
-    "completions-order": "what is posted behind a poll stays behind what the poll tells of",
-    "completion-tells": "what a polled completion of a remote write says",
-    "receive-covers": "what a receive completion tells of besides its message",
-    "receives-match": "which posted receive a message takes",
-    "atomics-of-a-word": "how atomics of one origin on one word are ordered",
-    "reads-push-writes": "the reads that push a write of their side out of its buffer",
-}
-"""The rules of tables, and what they are about."""
 
 
 def tables_listed() -> list[str]:
@@ -61,14 +62,7 @@ def matrix(table: OrderTable) -> list[str]:
 def rules_said(table: OrderTable) -> dict[str, str]:
     """Return what a table says of each rule, in words."""
     pushes = ", ".join(f"{read} {write}" for read, write in sorted(table.pushes)) or "none"
-    return {
-        "reads-push-writes": pushes,
-        "completions-order": f"as {table.behind_polls}" if table.behind_polls else "false",
-        "completion-tells": table.tells,
-        "receive-covers": table.receives,
-        "receives-match": table.matching,
-        "atomics-of-a-word": "program order" if table.by_word else "table",
-    }
+    return {"reads-push-writes": pushes, **{rule: rule_said(rule, table) for rule in RULE_FIELDS}}
 
 
 def decided_by(order: str) -> list[str]:
@@ -90,22 +84,76 @@ def decided_by(order: str) -> list[str]:
 
 def cells_that_differ(one: str, two: str) -> list[str]:
     """Return the cells and rules in which two orders differ, with what each says."""
-    first, second = order_table(one), order_table(two)
-    cells = (cell for cell in first.cells if first.cells[cell] != second.cells[cell])
-    found = [f"{' '.join(cell)}: {first.cells[cell]}, {second.cells[cell]}" for cell in cells]
-    rules, others = rules_said(first), rules_said(second)
-    return [*found, *(f"{name}: {rules[name]}; {others[name]}" for name in rules if rules[name] != others[name])]
+    return [_differs(each) for each in table_differences(one, two)]
 
 
-def compared(one: str, two: str) -> Iterator[str]:
-    """Yield the lines that compare two orders."""
-    names = order_name(one), order_name(two)
-    more, less = keeps_all_of(one, two), keeps_all_of(two, one)
-    if more and less:
-        yield f"{names[0]} and {names[1]} keep the same"
-    elif more or less:
-        strong, weak = names if more else names[::-1]
-        yield f"{strong} keeps all that {weak} keeps"
-    else:
-        yield f"{names[0]} and {names[1]} each keep what the other does not"
-    yield from (f"  {each}" for each in cells_that_differ(one, two))
+def _differs(difference: Difference) -> str:
+    return f"{difference.what}: {difference.first}, {difference.second}"
+
+
+def strength(one: str, two: str) -> str:
+    """Return which of two orders keeps all that the other one keeps: `both`, `first`, `second` or `neither`."""
+    return {(True, True): "both", (True, False): "first", (False, True): "second", (False, False): "neither"}[
+        keeps_all_of(one, two), keeps_all_of(two, one)
+    ]
+
+
+def compared(one: str, two: str, found: Sequence[ToldApart]) -> Iterator[str]:
+    """Yield the lines that compare two orders, with the programs that tell them apart."""
+    first, second = order_name(one), order_name(two)
+    yield {
+        "both": f"{first} and {second} keep the same",
+        "first": f"{first} keeps all that {second} keeps",
+        "second": f"{second} keeps all that {first} keeps",
+        "neither": f"{first} and {second} each keep what the other does not",
+    }[strength(one, two)]
+    for each in found:
+        yield f"  {_differs(each.difference)}"
+        if each.why:
+            yield f"    no program: {each.why}"
+            continue
+        yield f"    only {first}{'' if each.by_first else f' with this of {second}'} allows {each.condition}"
+        yield from textwrap.indent(each.program.rstrip("\n"), "      ").split("\n")
+
+
+def table_object(order: str) -> JsonObject:
+    """Return a table as JSON."""
+    table = order_table(order)
+    return {
+        "name": valid_unicode(order_name(order)),
+        "title": valid_unicode(table.title),
+        "based_on": table.based_on,
+        "source": valid_unicode(table.source),
+        "cells": {f"{a} {b}": table.cells[a, b] if table.written[a, b] != UNKNOWN else UNKNOWN for a, b in table.written},
+        "messages": {" ".join(cell): kept for cell, kept in table.messages.items()},
+        "rules": rules_said(table),
+        "why": {what: valid_unicode(why) for what, why in table.why.items()},
+        "lacks": list(lacking(order)),
+        "lacks_without_atomics": list(lacking(order, atomics=False)),
+    }
+
+
+def hardware_object(
+    orders: Sequence[str], tool: Mapping[str, object], found: Sequence[ToldApart] | None = None
+) -> JsonObject:
+    """Return tables as JSON (`schema/hardware.schema.json`), two of them with what tells them apart; `tool` made it."""
+    return {
+        "format": "rdma-robust/hardware",
+        "version": 1,
+        "tool": dict(tool),
+        "tables": [table_object(order) for order in orders],
+        "keeps_all": None if found is None else strength(orders[0], orders[1]),
+        "differences": None if found is None else [_difference_object(each) for each in found],
+    }
+
+
+def _difference_object(found: ToldApart) -> JsonObject:
+    return {
+        "what": found.difference.what,
+        "first": found.difference.first,
+        "second": found.difference.second,
+        "program": found.program or None,
+        "condition": found.condition or None,
+        "allowed_by_first": found.by_first if found.program else None,
+        "reason": found.why,
+    }

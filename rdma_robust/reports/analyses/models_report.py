@@ -14,6 +14,7 @@ from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.model import PROMISED, Model
+from rdma_robust.orders import order_name
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
@@ -147,6 +148,8 @@ def setting_text(model: Model, strongest: Model) -> str:
 
 
 def _word(name: str, value: object) -> str:
+    if name == "order":
+        return order_name(str(value))
     return ("ordered" if value else "unordered") if name == "ordered_reads" else str(value)
 
 

@@ -180,3 +180,11 @@ def test_flags_that_libfabric_does_not_have_are_refused() -> None:
     for wrong in ("fi(RMA_WAV)", "fi(WAW", "fi(SAS))"):
         with pytest.raises(UsageError):
             fi_order(wrong)
+
+
+def test_the_order_of_a_fence_between_every_two_requests_is_that_of_a_flag() -> None:
+    """What `shmem_fence` keeps apart: remote writes and atomics, before and behind it."""
+    none, fenced = order_table("none").written, order_table(fi_order("fi(WAW)")).written
+    apart = {(a, b) for a in ("nrW", "naR", "naW") for b in ("nrW", "naR", "naW")}
+    assert {cell for cell in none if fenced[cell] != none[cell]} == apart
+    assert all(fenced[cell] == "qp" for cell in apart)

@@ -1,0 +1,87 @@
+"""Programs that tell two order tables apart: for each cell and rule in which they differ a smallest one.
+
+In: two orders. Out: for each difference a program that has a final state under the first table, or under the first table
+with this of the second, and not under both. Source: docs/hardware.md, "What tells two tables apart".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rdma_robust.analyses.synthesis.distinguish import SynthesisRequest, told_apart
+from rdma_robust.analyses.synthesis.program_shapes import STATEMENTS
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.model import Model
+from rdma_robust.orders.known_orders import order_table
+from rdma_robust.orders.order_changes import Difference, table_differences
+from rdma_robust.orders.order_record import MESSAGE
+
+_MADE_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "nlR": ("copy",),
+    "nrW": ("put",),
+    "nrR": ("get",),
+    "nlW": ("get",),
+    "nF": ("rfence",),
+    "naR": ("remote-faa",),
+    "naW": ("remote-faa",),
+    "completions-order": ("put", "get", "poll"),
+    "completion-tells": ("put", "poll"),
+    "atomics-of-a-word": ("remote-faa", "quiet-cas"),
+}
+"""The statements that make events of a type, or that a rule is about."""
+
+_OF_MESSAGES: Final = frozenset({MESSAGE, "receive-covers", "receives-match"})
+_SIDES: Final = frozenset({"store", "load"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToldApart:
+    """A difference of two tables, with the text of a program that notices it and a final state that one of both has: the
+    first table if `by_first`, else that one with this of the second. Without a program `why` says why there is none."""
+
+    difference: Difference
+    program: str = ""
+    condition: str = ""
+    by_first: bool = False
+    why: str = ""
+
+
+def tables_apart(
+    one: str, other: str, size: int, seconds: float | None, told: Callable[[ToldApart], None] = lambda _: None
+) -> Iterator[ToldApart]:
+    """Yield for each difference of two orders a smallest program, of at most `size` statements, that tells the first one and
+    the first one with this of the other apart; `told` hears of each as it is found.
+
+    The seconds are those of all together; each difference has an equal share of what is left.
+    """
+    found = list(table_differences(one, other))
+    until = None if seconds is None else time.monotonic() + seconds
+    for number, difference in enumerate(found):
+        share = None if until is None else max(0.0, until - time.monotonic()) / (len(found) - number)
+        apart = _noticed(one, difference, size, share)
+        told(apart)
+        yield apart
+
+
+def _noticed(one: str, difference: Difference, size: int, seconds: float | None) -> ToldApart:
+    tables = order_table(one), order_table(difference.changed)
+    about = difference.types or {difference.what}
+    if about & _OF_MESSAGES:
+        return ToldApart(difference, why="it is about messages, which synthesised programs do not have")
+    if any(table.unknown for table in tables):
+        return ToldApart(difference, why="some cells are not known, so that nobody can say which executions there are")
+    if tables[0].cells == tables[1].cells and tables[0].pushes == tables[1].pushes and difference.types:
+        return ToldApart(difference, why="it follows from other cells of the table")
+    made = {kind for each in about for kind in _MADE_BY[each]} | _SIDES
+    kinds = tuple(kind for kind in STATEMENTS if kind in made)
+    try:
+        models = Model(order=one), Model(order=difference.changed)
+        first = next(told_apart(*models, SynthesisRequest(size, kinds, seconds=seconds)), None)
+    except SizeLimitError as error:
+        return ToldApart(difference, why=str(error))
+    if first is None:
+        return ToldApart(difference, why=f"no program of up to {size} statements notices it")
+    return ToldApart(difference, first.body, (first.first or first.second)[0], by_first=bool(first.first))
