@@ -106,11 +106,15 @@ def told_by_poll(trace: Execution) -> Iterator[tuple[int, int]]:
 
 
 def of_one_request(trace: Execution) -> Iterator[tuple[int, int]]:
-    """Yield every read of a network card with each write of its request: that ends with what completes."""
+    """Yield every read of a network card with each write of its request: that ends with what completes. Also each read of an
+    operand with that of the atomic: between them nothing is but other operands."""
     for thread in trace.threads:
-        read = None
+        read, operands = None, list[int]()
         for e in thread:
             event = trace.events[e]
+            if event is not None and event.kind in (EventKind.ATOMIC_READS, EventKind.ATOMIC):
+                yield from ((operand, e) for operand in operands)
+            operands = [*operands, e] if event is not None and event.kind is EventKind.PUT_READS else []
             if event is None or event.kind not in CARD_READS | NIC_WRITES:
                 read = None
             elif event.kind in CARD_READS:

@@ -18,7 +18,7 @@ _THREAD_OF: Final[Mapping[str, Callable[[Any], int]]] = {
     **dict.fromkeys(("beta", "under_way", "on_words"), lambda member: member[0][0]),
     **dict.fromkeys(("forced", "overtaken", "awaited", "settled"), lambda member: member[0]),
     **dict.fromkeys(("forwarding",), lambda member: member[1]),
-    **dict.fromkeys(("cpu", "poison_carried", "tainted_threads", "stores"), lambda member: member),
+    **dict.fromkeys(("cpu", "poison_carried", "poison_taken", "tainted_threads", "stores"), lambda member: member),
 }
 """For each set of marks that tells of threads the number of the thread that a member is about."""
 

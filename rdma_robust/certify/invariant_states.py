@@ -12,10 +12,11 @@ from typing import Any, Final, TypeVar
 
 from rdma_robust.certify.document import integer, json_array, json_members, json_truth, json_word, reject, string
 from rdma_robust.certify.hardware import CPU, EventKind, Platform
+from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.remembered import Buffer, Letter, Mail, Mailbox, Marks, PivotAccesses, QueuePair, Tag
 from rdma_robust.certify.search_steps import Connection
 from rdma_robust.certify.thread_events import LocalState, OperationStage
-from rdma_robust.certify.thread_reading import ThreadReading, stages_of
+from rdma_robust.certify.thread_reading import ThreadReading, operands_taken, stages_of
 from rdma_robust.language.flow.cfg import Cell, Program
 
 Limit = tuple[int | None, ...]
@@ -49,6 +50,7 @@ _LATER: Final = ("stores_in_beta", "forwarding", "atomics_in_beta", "awaited", "
 _REQUESTS: Final = ("under_way",)
 _SETTLED: Final = ("settled",)
 _ON_WORDS: Final = ("on_words",)
+_TAKEN: Final = ("poison_taken",)
 """Members that marks have where they are not empty."""
 
 _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
@@ -217,20 +219,26 @@ def read_locals(reading: ThreadReading, thread: Mapping[str, object], where: str
     def read(value: object, at: str) -> LocalState:
         if not isinstance(value, list) or len(value) != 3 + len(names):
             reject(f"{at} is not a program point, an operation, a carried value, and {len(names)} registers")
-        operation, stage = _operation(reading, value[0], value[1], at)
+        operation, stage, operands = _operation(reading, value[0], value[1], at)
         point, carried, *registers = (_value(each, f"{at}[{i}]") for i, each in enumerate(value) if i != 1)
         if point is None:
             reject(f"{at} has no program point")
-        return LocalState(point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried, stage)
+        return LocalState(
+            point, tuple([registers[i] if i >= 0 else None for i in order]), operation, carried, stage, operands
+        )
 
     return tuple(json_array(thread["states"], f"{where}.states", read))
 
 
-def _operation(reading: ThreadReading, point: object, value: object, where: str) -> tuple[int | None, OperationStage | None]:
-    """Read the step in the middle of which a thread is: its number, or a list with that and what comes next."""
+def _operation(
+    reading: ThreadReading, point: object, value: object, where: str
+) -> tuple[int | None, OperationStage | None, tuple[Value, ...]]:
+    """Read the step in the middle of which a thread is: its number, or a list with that, what comes next, and what has been
+    taken of operands."""
     if value is None:
-        return None, None
-    number, word = value if isinstance(value, list) and len(value) == 2 else (value, OperationStage.CARRIES.value)
+        return None, None, ()
+    listed = value if isinstance(value, list) and len(value) >= 2 else [value, OperationStage.CARRIES.value]
+    number, word, *taken = listed
     operation = integer(number, f"{where}[1]")
     stage = OperationStage(json_word(word, f"{where}[1]", tuple(each.value for each in OperationStage)))
     if not (
@@ -239,7 +247,10 @@ def _operation(reading: ThreadReading, point: object, value: object, where: str)
         and reading.steps[operation][0] == point
     ):
         reject(f"{where}: step {operation} of {reading.name}, which starts at point {point}, has no such middle")
-    return operation, stage
+    most = operands_taken(reading.steps[operation][2], stage)
+    if len(taken) not in most:
+        reject(f"{where}: step {operation} of {reading.name} has not taken {len(taken)} operands there")
+    return operation, stage, tuple(_value(each, f"{where}[1]") for each in taken)
 
 
 def _is_row(value: object, length: int) -> bool:
@@ -252,7 +263,7 @@ def _value(value: object, where: str) -> int | None:
 
 def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED, _ON_WORDS)
+    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED, _ON_WORDS, _TAKEN)
     pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
@@ -308,6 +319,7 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         "written": read(names.cells_of, "written_in_beta"),
         "poisoned": read(names.cells_of, "poisoned"),
         "poison_carried": read(names.threads_of, "poison_carried"),
+        "poison_taken": read(names.threads_of, "poison_taken"),
         "tainted_threads": names.threads_of(tainted["threads"], f"{where}.tainted.threads"),
         "tainted_reads": names.cells_of(tainted["read"], f"{where}.tainted.read"),
         "tainted_writes": names.cells_of(tainted["written"], f"{where}.tainted.written"),

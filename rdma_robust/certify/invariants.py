@@ -7,7 +7,7 @@ the pivot with the cycle closed. The transitions are the checker's own (:mod:`th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rdma_robust.certify.document import reject
@@ -18,7 +18,7 @@ from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, TraceParts
 from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
-from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of, request_of
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, compares_written, readings_of, request_of
 from rdma_robust.language.flow.cfg import (
     Cell,
     Program,
@@ -43,8 +43,10 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
     if program.memories:
-        reject("no search is proven to decide robustness with memory behind a card, so that no invariant is evidence")
+        reject("there are no rules for memory behind a card, so that no invariant is evidence")
     readings = readings_of(program, platform)
+    if compares_written(program, {access.cell for each in readings for access in each.accesses() if access.writes}):
+        reject("there are no rules for a remote compare-and-swap that compares with a word that is written")
     states = read_states(program, readings, platform, evidence)
     _Inductive(program, readings, states, platform).check()
     return f"an inductive invariant of {states.rows} states"
@@ -86,7 +88,7 @@ def comes_to(reading: ThreadReading, start: LocalState, pivot: PivotAccesses) ->
 def fences_matter(program: Program) -> frozenset[QueuePair]:
     """Return the queue pairs on which a fence between a get and a put can matter: those that have all three.
 
-    Remote atomics end as gets do, messages and writes with immediate begin as puts do.
+    Remote atomics end as gets do, messages, writes with immediate and atomics with operands in memory begin as puts do.
     """
     found = set()
     for number, thread in enumerate(program.threads):
@@ -102,6 +104,7 @@ def _events(thread: Thread, remote: str) -> Iterator[EventKind]:
             request = request_of(step.op)
             if request is not None:
                 yield EventKind.GET_WRITES if request.writes is EventKind.GET_WRITES else EventKind.PUT_READS
+                yield from [EventKind.PUT_READS] if request.operands else []
             elif isinstance(step.op, RFence):
                 yield EventKind.FENCE
 
@@ -301,7 +304,7 @@ class _Inductive:
         found = []
         for pattern in self._open[thread].get((local.point, local.operation), ()):
             registers = tuple(None if free else value for free, value in zip(pattern, local.registers, strict=True))
-            number = self._local[thread].get(LocalState(local.point, registers, local.operation, local.carried, local.stage))
+            number = self._local[thread].get(replace(local, registers=registers))
             if number is not None:
                 found.append(number)
         return tuple(found)

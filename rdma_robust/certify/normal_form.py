@@ -185,7 +185,7 @@ class NormalFormRules:
         for other, kind in marks.beta:
             if other == queue and observed_in_order(kind, event.kind, True, self.platform, words):
                 return True
-        if event.kind in NIC_WRITES and self._has_read(marks, queue):
+        if (event.kind in NIC_WRITES or event.takes) and self._has_read(marks, queue):
             return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
@@ -343,21 +343,33 @@ class NormalFormRules:
     def _poison(self, marks: Marks, event: ThreadEvent) -> Marks:
         """Let values that depend on the pivot travel with an event of beta.
 
-        A remote atomic that reads such a value leaves its word with one, whether it writes there or not (M1).
+        A remote atomic that reads such a value leaves its word with one, whether it writes there or not (M1); one that has
+        taken such an operand if it writes there (M7).
         """
-        if event.cell is None:
+        if event.cell is None or (event.operand and event.cell not in marks.poisoned):
             return marks
+        if event.operand:
+            return replace(marks, poison_taken=marks.poison_taken | {event.thread})
         if event.kind in CARD_READS:
             carries = event.cell in marks.poisoned and event.completion is Completion.NONE
-            return replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
+            after = replace(marks, poison_carried=_with(marks.poison_carried, event.thread, carries))
+            return after if event.swaps else self._taking(after, event)
         if event.kind in NIC_WRITES:
             stores = event.thread in marks.poison_carried
             answers = event.kind is EventKind.ATOMIC_WRITES and event.completion is Completion.NONE
             carried = marks.poison_carried if answers else marks.poison_carried - {event.thread}
-            return replace(marks, poison_carried=carried, poisoned=_with(marks.poisoned, event.cell, stores))
+            after = replace(marks, poison_carried=carried, poisoned=_with(marks.poisoned, event.cell, stores))
+            return self._taking(after, event)
         if event.kind is EventKind.LOCAL_WRITE:
             return replace(marks, poisoned=marks.poisoned - {event.cell})
         return marks
+
+    def _taking(self, marks: Marks, event: ThreadEvent) -> Marks:
+        """What is remembered of a poisoned operand goes into the word that the atomic writes, and ends there (M7)."""
+        if event.thread not in marks.poison_taken:
+            return marks
+        poisoned = marks.poisoned | {event.cell} if event.kind in WRITES and event.cell is not None else marks.poisoned
+        return replace(marks, poisoned=poisoned, poison_taken=marks.poison_taken - {event.thread})
 
     def _reached(self, marks: Marks, event: ThreadEvent) -> bool:
         """Whether sc leads from the pivot to the event, through its thread or its cell."""

@@ -20,6 +20,7 @@ from rdma_robust.certify.judge_question import JudgeQuestion, NotCovered, check_
 from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
 from rdma_robust.certify.violations import claimed_events
 from rdma_robust.errors import UsageError
+from rdma_robust.language.flow.cfg import RemoteRmw, steps
 
 NAME: Final = "rdma-judge"
 VARIABLE: Final = "RDMA_ROBUST_JUDGE"
@@ -68,6 +69,8 @@ def judge_question(certificate: Certificate, text: str, name: str) -> JudgeQuest
     if certificate.about != (PROGRAM, "not-robust"):
         raise NotCovered(f"the claim {certificate.claim['kind']!r} (it judges whether programs are robust)")
     program = program_of_certificate(certificate, text, name)
+    if any(isinstance(s.op, RemoteRmw) and s.op.operands for thread in program.threads for _, _, s in steps(thread)):
+        raise NotCovered("operands of atomics in memory")
     if program.crowds:
         program = with_claimed_copies(program, certificate.evidence["copies"])
     platform = read_program_options(certificate.options).platform

@@ -74,7 +74,8 @@ class Marks:
     the order of its events only, and `on_words` the words of atomics in beta, by queue pair, on those that keep these in
     order on one word. `read` and `written` are cells that beta has accessed, `forwarding` those whose last
     write is a store of the thread in beta, `atomics` those that a remote atomic has read in beta, `poisoned` those whose
-    value depends on the pivot, `poison_carried` threads whose NIC carries such a value. Taint means reached from the
+    value depends on the pivot, `poison_carried` threads whose NIC carries such a value, and `poison_taken` those of which it
+    has taken an operand with one. Taint means reached from the
     pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc leads back to the pivot,
     and taint is forgotten. `alpha_value` is what the pivot's cell held before beta first wrote it, None where that is
     unknown or has not happened. `half`: the pivot is the write of a remote atomic whose read is made. `split`: an atomic
@@ -104,6 +105,7 @@ class Marks:
     under_way: frozenset[tuple[QueuePair, EventKind]] = frozenset()
     settled: frozenset[QueuePair] = frozenset()
     on_words: frozenset[tuple[QueuePair, Cell]] = frozenset()
+    poison_taken: frozenset[int] = frozenset()
 
     def without_value(self) -> Marks:
         """The same marks with the pivot's value left open."""

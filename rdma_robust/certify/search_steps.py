@@ -217,7 +217,7 @@ class SearchSteps:
                 yield self._made(move, placed, around, starts)
             return
         write = self._second(move)
-        stopped = replace(move, after=replace(move.after, stage=OperationStage.STOPPED, carried=None))
+        stopped = replace(move, after=replace(move.after, stage=OperationStage.STOPPED, carried=None, operands=()))
         if around.marks is None:
             yield from self._first_atomic(move, write, stopped, around)
         else:

@@ -22,6 +22,8 @@ class OperationStage(StrEnum):
     """The message of a write with immediate, behind its put."""
     FENCED = "fenced"
     """The read of a compare-and-swap that fails: the store buffer is empty."""
+    OPERANDS = "operands"
+    """A further operand of a remote atomic, or the read of its word."""
     HALF = "half"
     """The write of a remote atomic."""
     STOPPED = "stopped"
@@ -41,7 +43,8 @@ class LocalState:
     """Where a thread is: at a program point, with the values of its registers in the order of their declaration.
 
     Between the events of one operation, `operation` is the number of its step, `point` where that starts, `carried` the
-    value that it has read, or what it writes next of that, and `stage` says what comes next; else they are None.
+    value that it has read, or what it writes next of that, and `stage` says what comes next; else they are None. `operands`
+    are what the card has read of those in memory, up to the write of the atomic.
     """
 
     point: int
@@ -49,6 +52,7 @@ class LocalState:
     operation: int | None = None
     carried: Value = None
     stage: OperationStage | None = None
+    operands: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,8 @@ class ThreadEvent:
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
     moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads; a whole round of it
-    is an event of its first thread and of the `others`. An answer knows the word that its request has `asked`.
+    is an event of its first thread and of the `others`. An answer knows the word that its request has `asked`; a read is
+    that of an `operand`, or that of an atomic which `takes` some.
     """
 
     thread: int
@@ -77,6 +82,8 @@ class ThreadEvent:
     meets: tuple[str, ...] = ()
     others: tuple[int, ...] = ()
     asked: Cell | None = field(default=None, compare=False)
+    operand: bool = field(default=False, compare=False)
+    takes: bool = field(default=False, compare=False)
 
     @property
     def threads(self) -> tuple[int, ...]:

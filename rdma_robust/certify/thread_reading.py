@@ -11,7 +11,7 @@ More than 400 lines: it is all that the checker trusts of what operations do, to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -19,7 +19,7 @@ from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.known_values import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
-from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr
+from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, names
 from rdma_robust.language.flow import cfg
 
 
@@ -103,6 +103,7 @@ class ThreadReading:
 
     def _accesses_of(self, request: CardRequest | None) -> Iterator[CellAccess]:
         if request is not None and request.source is not None:
+            yield from (CellAccess(cell, False) for cell in request.operands)
             yield CellAccess(request.source, False, request.reads is EventKind.ATOMIC_READS)
             yield from [CellAccess(request.source, True)] if request.swaps else []
         if request is not None:
@@ -125,7 +126,8 @@ class ThreadReading:
         """The word of the remote atomic behind whose read the thread has ended, None if it has not."""
         if local.stage is not OperationStage.STOPPED or local.operation is None:
             return None
-        return _cell_read(self.steps[local.operation][2])
+        request = request_of(self.steps[local.operation][2].op)
+        return None if request is None else request.source
 
     def moves(self, ahead: Ahead, value: Seen) -> tuple[ThreadMove, ...]:
         """Return the events that a step makes where what it reads or hears is `value`: none if it is not enabled."""
@@ -137,7 +139,8 @@ class ThreadReading:
         if local.operation is not None:
             if local.stage is not OperationStage.STOPPED:
                 step = self.steps[local.operation][2]
-                yield Ahead(local.operation, local, _cell_read(step) if local.stage is OperationStage.FENCED else None)
+                reads = local.stage in (OperationStage.FENCED, OperationStage.OPERANDS)
+                yield Ahead(local.operation, local, _cell_read(step, len(local.operands)) if reads else None)
             return
         seen = {local}
         todo = [local]
@@ -202,7 +205,7 @@ class ThreadReading:
             case cfg.BarrierWait(threads):
                 yield ThreadMove(ThreadEvent(self.number, EventKind.BARRIER, meets=threads), None, after, line)
             case cfg.RemoteRmw():
-                yield from self._remote_swaps(step, step.op, ahead, value, after)
+                yield from self._remote_atomic(step, step.op, ahead, value, after)
             case _:
                 request = request_of(step.op)
                 if request is None:
@@ -222,7 +225,8 @@ class ThreadReading:
             yield ThreadMove(ThreadEvent(self.number, EventKind.SWAP, words=words), None, after, step.span.line, stores)
 
     def _middle(self, ahead: Ahead, carried: Value, stage: OperationStage = OperationStage.CARRIES) -> LocalState:
-        return LocalState(ahead.local.point, ahead.local.registers, ahead.number, carried, stage)
+        kept = ahead.local.operands if stage is OperationStage.HALF else ()
+        return LocalState(ahead.local.point, ahead.local.registers, ahead.number, carried, stage, kept)
 
     def _swaps(self, step: cfg.Step, ahead: Ahead, value: Value, after: LocalState) -> Iterator[ThreadMove]:
         cell, writes, new = self._swap(step, ahead.local, value)
@@ -252,23 +256,35 @@ class ThreadReading:
             case _:
                 raise AssertionError("no local atomic")
 
+    def _remote_atomic(
+        self, step: cfg.Step, op: cfg.RemoteRmw, ahead: Ahead, value: Value, after: LocalState
+    ) -> Iterator[ThreadMove]:
+        """The next event of a remote atomic up to the read of its word: that, or the read of an operand."""
+        taken = ahead.local.operands
+        if len(taken) == len(op.operands):
+            yield from self._remote_swaps(step, op, ahead, value, after)
+            return
+        pair, operand = op.lane or op.source.card, op.operands[len(taken)]
+        middle = replace(self._middle(ahead, None, OperationStage.OPERANDS), operands=(*taken, value))
+        event = ThreadEvent(self.number, EventKind.PUT_READS, operand, pair, operand=True)
+        yield ThreadMove(event, None, middle, step.span.line)
+
     def _remote_swaps(
         self, step: cfg.Step, op: cfg.RemoteRmw, ahead: Ahead, value: Value, after: LocalState
     ) -> Iterator[ThreadMove]:
         """The first event of a remote atomic; without an answer it may be the last one, with which that completes."""
-        known, line = self._values(ahead.local) | {VALUE.name: value}, step.span.line
+        known, line = self._values(ahead.local) | _taken(ahead.local) | {VALUE.name: value}, step.span.line
         cell, writes, pair = op.source, evaluated(op.when, known), op.lane or op.source.card
         answers = after if op.target is None else self._middle(ahead, value)
         completion = _completion(step) if op.target is None else Completion.NONE
         if writes != 0 and self._platform.ranked:
-            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, swaps=True)
+            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, swaps=True, takes=bool(op.operands))
             yield ThreadMove(event, None, self._middle(ahead, value, OperationStage.HALF), line)
         elif writes != 0:
-            yield ThreadMove(
-                ThreadEvent(self.number, EventKind.ATOMIC, cell, pair, completion), evaluated(op.new, known), answers, line
-            )
+            event = ThreadEvent(self.number, EventKind.ATOMIC, cell, pair, completion, takes=bool(op.operands))
+            yield ThreadMove(event, evaluated(op.new, known), answers, line)
         if writes is None or writes == 0:
-            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, completion)
+            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, completion, takes=bool(op.operands))
             yield ThreadMove(event, None, answers, line)
 
     def _requests(self, request: CardRequest, step: cfg.Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
@@ -298,9 +314,12 @@ class ThreadReading:
                 cell, writes, _ = self._swap(step, here, value)
                 if writes != 1 and self._may(step, here, value):
                     yield ThreadMove(ThreadEvent(self.number, EventKind.LOCAL_READ, cell), None, over, line)
+            case OperationStage.OPERANDS:
+                assert isinstance(step.op, cfg.RemoteRmw) and here.operation is not None
+                yield from self._remote_atomic(step, step.op, Ahead(here.operation, here, None), value, over)
             case OperationStage.HALF:
                 assert isinstance(step.op, cfg.RemoteRmw)
-                new = evaluated(step.op.new, self._values(here) | {VALUE.name: here.carried})
+                new = evaluated(step.op.new, self._values(here) | _taken(here) | {VALUE.name: here.carried})
                 last, pair = step.op.target is None, step.op.lane or step.op.source.card
                 completion = _completion(step) if last else Completion.NONE
                 event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, pair, completion)
@@ -357,6 +376,7 @@ class CardRequest:
     value: Expr = VALUE
     to: str | None = None
     swaps: bool = False
+    operands: tuple[cfg.Cell, ...] = ()
     lane: str = ""
     fills: bool = False
 
@@ -379,11 +399,8 @@ def _nameless_request_of(op: cfg.Op) -> CardRequest | None:
         case cfg.Get(target, source):
             return CardRequest(source.card, EventKind.GET_READS, source, EventKind.GET_WRITES, target)
         case cfg.RemoteRmw(target, source):
-            if op.operands:
-                reject("there are no rules here for operands of atomics in memory")
-            return CardRequest(
-                source.card, EventKind.ATOMIC_READS, source, EventKind.GET_WRITES, target, swaps=op.when != FALSE
-            )
+            reads, answers, swaps = EventKind.ATOMIC_READS, EventKind.GET_WRITES, op.when != FALSE
+            return CardRequest(source.card, reads, source, answers, target, swaps=swaps, operands=op.operands)
         case cfg.InlinePut(target, data) | cfg.ImmPut(target, data):
             return CardRequest(target.card, _read_of(data), data.source, EventKind.PUT_WRITES, target, data.value)
         case cfg.Send(to, node, data):
@@ -422,18 +439,44 @@ def stages_of(step: cfg.Step) -> frozenset[OperationStage]:
     carries = request.source is not None and (request.target is not None or request.to is not None)
     stages = {OperationStage.CARRIES} if carries else set()
     stages |= {OperationStage.MESSAGE} if isinstance(step.op, cfg.ImmPut) else set()
+    stages |= {OperationStage.OPERANDS} if request.operands else set()
     return frozenset(stages | ({OperationStage.HALF, OperationStage.STOPPED} if request.swaps else set()))
+
+
+def operands_taken(step: cfg.Step, stage: OperationStage) -> range:
+    """Return how many operands in memory may have been taken where that comes next."""
+    every = len(step.op.operands) if isinstance(step.op, cfg.RemoteRmw) else 0
+    match stage:
+        case OperationStage.OPERANDS:
+            return range(1, every + 1)
+        case OperationStage.HALF:
+            return range(every, every + 1)
+        case _:
+            return range(1)
 
 
 def _completion(step: cfg.Step) -> Completion:
     return Completion.SIGNALED if getattr(step.op, "signaled", True) else Completion.UNSIGNALED
 
 
-def _cell_read(step: cfg.Step) -> cfg.Cell | None:
-    """The cell whose value the first event of a step reads, or a later one of a compare-and-swap."""
+def _taken(local: LocalState) -> dict[str, Value]:
+    """What has been read of operands, by the names that expressions have for it."""
+    return {f"{VALUE.name}{k}": value for k, value in enumerate(local.operands)}
+
+
+def compares_written(program: cfg.Program, written: Collection[cfg.Cell]) -> bool:
+    """Return whether a remote compare-and-swap compares with an operand in memory that is one of the cells `written`."""
+    ops = (step.op for thread in program.threads for _, _, step in cfg.steps(thread))
+    atomics = (op for op in ops if isinstance(op, cfg.RemoteRmw))
+    return any(f"{VALUE.name}{k}" in names(op.when) and c in written for op in atomics for k, c in enumerate(op.operands))
+
+
+def _cell_read(step: cfg.Step, taken: int = 0) -> cfg.Cell | None:
+    """The cell whose value the first event of a step reads, or a later one of a compare-and-swap, or of a remote atomic of
+    which so many operands are taken."""
     match step.op:
         case cfg.Read(cell) | cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
             return cell
         case op:
             request = request_of(op)
-            return None if request is None else request.source
+            return None if request is None else (*request.operands, request.source)[taken]

@@ -40,6 +40,7 @@ class MarkWords:
             **({"under_way": self._events(marks.under_way)} if marks.under_way else {}),
             **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
             **({"on_words": self._words(marks.on_words)} if marks.on_words else {}),
+            **({"poison_taken": self._threads_of(marks.poison_taken)} if marks.poison_taken else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
@@ -50,6 +51,7 @@ class MarkWords:
             "under_way": self._events(marks.under_way),
             "settled": self.pairs(marks.settled),
             "on_words": self._words(marks.on_words),
+            "poison_taken": self._threads_of(marks.poison_taken),
         }
         tainted = marks.tainted_threads or marks.tainted_reads or marks.tainted_writes
         return {name: what for name, what in found.items() if what and (name != "tainted" or tainted)}
@@ -128,7 +130,7 @@ def told_local(local: LocalState) -> list[object]:
     """Where a thread is: program point, the operation it is in the middle of, what is carried, registers."""
     operation: object = local.operation
     if local.stage is not None and local.stage is not OperationStage.CARRIES:
-        operation = [local.operation, local.stage.value]
+        operation = [local.operation, local.stage.value, *local.operands]
     return [local.point, operation, local.carried, *local.registers]
 
 

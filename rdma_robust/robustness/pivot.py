@@ -37,7 +37,7 @@ from rdma_robust.counters.program import (
     Zero,
     leaf,
 )
-from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, negate, substitute
+from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Ite, Name, conj, disj, equals, negate, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE, RECV_DEPTH
@@ -52,17 +52,13 @@ from rdma_robust.robustness.frame import (
     edge_reads,
     has_bit,
     set_bit,
-    stores_carried,
     writes,
 )
 from rdma_robust.robustness.marks import (
     ALPHA_VALUE,
     POISON_CARRIED,
-    POISON_TAKEN,
     AccessMemory,
-    copy_bit,
     marked_if,
-    union,
 )
 from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, every_start
@@ -75,7 +71,7 @@ from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.remote_atomics import RemoteAtomics, with_prefixes
 from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
 from rdma_robust.robustness.static_filter import Pivots, pivots_to_try
-from rdma_robust.robustness.taint import Taint
+from rdma_robust.robustness.taint import Poison, Taint
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
@@ -128,6 +124,7 @@ class PivotInstrumentation:
     receiving: ReceiveRules
     atomics: RemoteAtomics
     taint: Taint
+    poison: Poison
 
     @staticmethod
     def of(frame: InstrumentationFrame, classes: PivotClasses, onward: Continuation) -> PivotInstrumentation:
@@ -135,7 +132,9 @@ class PivotInstrumentation:
         buffers, receiving = StoreBuffers(frame, rules), ReceiveRules(frame, rules, classes, onward)
         atomics = RemoteAtomics(frame, rules, classes, seen)
         taint = Taint(classes, seen, onward, receiving)
-        return PivotInstrumentation(frame, rules, classes, seen, onward, buffers, receiving, atomics, taint)
+        return PivotInstrumentation(
+            frame, rules, classes, seen, onward, buffers, receiving, atomics, taint, Poison(classes, seen)
+        )
 
     def build(self) -> CounterProgram[EventLabel]:
         frame = self.frame
@@ -148,7 +147,7 @@ class PivotInstrumentation:
             *self.rules.variables(),
             *((name, 0) for name in (*dict(self.seen.variables()), CLOSED, ALPHA_VALUE, POISON_CARRIED)),
             *((name, 0) for name in dict((*self.buffers.variables(), *self.atomics.variables()))),
-            *((name, 0) for name in dict(self._taken())),
+            *((name, 0) for name in dict(self.poison.variables())),
         )
         poll = frame.limits.poll("instrumenting")
         processes = tuple(ProcessGraph(g.name, g.entry, tuple(map(self._command, poll.each(g.edges)))) for g in frame.graphs)
@@ -159,7 +158,7 @@ class PivotInstrumentation:
             **({CLOSED: 2} if self.receiving.by_message else {}),
             **dict(self.rules.sizes()),
             **dict(frame.barriers.sizes()),
-            **dict((*self.buffers.variables(), *self.atomics.variables(), *self._taken())),
+            **dict((*self.buffers.variables(), *self.atomics.variables(), *self.poison.variables())),
         }
         return CounterProgram(
             frame.program.name,
@@ -172,10 +171,6 @@ class PivotInstrumentation:
             (*((name, *frame.value_range) for name in (*self.of_program, ALPHA_VALUE)), *frame.messages.ranges()),
             tuple(sizes.items()),
         )
-
-    def _taken(self) -> tuple[tuple[str, int], ...]:
-        """The mark of operands that depend on the pivot, where there are operands, and how many bits it has."""
-        return ((POISON_TAKEN, len(self.frame.graphs)),) if self.frame.taking_operands else ()
 
     def dead_ends(self, cycles: CriticalCycles) -> DeadEnds:
         """The test for states from which no target can be reached, in the variables of this instrumentation."""
@@ -342,7 +337,7 @@ class PivotInstrumentation:
     def _into_beta(self, edge: EventEdge, taint: Expr, *, credit: bool = False) -> tuple[Statement, ...]:
         """The effect of an event of beta on everything but the counters."""
         frame, bits = self.frame, self.frame.touched_by(edge)
-        updates = [*self._freeze(edge), *self._poisoning(edge, bits), *self.buffers.after_beta_write(edge)]
+        updates = [*self._freeze(edge), *self.poison.travelling(edge, bits), *self.buffers.after_beta_write(edge)]
         updates += self.atomics.after_beta(edge)
         if bits:
             updates += [set_bit(name, part) for name, part in self.seen.accessed.parts(self.seen.marks.left_by(edge))]
@@ -359,31 +354,6 @@ class PivotInstrumentation:
             if frozen := [c for c in touching if c.cell == cell and c in self.classes.value_dependent]:
                 kept = Ite(conj(self.classes.current_in(frozen, edge), negate(written)), self.frame.memory(cell), kept)
         return [] if kept == Name(ALPHA_VALUE) else [(ALPHA_VALUE, kept)]
-
-    def _poisoning(self, edge: EventEdge, bits: int) -> list[tuple[str, Expr]]:
-        """How values that depend on a writing pivot travel through NIC reads and writes of beta."""
-        if not any(c.writes for c in self.classes.tried):
-            return []
-        me = 1 << edge.thread
-        cell = list(self.seen.poison.parts(bits))
-        if edge.operand is not None:
-            return [(POISON_TAKEN, union(Name(POISON_TAKEN), marked_if(has_bit(name, part), me))) for name, part in cell]
-        if edge_reads(edge):
-            carried = [(POISON_CARRIED, copy_bit(name, part, POISON_CARRIED, me)) for name, part in cell if edge.carries]
-            return [*carried, *self._poisoned_by_operands(edge, me, cell)]
-        if stores_carried(edge):
-            cleared = [] if edge.carries else [(POISON_CARRIED, Binary("&~", Name(POISON_CARRIED), Const(me)))]
-            return [*cleared, *((n, copy_bit(POISON_CARRIED, me, n, part)) for n, part in cell)]
-        return [(name, Binary("&~", Name(name), Const(part))) for name, part in cell if writes(edge)]
-
-    def _poisoned_by_operands(self, edge: EventEdge, me: int, cell: list[tuple[str, int]]) -> list[tuple[str, Expr]]:
-        """How what an atomic of beta writes depends on a writing pivot by its operands (M7)."""
-        if not any(map(self.frame.bit, edge.operands)):
-            return []
-        written = cell if edge.writes else []
-        depends = has_bit(POISON_TAKEN, me)
-        spread = [(name, union(Name(name), marked_if(depends, part))) for name, part in written]
-        return [*spread, (POISON_TAKEN, Binary("&~", Name(POISON_TAKEN), Const(me)))]
 
     def _beta_poll(self, edge: EventEdge) -> Body[EventLabel]:
         """A poll goes to beta with its thread, or because no early completion is left for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,17 @@ from typing import Any
 import pytest
 
 from rdma_robust import Verdict, check
+from rdma_robust.certify.document import InvalidCertificate
+from rdma_robust.certify.hardware import USUAL
+from rdma_robust.certify.invariants import check_robust
+from rdma_robust.errors import SizeLimitError
+from rdma_robust.evidence.of_checkers_search import checkers_evidence
+from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import RDMA
+from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.searched_orders import compares_what_changes
 from rdma_robust.semantics import axioms, event_table, values
 from rdma_robust.semantics.event_table import operands_read
@@ -24,8 +33,9 @@ from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.same_operation import read_and_writes
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
-from tests.agreement.test_deployed import agreeing
+from tests.agreement.test_deployed import agreeing, truth
 from tests.conftest import ROOT, Cli
+from tests.support.checker_search import Search, platform_of
 from tests.support.patches import Patch, mutated
 from tests.support.random_deployed import model_of, random_deployed
 from tests.unit.semantics.test_deployed_machine import compared
@@ -129,6 +139,21 @@ def test_the_search_decides_random_programs_as_the_axioms_do(first: int, last: i
     assert agreeing(cases, kinds=1, enough=len(cases)) > 0.8 * len(cases) > 0.3 * (last - first)
 
 
+@pytest.mark.parametrize(
+    ("first", "last"), [pytest.param(0, 80, marks=pytest.mark.ci), pytest.param(80, 8_000, marks=pytest.mark.long)]
+)
+def test_the_checker_decides_random_programs_as_the_axioms_do(first: int, last: int) -> None:
+    programs = random_deployed("operands", range(first, last))
+    cases = [case for case in programs if has_operands(case[0]) and not compares_what_changes(case[0])]
+    compared = 0
+    for program, model in cases:
+        found = Search.of(program, platform_of(model)).verdict(20_000)
+        if found in ("robust", "not-robust") and (wanted := truth(program, model)) is not None:
+            assert found == wanted.value, program.source
+            compared += 1
+    assert compared > 0.7 * len(cases)
+
+
 LOOP = """domain 0..3
 node A { one = 1 }
 node B { x }
@@ -146,12 +171,44 @@ def test_what_is_not_decided_says_why() -> None:
     assert crowd.verdict is Verdict.UNKNOWN and "operands of atomics in memory" in crowd.reason
 
 
+POLLED = NAMED["operand-compare-reused"].split("expect")[0].replace("  free = 2", "  poll P1\n  free = 2")
+
+
+def test_what_is_compared_with_a_word_that_changes_has_no_proof() -> None:
+    """The producer says so, and the checker of evidence that there is all the same."""
+    program = load_program(POLLED, "polled.rdma")
+    outcome = check(POLLED)
+    assert outcome.verdict is Verdict.ROBUST and "by the axioms" in outcome.reason.replace(
+        "over the axioms", "by the axioms"
+    )
+    with pytest.raises(SizeLimitError, match="compares with a word that is written"):
+        robustness_certificate(outcome, CheckOptions(), Limits(), None)
+    evidence = json.loads(json.dumps(checkers_evidence(program, RDMA, 8, Limits())))
+    with pytest.raises(InvalidCertificate, match="compares with a word that is written"):
+        check_robust(program, USUAL, evidence)
+
+
+@pytest.mark.parametrize("name", [name for name, text in NAMED.items() if "expect robust" in text])
+def test_what_a_thread_has_taken_is_checked(name: str) -> None:
+    """A certificate in which an operand had another value, or was not taken, is rejected."""
+    program = load_program(NAMED[name], name)
+    model = model_of(program)
+    told = json.dumps(checkers_evidence(program, model, 8, Limits()))
+    assert check_robust(program, platform_of(model), json.loads(told))
+    for thread, listed in enumerate(json.loads(told)["threads"]):
+        for place, state in enumerate(listed["states"]):
+            if isinstance(state[1], list) and state[1][1] == "operands":
+                for wrong in ([*state[1][:-1], state[1][-1] + 1], state[1][:2], [*state[1], 0, 0]):
+                    forged = json.loads(told)
+                    forged["threads"][thread]["states"][place][1] = wrong
+                    with pytest.raises(InvalidCertificate):
+                        check_robust(program, platform_of(model), forged)
+
+
 def test_what_has_no_rules_refuses(cli: Cli, tmp_path: Path) -> None:
     reused, quiet = (NAMED[f"operand-{name}"] for name in ("origin-reused", "origin-quiet"))
     (tmp_path / "p.rdma").write_text(reused)
     (tmp_path / "q.rdma").write_text(quiet.replace("domain 0..3\n", "").replace("faa", "swap"))
-    done = cli("check", "--certificate", "proofs", "p.rdma", "q.rdma")
-    assert (done.stdout + done.stderr).count("no rules for operands of atomics in memory") == 2
     assert "a remote atomic with an operand in memory" in " ".join(cli("prove", "--model", "rma", "q.rdma").stderr.split())
     assert "RR722" in cli("lint", "p.rdma").stdout + cli("lint", "p.rdma").stderr
     (tmp_path / "c.rdma").write_text(NAMED["operand-compare-reused"])

@@ -287,3 +287,21 @@ def test_one_change_for_several_tables(cli: Cli, tmp_path: Path) -> None:
     assert "nothing is needless" in cli("repair", "new.rdma", "--for", "default,srd", "--remove-needless").stdout
     for wrong in (("--order", "srd"), ("--goal", "safe")):
         assert cli("repair", "flag.rdma", "--for", "srd", *wrong).returncode == 2
+
+
+def test_messages_under_a_table_that_no_machine_has(cli: Cli, tmp_path: Path) -> None:
+    """Hangs are looked for under sequential consistency: that the table says of messages what it does not say of puts does
+    not matter there."""
+    text = """node A { x = 1 }
+node B { d, b }
+thread T on A { put B.d = x; send 1 to U }
+thread U on B {
+  reg r
+  posted b from T
+  rpoll T
+  r = d
+}
+"""
+    (tmp_path / "told.rdma").write_text(text)
+    done = cli("repair", "told.rdma", "--for", "fi(RAW, WAW),srd")
+    assert done.returncode == 0 and "hangs: none" in done.stdout

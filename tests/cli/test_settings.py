@@ -53,7 +53,7 @@ def test_settings_are_the_options_of_commands() -> None:
         "engine": {"cover", "prove", "messages", "contracts"},
         "instrumentation": {"export"},
     }
-    otherwise |= {"strict": {"compare"}, "buffer": {"explore", "contracts"}}
+    otherwise |= {"strict": {"compare"}, "buffer": {"explore", "contracts"}, "order": {"needs"}}
     assert set(declared) == set(registry.settings())
     for name, (kind, commands) in registry.settings().items():
         assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name
@@ -63,7 +63,7 @@ def test_settings_are_the_options_of_commands() -> None:
 ONE_RUN = {
     *("-D", "--format", "--output", "--force", "--write", "--diff", "--check", "--watch", "--certificate", "--dump-after"),
     *("--cache", "--no-cache", "--executor", "--repair", "--all-minimal", "--remove-needless", "--markings", "--model"),
-    *("--goal", "--sites", "--from-full"),
+    *("--goal", "--sites", "--from-full", "--for", "--needs"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
     *("--between", "--size", "--statements", "--threads", "--models", "--orders"),
 }

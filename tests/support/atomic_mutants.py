@@ -30,6 +30,7 @@ from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.pivot_classes import PivotClasses
 from rdma_robust.robustness.remote_atomics import RemoteAtomics
 from rdma_robust.robustness.rules import ForcingRules
+from rdma_robust.robustness.taint import Poison
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.trace import EventType
 from tests.support.random_deployed import loaded, mutant_text, named_texts, random_text
@@ -42,7 +43,7 @@ def _always(value: Any) -> Callable[..., Any]:
     return lambda *_arguments: value
 
 
-_POISONS, _POISONING = PivotInstrumentation._poisons, PivotInstrumentation._poisoning
+_POISONS, _POISONING = PivotInstrumentation._poisons, Poison.travelling
 _SITES, _WITH_PREFIXES = PivotClasses.sites, remote_atomics._with_prefixes
 
 
@@ -51,12 +52,12 @@ def _cut_where_poisoned(self: PivotInstrumentation, edge: EventEdge) -> Any:
     return disj(_POISONS(self, edge), self.seen.poison.meets(self.frame.bit(edge.cell)) if depends else FALSE)
 
 
-def _cleared_where_written(self: PivotInstrumentation, edge: EventEdge, bit: int) -> Any:
+def _cleared_where_written(self: Poison, edge: EventEdge, bit: int) -> Any:
     cleared = [(name, Binary("&~", Name(name), Const(part))) for name, part in self.seen.poison.parts(bit)]
     return [*_POISONING(self, edge, bit), *(cleared if edge.rmw is not None and edge.writes else ())]
 
 
-def _clean_answer(self: PivotInstrumentation, edge: EventEdge, bit: int) -> Any:
+def _clean_answer(self: Poison, edge: EventEdge, bit: int) -> Any:
     return [] if edge.rmw is not None else _POISONING(self, edge, bit)
 
 
@@ -123,8 +124,8 @@ def _completing_nothing(self: RemoteAtomics, edge: EventEdge) -> Any:
 
 MUTANTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "m1-poisoned-cas-cuts": ((PivotInstrumentation, "_poisons", _cut_where_poisoned),),
-    "m1-word-is-clean-when-written": ((PivotInstrumentation, "_poisoning", _cleared_where_written),),
-    "m1-answer-is-clean": ((PivotInstrumentation, "_poisoning", _clean_answer),),
+    "m1-word-is-clean-when-written": ((Poison, "travelling", _cleared_where_written),),
+    "m1-answer-is-clean": ((Poison, "travelling", _clean_answer),),
     "m2-values-of-the-search": ((_Replay, "_new_value", _as_searched),),
     "m3-rao-forces": ((RemoteAtomics, "forces", _always(FALSE)),),
     "m3-reads-start": (

@@ -23,6 +23,7 @@ from rdma_robust.robustness.reductions import outlook, specialise
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.rules import CPU_BETA, ForcingRules
+from rdma_robust.robustness.taint import Poison
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.support.compare import by, by_oracle
 from tests.support.random_programs import Size, random_program
@@ -68,7 +69,7 @@ MUTATIONS: dict[str, tuple[Any, str, Any]] = {
     "polls-of-puts-always-forced": (ForcingRules, "forces_poll", _always(TRUE)),
     "nlw-nf-nlr-rule": (ForcingRules, "fence_flagged", frozenset()),
     "forcing-by-conflicts": (PivotInstrumentation, "_forced_by_conflict", _always(FALSE)),
-    "poison-through-the-nic": (PivotInstrumentation, "_poisoning", _always([])),
+    "poison-through-the-nic": (Poison, "travelling", _always([])),
     "poison-cuts-cpu-reads": (PivotInstrumentation, "_poisons", _always(FALSE)),
     "taint-spreads": (PivotInstrumentation, "_taint", _always(Const(0))),
     "taint-is-needed": (PivotInstrumentation, "_taint", _always(Const(1))),

@@ -24,7 +24,7 @@ from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_decidable
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
-from rdma_robust.model import Model
+from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import takes_completion
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move
@@ -289,7 +289,7 @@ class HangComparison:
     """Compares texts with insertions with `program`. What was found of the last one is remembered."""
 
     def __init__(self, program: Program, model: Model, *, await_loops: bool = False) -> None:
-        self._program, self._model = program, replace(model, cpu="sc")
+        self._program, self._model = program, replace(model, cpu="sc", order=RDMA.order)
         self._await_loops = await_loops
         self._keeping = Keeping(program)
         self._last: tuple[str, Deviation | Agreement | None] | None = None

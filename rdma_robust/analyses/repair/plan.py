@@ -95,6 +95,7 @@ def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:
     special = "memory behind a card" if program.memories else "relaxed regions" if program.has_regions else ""
     where = f"with {special}" if special else f"under order {model.order_name}"
     about = f"{where} sets that were left out may do as well"
+    about += ", and a read of that memory, which flushes, is never put in" if program.memories else ""
     if repair.status == "impossible":
         return replace(repair, status="unknown", reason=f"none was found; {about}", optimal=False, complete=False)
     if repair.status == "repaired":

@@ -20,7 +20,6 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.searched_orders import takes_operands
 from tests.conftest import ROOT
 from tests.support.certificates import check, document, robustness
 from tests.support.checker_search import platform_of
@@ -46,10 +45,6 @@ thread U on B { loop { recv b from T } }
 def test_litmus_verdicts(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     program = load_program(text, path.name)
-    if takes_operands(program):
-        with pytest.raises(SizeLimitError, match="no rules for operands of atomics in memory"):
-            robustness(text, CheckOptions().on(program.hardware))
-        return
     data = robustness(text, CheckOptions().on(program.hardware))
     assert data is not None
     if not data.startswith(GZIP):
