@@ -3,7 +3,7 @@
 What a wheel holds decides its tag: with a kernel it is one for this Python and platform, without any it is one for all.
 
 For tests of the kernels only, by the environment: with RDMA_ROBUST_TEST_BUILD requests for memory can be refused, and with
-RDMA_ROBUST_SANITIZE memory and arithmetic are watched; see .ci/kernels.
+RDMA_ROBUST_SANITIZE what gcc's -fsanitize of that name watches; see .ci/kernels.
 """
 
 import os
@@ -23,8 +23,8 @@ def kernels() -> list[Extension]:
     arguments, linking, macros = ["-O3"], [], []
     if os.environ.get("RDMA_ROBUST_TEST_BUILD"):
         macros = [("RDMA_ROBUST_TEST_BUILD", "1")]
-    if os.environ.get("RDMA_ROBUST_SANITIZE"):
-        linking = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    if watched := os.environ.get("RDMA_ROBUST_SANITIZE"):
+        linking = [f"-fsanitize={watched}", f"-fno-sanitize-recover={watched}"]
         arguments = ["-O1", "-g", "-fno-omit-frame-pointer", *linking]
     sources = sorted(path.as_posix() for path in Path("rdma_robust").rglob("*.pyx"))
     extensions = [

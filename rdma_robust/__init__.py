@@ -107,6 +107,7 @@ class OptionValues(TypedDict, total=False):
     cpu: Processor | None
     atomics: Atomics | None
     order: str | None
+    threads: int
 
 
 def parse(

@@ -38,7 +38,7 @@ class Limits:
     `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
     of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
     `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
-    is not what was given.
+    is not what was given. A large search may use so many `threads`.
     """
 
     deadline: float | None = None
@@ -48,6 +48,7 @@ class Limits:
     depth: int | None = None
     part: str = ""
     room: str = ""
+    threads: int = 1
 
     @classmethod
     def of(
@@ -58,10 +59,11 @@ class Limits:
         *,
         depth: int | None = None,
         started: float | None = None,
+        threads: int = 1,
     ) -> Limits:
         """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
         begin = time.monotonic() if started is None else started
-        return cls(None if seconds is None else begin + seconds, states, memory, seconds, depth)
+        return cls(None if seconds is None else begin + seconds, states, memory, seconds, depth, threads=threads)
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""

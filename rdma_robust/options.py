@@ -55,8 +55,9 @@ class CheckOptions:
     REDUCTIONS; the paper's instrumentation, the reference, uses none of them but `por`. `values`, `dead` and `permute` are
     used where the threads have at least `large` combinations of program points. `define` says which constants of the
     program were given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it.
-    `recv_depth` is how many receives of one connection can be posted, or filled and not yet polled, at most. Raises
-    UsageError for less than 1, for a `hardware` that is no Model, or one without a table of kept orders.
+    `recv_depth` is how many receives of one connection can be posted, or filled and not yet polled, at most, `threads` how
+    many a large compiled search may have. Raises UsageError for less than 1, for threads of the kernel `python`, for a
+    `hardware` that is no Model, or one without a table of kept orders.
     """
 
     instrumentation: Instrumentation = "pivot"
@@ -76,10 +77,15 @@ class CheckOptions:
     cpu: Processor | None = None
     atomics: Atomics | None = None
     order: str | None = None
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if not 1 <= self.recv_depth <= MOST_RECEIVES:
             raise UsageError(f"a receive queue has room for 1 to {MOST_RECEIVES} receives, not for {self.recv_depth}")
+        if self.threads < 1:
+            raise UsageError(f"a search has at least one thread, not {self.threads}")
+        if self.threads > 1 and self.kernel == "python":
+            raise UsageError(f"the search in Python has one thread, not {self.threads}: leave out `kernel`")
         if self.hardware is not None and not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
         if self.hardware is not None and self.told != Hardware(ordered_reads=self.told.ordered_reads):
@@ -105,7 +111,7 @@ class CheckOptions:
 
     def limits(self) -> Limits:
         """Return the limits for everything that is done for a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory)
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads)
 
     def on(self, hardware: Hardware) -> CheckOptions:
         """Return the options for a program that says this about its hardware: their `model` is that which results."""

@@ -10,6 +10,7 @@ from functools import partial
 
 import typer
 
+from rdma_robust import KERNEL
 from rdma_robust.cli.options.arguments import memory_limit
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import ProgramError, UsageError
@@ -21,6 +22,16 @@ from rdma_robust.text import one_line
 def memory_each(memory: int | None, jobs: int | None, items: Sequence[Item]) -> int | None:
     """Return the mebibytes of one of the inputs, as many of which are answered at a time as there are `jobs`."""
     return memory_limit(memory, min(jobs or processors(), len(items)))
+
+
+def jobs_beside(threads: int, jobs: int | None) -> int | None:
+    """Return how many programs are answered at a time: with several threads each, so many that the processors are enough.
+
+    Raises UsageError for threads without the compiled kernel.
+    """
+    if threads > 1 and KERNEL == "python":
+        raise UsageError("--threads: the search in Python has one thread; the compiled kernel is not installed")
+    return max(1, processors() // threads) if jobs is None and threads > 1 else jobs
 
 
 def explains(items: Sequence[Item], explain: bool | None) -> bool:

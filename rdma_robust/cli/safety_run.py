@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.asked_files import explains, memory_each
+from rdma_robust.cli.asked_files import explains, jobs_beside, memory_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -32,6 +32,7 @@ class SafetySearch(MachineOptions):
     max_states: arguments.SearchedStates = None
     memory: arguments.Memory = None
     jobs: arguments.Jobs = None
+    threads: arguments.Threads = 1
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,12 @@ def safety_run(
     """Return what is asked of the programs that `files` stand for. Raises UsageError for a form that does not fit."""
     defined = tuple(search.define or ())
     items = expand(files, define=defined)
+    jobs = jobs_beside(search.threads, search.jobs)
     asking = SafetyAsking(
         search.hardware(),
         arguments.limit(search.timeout),
         arguments.searched_states(search.max_states),
-        memory_each(search.memory, search.jobs, items),
+        memory_each(search.memory, jobs, items),
         explain=explains(items, report.explain),
         full=report.explain is True,
         width=width_of_output(report.output),
@@ -72,6 +74,7 @@ def safety_run(
         strict=strict,
         define=defined,
         recv_depth=search.recv_depth,
+        threads=search.threads,
     )
     form = report_form(report.output, report.format_, VERDICT_FORMATS, items)
-    return Run(question, asking, items, search.jobs, form, report.output, report.quiet)
+    return Run(question, asking, items, jobs, form, report.output, report.quiet)

@@ -55,6 +55,7 @@ class ProofAsking:
     width: int | None = None
     expect: bool = False
     define: tuple[str, ...] = ()
+    threads: int = 1
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -64,7 +65,7 @@ class ProofAsking:
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory)
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads)
 
 
 def load_proving() -> None:

@@ -47,6 +47,7 @@ class SafetyAsking:
     strict: bool = False
     define: tuple[str, ...] = ()
     recv_depth: int = RECV_DEPTH
+    threads: int = 1
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -70,7 +71,7 @@ class SafetyAsking:
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory)
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads)
 
 
 def load_safety() -> None:

@@ -33,6 +33,10 @@ _MARKS = 2
 """Bits of these marks; above them there is one for each memory behind a card, see :func:`mark_of_memory`."""
 
 
+MOST_MEMORIES: Final = 2
+"""Memories behind cards of which is followed what was issued to them: the alternatives of an event are their product."""
+
+
 def mark_of_memory(memory: int) -> int:
     """Return the mark of an entry whose message comes behind the issue of a write of beta to the memory of this number."""
     return 1 << _MARKS + memory
@@ -320,7 +324,7 @@ def _channel(
     found = {0}
     for imm in map(immediate, filter(takes_buffer, edges)):
         found |= {imm.value} if isinstance(imm, Const) else set(values)
-    kept = _MARKS + len(program.memories)
+    kept = _MARKS + len(program.memories[:MOST_MEMORIES])
     width = len(buffers).bit_length() + kept, (max(found) - min(found) + 1).bit_length() + kept
     name = f"{sender}>{receiver.name}{on_lane(lane)}"
     return ConnectionState(

@@ -40,7 +40,7 @@ class Context:
         limits: Limits | None = None,
     ) -> Context:
         """Return a context whose time counts from now, or that has these `limits` instead of those of the options."""
-        given = Limits.of(options.timeout, options.max_states, options.memory) if limits is None else limits
+        given = options.limits() if limits is None else limits
         return Context(options, given, Beside(given), progress, only, crowds)
 
 

@@ -47,7 +47,7 @@ from rdma_robust.robustness.behind_cards import MemoryRules, issued_before, unit
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import marked_if, union
-from rdma_robust.robustness.messages import IN_BETA, NO_MARKS, TAINTED, TAKEN, takes_buffer
+from rdma_robust.robustness.messages import IN_BETA, MOST_MEMORIES, NO_MARKS, TAINTED, TAKEN, takes_buffer
 from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, kinds_on, memory_of, type_of
 from rdma_robust.semantics.order_table import (
     REMOTE_WRITES,
@@ -152,8 +152,8 @@ class ForcingRules:
 
     @cached_property
     def memories(self) -> tuple[MemoryRules, ...]:
-        """G1 and G2 for each memory behind a card of which a read lands writes."""
-        named = enumerate(self.frame.program.memories)
+        """G1 and G2 for each memory behind a card of which a read lands writes, of at most :data:`MOST_MEMORIES`."""
+        named = enumerate(self.frame.program.memories[:MOST_MEMORIES])
         found = (MemoryRules(self.frame, self.bits, memory, number) for number, memory in named)
         return tuple(rules for rules in found if any(map(rules.ordered, self._kinds)))
 

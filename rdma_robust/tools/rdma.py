@@ -173,7 +173,7 @@ Exit codes
 Examples
   rdma-robust hardware show ooo-dp
   rdma-robust hardware compare multipath ooo-dp
-  rdma-robust hardware compare relaxed mine.toml --up-to 3 -o apart.json
+  rdma-robust hardware compare relaxed relaxed-mr --up-to 3 -o apart.json
 """
 
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
@@ -216,7 +216,7 @@ Examples
   rdma-robust repair --all-minimal --format json ring.rdma
   rdma-robust repair --remove-needless ring-polled.rdma -o ring.rdma
   rdma-robust repair --goal safe --model rma dekker.rdma
-  rdma-robust repair --for ooo-dp,srd,mine.toml flag.rdma
+  rdma-robust repair --for ooo-dp,srd flag.rdma
 """
 
 VERIFY_HELP = """Check what programs claim: every `assert`, every `outcome` line, and that nothing else goes wrong.

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, chosen, explains, memory_each, prints_alone, watch_instead, without_proofs
+from rdma_robust.cli.asked_files import (
+    certified,
+    chosen,
+    explains,
+    jobs_beside,
+    memory_each,
+    prints_alone,
+    watch_instead,
+    without_proofs,
+)
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -39,6 +48,7 @@ def check_command(
     max_states: arguments.MaxStates = 0,
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
+    threads: arguments.Threads = 1,
     self_check: arguments.SelfCheck = False,
     reductions: arguments.Reductions = "all",
     expect: arguments.Expect = False,
@@ -62,6 +72,7 @@ def check_command(
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
+    jobs = jobs_beside(threads, jobs)
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
@@ -71,6 +82,7 @@ def check_command(
         self_check=self_check,
         reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
+        threads=threads,
     )
     prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)

@@ -225,6 +225,9 @@ Jobs = Annotated[
         show_default=False,
     ),
 ]
+Threads = Annotated[
+    int, typer.Option(metavar="N", min=1, max=256, help="Threads of a compiled search that has 100,000 states or more.")
+]
 
 Expect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")

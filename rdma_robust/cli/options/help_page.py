@@ -56,7 +56,7 @@ OPTION_GROUPS: Final = {
         "only",
         "mode",
     ),
-    "Limits": ("timeout", "max_states", "memory", "depth", "indices"),
+    "Limits": ("timeout", "max_states", "memory", "threads", "depth", "indices"),
     "Many programs": ("jobs", "expect", "deny", "quiet", "watch", "cache", "no_cache", "executor"),
     "Output": (
         "format_",

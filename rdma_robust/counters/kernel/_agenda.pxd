@@ -17,4 +17,6 @@ cdef class Agenda:
     cdef int64_t last(self, int rank) noexcept nogil
     cdef void drop(self, int rank) noexcept nogil
     cdef void take_back(self, int rank) noexcept nogil
+    cdef int fullest(self) noexcept nogil
+    cdef void forget(self, int rank, int64_t count) noexcept nogil
     cdef bint put(self, int rank, int64_t number) noexcept nogil

@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
+from libc.string cimport memmove
 
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
@@ -43,6 +44,20 @@ cdef class Agenda:
     cdef void take_back(self, int rank) noexcept nogil:
         """Put back what has just been removed."""
         self.stack[rank].size += 1
+
+    cdef int fullest(self) noexcept nogil:
+        """The rank that has most states."""
+        cdef int rank, best = 0
+        for rank in range(1, self.ranks):
+            if self.stack[rank].size > self.stack[best].size:
+                best = rank
+        return best
+
+    cdef void forget(self, int rank, int64_t count) noexcept nogil:
+        """Remove the oldest states of a rank."""
+        cdef Stack *stack = &self.stack[rank]
+        stack.size -= count
+        memmove(stack.items, stack.items + count, stack.size * sizeof(uint32_t))
 
     cdef bint put(self, int rank, int64_t number) noexcept nogil:
         """Add a state; False if there is no memory."""

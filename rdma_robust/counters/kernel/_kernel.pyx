@@ -15,13 +15,14 @@ from rdma_robust.counters.kernel._agenda cimport Agenda
 from rdma_robust.counters.kernel._arrange cimport Arrange
 from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, NUMBERS, STATES, Code
 from rdma_robust.counters.kernel._packed cimport LOW, MISSING, Field, equal_words, field_value, lowest, made_fields
-from rdma_robust.counters.kernel._pairs cimport find, parent_of
+from rdma_robust.counters.kernel._pairs cimport find, look, parent_of
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
 from rdma_robust.counters.kernel._store cimport Folder, Store
+from rdma_robust.counters.kernel._team cimport Team, flag
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-LAYOUT = 7
+LAYOUT = 8
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -44,12 +45,14 @@ cdef class Search:
     cdef readonly Places places
     cdef int32_t *rank_field
     cdef Agenda agenda
-    cdef int64_t note_room, noted, max_states
+    cdef int64_t note_room, noted
+    cdef Team team
+    cdef tuple pairs
     cdef int64_t *chain
     cdef int64_t *notes
     cdef uint64_t *packed
     cdef readonly int64_t done, transitions, found_state
-    cdef readonly int found
+    cdef readonly int found, need_process, need_location
 
     def __init__(
         self, int words, tuple pairs, list fields, list numbers, int counters, list rank_fields,
@@ -58,7 +61,7 @@ cdef class Search:
         cdef int i
         self.counters, self.reduce, self.accelerate, self.by_rank = counters, reduce, accelerate, by_rank
         self.store, self.code = Store(words, counters, most), Code(words, fields, counters)
-        self.folder = Folder(self.store, pairs)
+        self.folder, self.pairs = Folder(self.store, pairs), pairs
         self.words, self.record, self.fields = words, self.folder.record, len(fields)
         self.field = made_fields(fields)
         self.processes, self.places = len(numbers), Places(numbers)
@@ -75,11 +78,21 @@ cdef class Search:
 
     @property
     def states(self):
-        return self.store.roots.size - (self.folder.spare_root >= 0)
+        return self.store.roots.size - self.spare
+
+    @property
+    def spare(self):
+        """The numbers of states that were taken and not used."""
+        return int(self.folder.spare_root >= 0)
 
     @property
     def bytes(self):
-        return self.store.budget.bytes + self.agenda.bytes
+        """The memory of the states; that of the agenda is apart."""
+        return self.store.budget.bytes
+
+    @property
+    def waiting_bytes(self):
+        return self.agenda.bytes
 
     @property
     def wide_field(self):
@@ -104,19 +117,41 @@ cdef class Search:
         memset(self.packed, 0, self.record * 8)
         for i in range(self.fields):
             self.packed[self.field[i].word] |= (<uint64_t>(<int64_t>values[i] - self.field[i].least)) << self.field[i].shift
-        self.max_states = 1
         self.packed[self.words] = LOW
         if self.alike is not None:
             self.alike.arrange(self.packed)
         if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1) or not self.put_off(0, self.packed):
             raise MemoryError
 
-    def run(self, int64_t budget, int64_t max_states, int64_t max_bytes):
-        """Expand up to `budget` states; return a status."""
+    def limit(self, int64_t max_states, int64_t max_bytes):
+        """From now on store so many states, and take so many bytes for them, at most."""
+        self.store.limit(max_states, max_bytes)
+
+    def lead(self, Team team):
+        """From now on search with others, who :meth:`follow`: what is still to be expanded is on agendas."""
+        self.team = self.store.parts.team = self.store.roots.team = team
+        if not self.by_rank:
+            self.by_rank = True
+            for number in range(self.done, self.store.roots.size):
+                self.folder.unfold(number)
+                if not self.put_off(number, self.folder.state):
+                    raise MemoryError
+
+    def follow(self, Search leader):
+        """Work on the states of another search, in its team."""
+        self.store, self.places, self.team, self.by_rank = leader.store, leader.places, leader.team, True
+        self.folder = Folder(self.store, self.pairs)
+
+    def run(self, int64_t budget):
+        """Expand up to `budget` states, fewer if another of the team is at the end of its own; return a status."""
         cdef int status
-        self.max_states, self.store.budget.most = max_states, max_bytes - self.agenda.bytes
         with nogil:
+            if self.team is not None:
+                self.team.enter()
             status = self.loop(budget)
+            if self.team is not None:
+                self.team.stop()
+                self.team.leave()
         return status
 
     def target_at_start(self):
@@ -173,6 +208,10 @@ cdef class Search:
         cdef int status, rank
         while budget > 0:
             rank = 0
+            if self.team is not None:
+                status = self.together()
+                if status >= 0:
+                    return status
             if self.by_rank:
                 rank = self.agenda.highest()
                 if rank < 0:
@@ -184,7 +223,9 @@ cdef class Search:
                 number = self.done
             self.folder.unfold(number)
             self.code.unpack(self.folder.state)
-            if not self.places.known(self.code.slot):
+            self.need_process = self.places.unknown(self.code.slot)
+            if self.need_process >= 0:
+                self.need_location = <int>self.code.slot[self.need_process]
                 return CODE
             if self.by_rank:
                 self.agenda.drop(rank)
@@ -198,6 +239,21 @@ cdef class Search:
                 return status
             budget -= 1
         return BUDGET
+
+    cdef int together(self) noexcept nogil:
+        """See that there is a state to expand, for others too: the status with which to leave if there is none, else -1."""
+        cdef int found
+        if flag(&self.team.stopped):
+            return BUDGET
+        if flag(&self.team.pausing):
+            self.team.park()
+        if self.agenda.highest() < 0:
+            found = self.team.take(self.agenda)
+            if found <= 0:
+                return MEMORY if found else DONE if self.team.ended else BUDGET
+        elif flag(&self.team.hungry) and not self.team.give(self.agenda, self.agenda.fullest()):
+            return MEMORY
+        return -1
 
     cdef int expand(self, int64_t number) noexcept nogil:
         """Find the successors of the state that is unpacked in the slots, and store them. 0 to go on."""
@@ -292,7 +348,7 @@ cdef class Search:
     cdef int stopped(self, int status) noexcept nogil:
         """The status with which code ended early; where more code is needed, which."""
         if status == CODE:
-            self.places.need_process, self.places.need_location = -1, self.code.wanted
+            self.need_process, self.need_location = -1, self.code.wanted
         return status
 
     cdef int settle(self, int64_t s, int p) noexcept nogil:
@@ -314,7 +370,7 @@ cdef class Search:
             r = self.code.buffer + s * self.record
             place = &self.places.place[p][field_value(r, f)]
             if not place.known:
-                self.places.need_process, self.places.need_location = p, <int>field_value(r, f)
+                self.need_process, self.need_location = p, <int>field_value(r, f)
                 return CODE
             if not place.local or place.code < 0:
                 return 0
@@ -365,8 +421,6 @@ cdef class Search:
                 return self.no_room()
             if self.known(r, root, &old):
                 return 0
-        if self.store.roots.size >= self.max_states:
-            return STATES
         if self.counters and self.accelerate and old >= 0:
             self.store.raise_counters(r + self.words + 2, root, number, old)
         number = self.folder.insert(r, root, old)
@@ -385,7 +439,11 @@ cdef class Search:
 
     cdef int no_room(self) noexcept nogil:
         """The status where no state or no part of one gets a number."""
-        return NUMBERS if self.store.full() else MEMORY
+        if look(&self.store.roots.size) > self.store.max_states:
+            return STATES
+        if look(&self.store.roots.size) > self.store.roots.most or look(&self.store.parts.size) > self.store.parts.most:
+            return NUMBERS
+        return MEMORY
 
     cdef bint put_off(self, int64_t number, uint64_t *r) noexcept nogil:
         """Put a new state on the agenda, if there is one; False if there is no memory."""

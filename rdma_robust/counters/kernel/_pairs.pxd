@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from rdma_robust.counters.kernel._packed cimport prefetch
+from rdma_robust.counters.kernel._team cimport Team
 
 cdef extern from *:
     """
@@ -38,11 +39,13 @@ cdef class Pairs:
     cdef uint64_t **chunk
     cdef int64_t size, room, chunks, chunk_room, each, most
     cdef Budget *budget
+    cdef Team team
 
     cdef void account(self, Budget *budget) noexcept nogil
     cdef int64_t add(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil
-    cdef int64_t renew(self, uint64_t word, uint32_t parent) noexcept nogil
+    cdef int64_t renew(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil
     cdef bint enlarge(self, int64_t number) noexcept nogil
+    cdef bint make_room(self, int64_t number) noexcept nogil
     cdef bint new_chunk(self) noexcept nogil
     cdef bint rehash(self) noexcept nogil
 

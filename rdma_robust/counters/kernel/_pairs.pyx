@@ -69,14 +69,15 @@ cdef class Pairs:
                 return -2 - <int64_t>((entry & self.numbers) - 1)
             i = (i + 1) & self.mask
 
-    cdef int64_t renew(self, uint64_t word, uint32_t parent) noexcept nogil:
+    cdef int64_t renew(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil:
         """A new number for a word that has one, by which it is found from now on; -1 if that would take too much memory."""
         cdef uint64_t h = mixed(word), i
         cdef uint32_t tag, entry
-        cdef int64_t number = self.size
+        cdef int64_t number = spare[0] if spare[0] >= 0 else counted(&self.size)
+        spare[0] = number
         if number >= self.room and not self.enlarge(number):
             return -1
-        self.size += 1
+        spare[0] = -1
         word_at(self, number)[0] = word
         parent_of(self, number)[0] = parent
         tag = <uint32_t>(h >> 32) & ~self.numbers
@@ -89,6 +90,16 @@ cdef class Pairs:
             i = (i + 1) & self.mask
 
     cdef bint enlarge(self, int64_t number) noexcept nogil:
+        """Make room for this number, while nobody else works; False if there is none."""
+        cdef bint made
+        if self.team is None:
+            return self.make_room(number)
+        self.team.alone()
+        made = self.make_room(number)
+        self.team.go_on()
+        return made
+
+    cdef bint make_room(self, int64_t number) noexcept nogil:
         """Make room for this number; False if there is none."""
         while number >= self.room:
             if number >= self.most:

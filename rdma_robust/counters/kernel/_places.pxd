@@ -18,8 +18,7 @@ cdef class Places:
     cdef int processes
     cdef Place **place
     cdef int32_t global_target
-    cdef readonly int need_process, need_location
 
-    cdef bint known(self, int64_t *slot) noexcept nogil
+    cdef int unknown(self, int64_t *slot) noexcept nogil
     cdef int clusters(self, int64_t *slot, uint64_t *members, uint64_t everything) noexcept nogil
     cdef void disturb(self, int64_t *slot, uint64_t *disturbed) noexcept nogil

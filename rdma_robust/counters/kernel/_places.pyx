@@ -48,14 +48,13 @@ cdef class Places:
         else:
             self.place[process][location].target = code
 
-    cdef bint known(self, int64_t *slot) noexcept nogil:
-        """Whether every process is at a location of which all is known; else one is in `need_process`, `need_location`."""
+    cdef int unknown(self, int64_t *slot) noexcept nogil:
+        """A process at a location of which not all is known, or -1."""
         cdef int p
         for p in range(self.processes):
             if not self.place[p][slot[p]].known:
-                self.need_process, self.need_location = p, <int>slot[p]
-                return False
-        return True
+                return p
+        return -1
 
     cdef int clusters(self, int64_t *slot, uint64_t *members, uint64_t everything) noexcept nogil:
         """Write the closed sets but the last, as independence.py says; return how many there are."""

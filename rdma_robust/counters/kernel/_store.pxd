@@ -7,9 +7,10 @@ cdef class Store:
     cdef int words, counters, extra
     cdef Pairs parts, roots
     cdef Budget budget
+    cdef int64_t max_states
     cdef int64_t *scratch
 
-    cdef bint full(self) noexcept nogil
+    cdef void limit(self, int64_t max_states, int64_t max_bytes) noexcept nogil
     cdef bint covered(self, uint64_t *counters, int64_t other) noexcept nogil
     cdef void raise_counters(self, uint64_t *counters, uint64_t root, int64_t number, int64_t chain) noexcept nogil
 

@@ -28,6 +28,7 @@ cdef class Store:
         self.extra = 1 + counters if counters else 0
         self.parts, self.roots = Pairs(most), Pairs(most, linked=True, extra=self.extra)
         self.scratch = <int64_t *>zeroed(counters, 8)
+        self.max_states = most
         self.budget.bytes, self.budget.most = 0, 0x7FFFFFFFFFFFFFFF
         self.parts.account(&self.budget)
         self.roots.account(&self.budget)
@@ -35,9 +36,11 @@ cdef class Store:
     def __dealloc__(self):
         free(self.scratch)
 
-    cdef bint full(self) noexcept nogil:
-        """There are no more numbers."""
-        return self.parts.size > self.parts.most or self.roots.size > self.roots.most
+    cdef void limit(self, int64_t max_states, int64_t max_bytes) noexcept nogil:
+        """From now on store so many states, and take so many bytes, at most; nobody works now."""
+        self.max_states, self.budget.most = max_states, max_bytes
+        self.roots.most = min(self.parts.most, max_states)
+        self.roots.room = min(self.roots.room, self.roots.most)
 
     cdef bint covered(self, uint64_t *counters, int64_t other) noexcept nogil:
         """Some state in the chain from `other` has counters at least as large."""
@@ -161,7 +164,7 @@ cdef class Folder:
         if old < 0:
             number = self.roots.add(root, parent, &self.spare_root)
         else:
-            number = self.roots.renew(root, parent)
+            number = self.roots.renew(root, parent, &self.spare_root)
         if number >= 0 and self.store.counters:
             counters = counters_of(self.store, number)
             counters[0] = <uint64_t>(old + 1) | r[self.words] >> 32 << 32

@@ -9,7 +9,7 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -18,13 +18,14 @@ from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_room
 from rdma_robust.counters.kernel.bytecode import Assembler
 from rdma_robust.counters.kernel.packing import Packing, Range, UnsupportedError, neighbourhoods, pack
+from rdma_robust.counters.kernel.workers import Workers
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import MOST_NUMBERS, Limits, Progress, resident_mebibytes
 
-_LAYOUT = 7
+_LAYOUT = 8
 
 try:
     from rdma_robust.counters.kernel._arrange import Arrange
@@ -40,7 +41,11 @@ else:
 
 Label = TypeVar("Label")
 
+MANY = 100_000
+"""States from which on a search may have several threads: with fewer it is done before these would pay."""
 _FIRST_BUDGET, _SECONDS = 256, 0.03
+_ENDS: Final = ("FOUND", "WIDE", "OVERFLOW", "STATES", "NUMBERS", "MEMORY", "CODE", "DONE")
+"""How threads end, what decides first."""
 _CUT: Final = {"STATES": "states", "MEMORY": "memory", "NUMBERS": "numbers"}
 """The limits at which the kernel stops in the middle of a state, by the name of its status."""
 _NO_LIMIT = sys.maxsize
@@ -60,6 +65,7 @@ class KernelResult(Generic[Label]):
     fired: list[Label]
     bytes: int
     kept: tuple[Control, ...] = ()
+    threads: int = 1
 
 
 def search(
@@ -81,16 +87,19 @@ def search(
     ranges = {name: _guess(least, most) for name, least, most in program.ranges}
     ranges |= {name: (0, (1 << bits) - 1) for name, bits in program.sizes}
     where = cache(partial(neighbourhoods, program))
+    found: KernelResult[Label] | None = None
     while True:
         try:
             run = _Run(program, bounds, ranges, engine, reduce=reduce, where=where)
             status = run.go(limits, progress)
         except MemoryError:
             return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
-        if status != Status.WIDE:
-            return run.result(status)
-        name = run.fields[run.kernel.wide_field]
-        ranges[name] = _wider(run.ranges[run.kernel.wide_field], run.kernel.wide_value)
+        if status == Status.FOUND and len(run.workers.members) > 1:
+            found, limits = run.result(status), replace(limits, threads=1)
+        elif status != Status.WIDE:
+            return run.result(status) if found is None or status == Status.FOUND else found
+        else:
+            ranges |= run.wider()
 
 
 def _guess(least: int, most: int) -> Range:
@@ -142,9 +151,11 @@ class _Run(Generic[Label]):
         self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
         self.independence = independence(program) if reduce else None
         self.accelerate = engine == "karp-miller"
-        self.kernel = self._searcher(packing, last, len(unbounded), by_rank=engine != "bfs")
+        self._like = partial(self._searcher, packing, last, len(unbounded), by_rank=engine != "bfs")
+        self.kernel = self._like()
         self.packing = packing
-        self._sort()
+        self.workers = Workers(self.kernel)
+        self.ends: list[int] = []
         self.cut = ""
         self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
         for number, target in enumerate(program.targets):
@@ -172,6 +183,9 @@ class _Run(Generic[Label]):
             if tables is None:
                 raise UnsupportedError
             made.ahead = LookAhead(packing.words, fields, last, *tables)
+        if self.alike:
+            column = {name: i for i, name in enumerate(self.fields)}
+            made.alike = Arrange(packing.words, *sorting_tables(self.alike, packing, column).arguments())
         return made
 
     def _numbers(self, last: list[int]) -> list[list[int]]:
@@ -181,16 +195,9 @@ class _Run(Generic[Label]):
         places = self.independence.places
         return [[at.get(i, NOWHERE).number for i in range(n + 1)] for at, n in zip(places, last, strict=True)]
 
-    def _sort(self) -> None:
-        """Let the kernel keep one of states that are alike, if some are."""
-        if self.alike:
-            column = {name: i for i, name in enumerate(self.fields)}
-            tables = sorting_tables(self.alike, self.packing, column)
-            self.kernel.alike = Arrange(self.packing.words, *tables.arguments())
-
     def go(self, limits: Limits, progress: Progress) -> int:
         """Search until done, found, cut or in need of a wider field; return the kernel's status."""
-        kernel = self.kernel
+        kernel, workers = self.kernel, self.workers
         for (at, location), targets in self.targets.items():
             kernel.places.set_target(-1 if at is None else at, location, self.assembler.test(targets))
         for process, p in enumerate(self.program.processes):
@@ -201,18 +208,19 @@ class _Run(Generic[Label]):
             return Status.FOUND
         budget, most = _FIRST_BUDGET, limits.states if limits.states is not None else _NO_LIMIT
         while True:
-            progress(kernel.states, kernel.states - kernel.done)
+            progress(workers.states, workers.states - workers.done)
             self.cut = limits.exceeded()
             if self.cut:
                 return Status.BUDGET
-            started = time.perf_counter()
-            status: int = kernel.run(budget, most, _room(limits.memory, kernel.bytes))
-            if status == Status.CODE:
-                if kernel.places.need_process < 0:
-                    self.assembler.complete(kernel.places.need_location)
-                else:
-                    self._compile(kernel.places.need_process, kernel.places.need_location)
+            if self.threads(limits) > len(workers.members):
+                workers.grow(self._like, limits.threads)
                 self._load()
+            started = time.perf_counter()
+            kernel.limit(most, _room(limits.memory, workers.bytes) - workers.waiting_bytes)
+            self.ends = workers.run(budget)
+            status = next((end for name in _ENDS if (end := Status[name]) in self.ends), Status.BUDGET)
+            if status == Status.CODE:
+                self._complete()
             elif status != Status.BUDGET:
                 self.cut = _CUT.get(Status(status).name or "", "")
                 return status
@@ -220,28 +228,54 @@ class _Run(Generic[Label]):
                 seconds = time.perf_counter() - started
                 budget = max(_FIRST_BUDGET, int(budget * min(4.0, _SECONDS / max(seconds, 1e-6))))
 
+    def wider(self) -> dict[str, Range]:
+        """The field that was too narrow, with a range that has room for what it was to be."""
+        kernel = self.workers.members[self.ends.index(Status.WIDE)]
+        return {self.fields[kernel.wide_field]: _wider(self.ranges[kernel.wide_field], kernel.wide_value)}
+
+    def threads(self, limits: Limits) -> int:
+        """How many threads are to work now: one until there are many states, and with counters, whose order matters."""
+        return limits.threads if self.workers.states >= MANY and not self.assembler.column else 1
+
+    def _complete(self) -> None:
+        """Compile what workers came to and found no code for."""
+        needs = {
+            (m.need_process, m.need_location)
+            for m, end in zip(self.workers.members, self.ends, strict=True)
+            if end == Status.CODE
+        }
+        for process, location in sorted(needs):
+            if process < 0:
+                self.assembler.complete(location)
+            else:
+                self._compile(process, location)
+        self._load()
+
     def result(self, status: int) -> KernelResult[Label]:
         """Return what the search found. Raises OverflowError if a counter grew beyond all bounds."""
-        kernel = self.kernel
+        kernel = next((m for m, end in zip(self.workers.members, self.ends, strict=False) if end == status), self.kernel)
         if status == Status.OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
-        fired = kernel.fired()
-        frontier = kernel.states - (kernel.done - (status != Status.BUDGET and self.cut != ""))
+        workers, fired = self.workers, self.workers.fired
+        halfway = sum(end == status for end in self.ends) if status != Status.BUDGET and self.cut else 0
+        frontier = workers.states - (workers.done - halfway)
         target = kernel.found if status == Status.FOUND else -1
-        kept = self._kept() if status == Status.FOUND and self.alike else ()
-        run = self._run() if status == Status.FOUND and not self.alike else ()
-        result = SearchResult(target, run, kernel.states, kernel.transitions, frozenset(fired), self.cut, frontier)
+        kept = self._kept(kernel) if status == Status.FOUND and self.alike else ()
+        run = self._run(kernel) if status == Status.FOUND and not self.alike else ()
+        result = SearchResult(target, run, workers.states, workers.transitions, frozenset(fired), self.cut, frontier)
         labels = self.assembler.labels
-        return KernelResult(result, [labels[i] for i in run], [labels[i] for i in fired], kernel.bytes, kept)
+        return KernelResult(
+            result, [labels[i] for i in run], [labels[i] for i in fired], workers.bytes, kept, len(workers.members)
+        )
 
-    def _kept(self) -> tuple[Control, ...]:
+    def _kept(self, kernel: Search) -> tuple[Control, ...]:
         """The states on the way to the one that was found."""
-        path = self.kernel.path(self.kernel.found_state)
+        path = kernel.path(kernel.found_state)
         return tuple(tuple(least + (words[w] >> s & m) for least, m, w, s in self.packing.fields) for _, words in path)
 
-    def _run(self) -> tuple[int, ...]:
+    def _run(self, kernel: Search) -> tuple[int, ...]:
         """The transitions to the state that was found, accelerations unrolled."""
-        path = self.kernel.path(self.kernel.found_state)
+        path = kernel.path(kernel.found_state)
         order: Iterable[int] = range(1, len(path))
         if self.assembler.column:
             effects = [CounterEffect(*e) for e in self.assembler.effects]
@@ -263,7 +297,8 @@ class _Run(Generic[Label]):
     def _load(self) -> None:
         a = self.assembler
         effects = array("q", [n for guard, delta in a.effects for n in (*guard, *delta)])
-        self.kernel.load(a.code, a.slots, a.leaves, a.changes, effects, a.table, len(a.labels))
+        for member in self.workers.members:
+            member.load(a.code, a.slots, a.leaves, a.changes, effects, a.table, len(a.labels))
 
 
 def _by_source(commands: tuple[Command[Label], ...]) -> dict[int, list[Command[Label]]]:

@@ -29,6 +29,7 @@ from rdma_robust.counters.search import ENGINES, explore
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, ignore
+from rdma_robust.options import ALL_REDUCTIONS
 from rdma_robust.robustness.paper import instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.support.random_programs import SMALL, TINY, random_program
@@ -148,7 +149,7 @@ def test_a_search_ends_where_there_are_no_more_numbers(monkeypatch: pytest.Monke
 
 
 def test_states_share_their_parts() -> None:
-    program = instrument_pivot(load_program(pipeline(3, 8), "pipeline"))
+    program = instrument_pivot(load_program(pipeline(3, 8), "pipeline"), reductions=ALL_REDUCTIONS)
     found = explore(program, Limits())
     assert found.result.states > 30_000 and found.bytes / found.result.states < 40
 

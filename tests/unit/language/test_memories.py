@@ -216,3 +216,28 @@ def test_hovers() -> None:
     assert node is not None and "node G via H" in node.text
     card = hover(TEXT, TEXT.index("H { data[2]"))
     assert card is not None and "node H" in card.text
+
+
+def test_more_memories_than_are_followed() -> None:
+    """What is issued to a third one is not followed, and the axioms refuse what the search finds for that."""
+    nodes = "".join(f"node G{i} via H {{ d{i} }}\n" for i in range(3))
+    puts = "".join(f"  put G{i}.d{i} = one\n" for i in range(3))
+    text = f"""allow loopback
+node A {{ one = 1 }}
+node H {{ f, s, go }}
+{nodes}thread T on A {{
+{puts}  put H.f = one
+}}
+thread P on H {{
+  await f == 1
+  get s = G2.d2
+  poll H
+  go = 1
+}}
+thread K on %s {{ reg r
+  await H.go == 1
+  r = %s
+}}
+"""
+    assert decide(load_program(text % ("G2", "d2"), "t"), CheckOptions()).verdict is Verdict.ROBUST
+    assert decide(load_program(text % ("G1", "d1"), "t"), CheckOptions()).verdict is Verdict.NOT_ROBUST

@@ -1,0 +1,139 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""What threads of one search do together: hand each other states, wait while a table grows, see that nothing is left.
+
+Each worker has an agenda of its own. One that has nothing to do waits, and says so; a worker that has some then puts half of
+what it has of the highest rank into the pool. When all wait and the pool is empty, every state is expanded: who is not waiting
+may still find new ones. Nothing moves in the tables of states while anybody works; who needs more room waits until the others
+wait too.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+
+from rdma_robust.counters.kernel._agenda cimport Agenda
+from rdma_robust.native.memory cimport refuse, try_grown
+
+cdef int64_t HANDFUL = 1 << 12
+"""States that change hands at once at most."""
+
+
+def refuse_allocations(long long first, long long count):
+    """For tests: refuse these requests for memory in this module, see native/memory.pxd."""
+    return refuse(first, count)
+
+
+cdef class Team:
+    """So many workers, none of which has begun."""
+
+    def __cinit__(self, int workers):
+        self.workers = workers
+        pthread_mutex_init(&self.lock, NULL)
+        pthread_cond_init(&self.news, NULL)
+
+    def __dealloc__(self):
+        pthread_mutex_destroy(&self.lock)
+        pthread_cond_destroy(&self.news)
+        free(self.pool)
+
+    def begin(self):
+        """Let workers begin again, after all have left."""
+        self.stopped = self.hungry = 0
+
+    def halt(self):
+        """Let everybody leave soon."""
+        self.stop()
+
+    cdef void enter(self) noexcept nogil:
+        """Begin to work."""
+        pthread_mutex_lock(&self.lock)
+        self.wait_for_room()
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void leave(self) noexcept nogil:
+        """Work no more."""
+        pthread_mutex_lock(&self.lock)
+        self.active -= 1
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void wait_for_room(self) noexcept nogil:
+        """Be active, once no table is growing. With the lock."""
+        while self.pausing:
+            pthread_cond_wait(&self.news, &self.lock)
+        self.active += 1
+
+    cdef void park(self) noexcept nogil:
+        """Wait while a table is growing."""
+        self.leave()
+        self.enter()
+
+    cdef void alone(self) noexcept nogil:
+        """Wait until everybody else waits, and keep them waiting."""
+        pthread_mutex_lock(&self.lock)
+        self.active -= 1
+        pthread_cond_broadcast(&self.news)
+        self.wait_for_room()
+        set_flag(&self.pausing, 1)
+        while self.active > 1:
+            pthread_cond_wait(&self.news, &self.lock)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void go_on(self) noexcept nogil:
+        """Let the others work again."""
+        pthread_mutex_lock(&self.lock)
+        set_flag(&self.pausing, 0)
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void stop(self) noexcept nogil:
+        """Let everybody leave soon."""
+        pthread_mutex_lock(&self.lock)
+        set_flag(&self.stopped, 1)
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef bint give(self, Agenda agenda, int rank) noexcept nogil:
+        """Put the older half of what an agenda has of a rank into the pool, if that is empty. False without memory."""
+        cdef int64_t count = min(agenda.stack[rank].size // 2, HANDFUL), i
+        cdef uint32_t *items = agenda.stack[rank].items
+        cdef void *made
+        if count == 0:
+            return True
+        pthread_mutex_lock(&self.lock)
+        made = try_grown(self.pool, &self.room, HANDFUL, 8)
+        if made != NULL:
+            self.pool = <uint64_t *>made
+        if made != NULL and self.size == 0:
+            for i in range(count):
+                self.pool[i] = items[i] | <uint64_t>rank << 32
+            self.size = count
+            agenda.forget(rank, count)
+            pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+        return made != NULL
+
+    cdef int take(self, Agenda agenda) noexcept nogil:
+        """Wait for states, and move some into the agenda: 1, or 0 if there will be none, or -1 without memory."""
+        cdef int64_t count
+        cdef int found = 0
+        pthread_mutex_lock(&self.lock)
+        self.active -= 1
+        set_flag(&self.hungry, self.hungry + 1)
+        if self.hungry == self.workers and self.size == 0:
+            self.ended = 1
+        pthread_cond_broadcast(&self.news)
+        while not self.size and not self.ended and not self.stopped:
+            pthread_cond_wait(&self.news, &self.lock)
+        set_flag(&self.hungry, self.hungry - 1)
+        self.wait_for_room()
+        if not self.ended and not self.stopped and self.size:
+            found = 1
+            count = (self.size + self.hungry) // (self.hungry + 1)
+            while count and found > 0:
+                self.size -= 1
+                count -= 1
+                if not agenda.put(<int>(self.pool[self.size] >> 32), <uint32_t>self.pool[self.size]):
+                    self.size += 1
+                    found = -1
+        pthread_mutex_unlock(&self.lock)
+        return found
