@@ -1,0 +1,139 @@
+"""Each rule of order tables, and of what decides programs under them, left out: a named program of the suite notices it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from unittest.mock import patch
+
+import pytest
+
+from rdma_robust.analyses.needs import minimal_sets as needs
+from rdma_robust.options import CheckOptions
+from rdma_robust.orders import order_record
+from rdma_robust.orders.known_orders import TABLES, order_of_file
+from rdma_robust.robustness import between_tables, searched_orders
+from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics import order_table
+from rdma_robust.semantics.connections import has_choice_of_buffers
+from tests.support.left_out import by_search, suite_program
+from tests.support.patches import Patch, mutated
+
+
+def everywhere(function: Callable[..., Any], changed: Callable[..., Any]) -> tuple[Patch, ...]:
+    """Replace a function in all modules that have it."""
+    name = function.__name__
+    loaded = [module for path, module in sys.modules.items() if path.startswith("rdma_robust")]
+    return tuple((module, name, changed) for module in loaded if vars(module).get(name) is function)
+
+
+def on_default(*lines: str) -> str:
+    """The order of a table that says something else than the default one."""
+    return order_of_file("\n".join(['name = "mutant"', 'based-on = "default"', *lines, ""]), "mutant.toml")
+
+
+def verdict(name: str, order: str) -> str:
+    """What the search answers for a program, under this order, or its own if that is none."""
+    program = suite_program(name)
+    if order:
+        program = replace(program, hardware=replace(program.hardware, order=order))
+    return by_search(program)
+
+
+UNKNOWN_CELL: Final = on_default("[cells]", '"nrW nrW" = "?"')
+PLACED: Final = on_default("[rules]", 'completion-tells = "placed"')
+UNFENCED: Final = on_default("[cells]", '"nlW nF" = "-"')
+TORN_COLUMN: Final = on_default("[cells]", '"nrW naR" = "-"')
+NO_FACTS: Final = ((searched_orders, "lacking", lambda *_, **__: ()),)
+READ_AGAIN: Final = ("default", "none", "accumulate")
+
+MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
+    "a receive completion covers what is earlier": (
+        everywhere(order_table.receives_of_own, lambda _: False),
+        *("hardware/told-by-immediate-datagrams", "", "not-robust"),
+    ),
+    "messages take receives in order": (
+        everywhere(has_choice_of_buffers, lambda _: False),
+        *("hardware/buffers-in-order", "ooo-dp", "unknown"),
+    ),
+    "a completion tells of its source": (
+        (*everywhere(order_table.visible_when_polled, lambda kind, _: kind in order_table.VISIBLE_WHEN_POLLED),),
+        *("lanes/flag-polled", PLACED, "robust"),
+    ),
+    "completions give no order": (
+        everywhere(order_table.behind_poll, lambda _: None),
+        *("hardware/acknowledged-out-of-order", "", "robust"),
+    ),
+    "no read pushes a write": (
+        everywhere(order_table.nfo_pairs_of, lambda _: ()),
+        *("nfo-get-put-same-word-fenced", "ooo-dp", "robust"),
+    ),
+    "cells of messages are those of puts": (
+        ((between_tables, "open_cells", lambda *_, **__: ()),),
+        *("hardware/message-behind-data-verbs", "fi-cxi", "unknown"),
+    ),
+    "what nobody knows is not kept": (
+        ((between_tables, "open_cells", lambda *_, **__: ()),),
+        *("guarantees/flag-behind-data", UNKNOWN_CELL, "unknown"),
+    ),
+    "the search is asked without the fact about fences": (NO_FACTS, "order-nlw-nrw-fenced", UNFENCED, "not-robust"),
+    "the search is asked without the fact about columns of atomics": (
+        *(NO_FACTS, "guarantees/counter-behind-data", TORN_COLUMN, "robust"),
+    ),
+}
+"""What is replaced, the program and the order under which that is noticed, and the right answer."""
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_what_is_left_out_is_noticed(name: str) -> None:
+    patches, program, order, right = MUTANTS[name]
+    assert patches
+    assert verdict(program, order) == right
+    with mutated(patches):
+        assert verdict(program, order) != right
+
+
+def test_atomics_of_a_word_that_are_not_kept_are_noticed() -> None:
+    """Tables are read again without the rule."""
+    assert verdict("standards/accumulates-one-word", "") == "robust"
+    with patch.dict(TABLES), mutated(((order_record, "ordered_by_word", lambda cells: cells),)):
+        for order in READ_AGAIN:
+            TABLES.pop(order, None)
+        assert verdict("standards/accumulates-one-word", "") == "not-robust"
+
+
+def test_a_table_that_is_not_closed_lacks_a_fact_for_a_program_with_loops() -> None:
+    """The nlR of a put is before what its nrW is before; so a search decides the stream, which no axioms do."""
+    assert _why_not(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "closed"')) == ""
+    with mutated(((order_record, "closed", dict),)):
+        assert "lacks the fact chain" in _why_not(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "open"'))
+
+
+def _why_not(order: str) -> str:
+    program = suite_program("hardware/stream-verbs")
+    return searched_orders.not_searched(program, replace(program.hardware.model, order=order))
+
+
+def sets(name: str) -> Sequence[frozenset[str]] | None:
+    """The minimal sets of a program; None where more than five checks leave something open."""
+    program = suite_program(name)
+    model = replace(program.hardware.model, order="default")
+    found = needs.minimal_sets(program, model, lambda asked: decide(program, CheckOptions(hardware=asked)), 5)
+    return None if found.open else sorted(found.sets, key=sorted)
+
+
+@pytest.mark.parametrize(
+    ("patched", "name"),
+    [
+        ((needs, "not_implied", lambda names: names), "guarantees/flag-behind-data"),
+        ((needs, "_grown", lambda _program, _witness, _model, names, _asked: names), "hardware/read-back-verbs"),
+    ],
+    ids=["what guarantees come with is told", "a counterexample says of nothing else that it is too little"],
+)
+def test_sets_that_are_not_minimal_or_take_many_checks_are_noticed(patched: Patch, name: str) -> None:
+    right = sets(name)
+    assert right == sorted((frozenset(line.guarantees) for line in suite_program(name).needs), key=sorted)
+    with mutated((patched,)):
+        assert sets(name) != right
