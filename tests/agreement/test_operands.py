@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from rdma_robust import Verdict, check
+from rdma_robust.certify import invariants, thread_reading
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.hardware import USUAL
 from rdma_robust.certify.invariants import check_robust
-from rdma_robust.errors import SizeLimitError
+from rdma_robust.certify.normal_form import NormalFormRules
+from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow.cfg import Program, steps
@@ -22,8 +24,10 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA
 from rdma_robust.options import CheckOptions
+from rdma_robust.robustness import rules
 from rdma_robust.robustness.searched_orders import compares_what_changes
-from rdma_robust.semantics import axioms, event_table, values
+from rdma_robust.robustness.taint import Poison
+from rdma_robust.semantics import axioms, event_table, order_table, values
 from rdma_robust.semantics.event_table import operands_read
 from rdma_robust.semantics.machines import queues
 from rdma_robust.semantics.machines.deployed import DeployedMachine
@@ -33,7 +37,7 @@ from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.same_operation import read_and_writes
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
-from tests.agreement.test_deployed import agreeing, truth
+from tests.agreement.test_deployed import agreeing, decided, truth
 from tests.conftest import ROOT, Cli
 from tests.support.checker_search import Search, platform_of
 from tests.support.patches import Patch, mutated
@@ -41,6 +45,7 @@ from tests.support.random_deployed import model_of, random_deployed
 from tests.unit.semantics.test_deployed_machine import compared
 
 PROGRAMS = sorted((ROOT / "litmus").glob("*/operand-*.rdma"))
+SEARCHED = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "litmus").glob("*/operand*.rdma")}
 NAMED = {path.stem: path.read_text(encoding="utf-8") for path in PROGRAMS}
 
 
@@ -110,6 +115,50 @@ def test_a_rule_that_is_switched_off_is_noticed_by_a_named_program(name: str) ->
     right = answers(NAMED[program])
     with mutated(patches):
         assert answers(NAMED[program]) != right
+
+
+def searched(text: str) -> tuple[str, str]:
+    """What the search says of a program, or how it ends, and what the checker's rules say."""
+    program = load_program(text, "p.rdma")
+    try:
+        by_search = decided(program, model_of(program), "all").verdict.value
+    except InternalError as error:
+        by_search = type(error).__name__
+    return by_search, Search.of(program, platform_of(model_of(program))).verdict(20_000)
+
+
+_FORCED_BY_QUEUE, _REQUEST_OF = NormalFormRules._forced_by_queue, thread_reading.request_of
+
+
+def _apart_from_atomics(model: Any) -> frozenset[tuple[EventType, EventType]]:
+    return frozenset(pair for pair in order_table.apart(model) if pair[1] in NIC_WRITE_TYPES)
+
+
+def _without_operands(op: Any) -> Any:
+    request = _REQUEST_OF(op)
+    return None if request is None else replace(request, operands=())
+
+
+SEARCH_MUTANTS: dict[str, tuple[tuple[Patch, ...], str]] = {
+    "M7: no operand poisons a word": (((Poison, "_by_operands", lambda *_: []),), "operands-poisoned"),
+    "an operand forces no atomic": (((rules, "apart", _apart_from_atomics),), "operands-own-read"),
+    "the checker's operand forces no atomic": (
+        ((NormalFormRules, "_forced_by_queue", lambda s, m, e: _FORCED_BY_QUEUE(s, m, replace(e, takes=False))),),
+        "operands-own-read-glob",
+    ),
+    "the checker sees no fence before an operand": (
+        ((invariants, "request_of", _without_operands),),
+        "operand-behind-a-get-fenced",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEARCH_MUTANTS)
+def test_a_rule_of_a_search_that_is_left_out_is_noticed_by_a_named_program(name: str) -> None:
+    patches, program = SEARCH_MUTANTS[name]
+    right = searched(SEARCHED[program])
+    with mutated(patches):
+        assert searched(SEARCHED[program]) != right
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
