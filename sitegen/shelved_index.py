@@ -89,7 +89,7 @@ DEPLOYED: Final = Folder(
             "the cells of remote atomics, and those that weaker orders give up",
             r"order-|(multipath|relaxed)-n(rw|aw|ar|lw)-",
         ),
-        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-|operand-"),
+        ("Remote atomics", "what they exclude, and what their answer tells", r"atomics-|put-into|quiet-|fetch-|operands?-"),
         (
             "Protocols with atomics",
             "locks, tickets, barriers, queues, counters",
@@ -237,7 +237,7 @@ STANDARDS: Final = Folder(
     "`order accumulate`: only that atomics on one word stay in order.",
     (
         ("Puts", "data, flags and signals", r"nbi-|put-|signal-|source-|read-back|fence-"),
-        ("Atomics", "on one word, and with operands in memory", r"two-fetch|atomic-|operand-"),
+        ("Atomics", "on one word, and with operands in memory", r"two-fetch|atomic-|operands?-"),
         ("Accumulates", "those of MPI, of one origin on one location and on several", r"accumulate"),
     ),
     ("hardware", hardware),
