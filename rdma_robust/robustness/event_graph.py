@@ -118,9 +118,8 @@ def _split(
         return
     assigns = tuple((rename[r].name, substitute(e, rename)) for r, e in step.assigns)
     own = substitute(step.guard, rename)
-    remote = remote_of(step.op)
-    cases = cases_of(step.op, model)
-    taken = _operands(bare, cases[0].acts, replace(bare, guard=own, remote=remote), fresh)
+    first, cases = replace(bare, guard=own, remote=remote_of(step.op)), cases_of(step.op, model)
+    taken = _operands(bare, cases[0].acts, first, fresh)
     yield from taken
     for case in cases:
         guard = own if case.when == TRUE else conj(substitute(case.when, rename), own)
@@ -130,22 +129,18 @@ def _split(
         at_once, when_read = (guard, TRUE) if not acts or acts[0].reads else _of_value(guard)
         reading = next((number for number, act in enumerate(acts, 1) if act.reads), len(acts) + 1)
         source = taken[-1].target if taken else bare.source
-        for number, act in enumerate(acts, 1):
-            if act.type is EventType.NAW:
-                continue
-            also = next((later for later in acts if later.type is EventType.NAW), None)
+        also = next((later for later in acts if later.type is EventType.NAW), None)
+        for number, act in ((number, act) for number, act in enumerate(acts, 1) if act.type is not EventType.NAW):
             wrote = also if act.type is EventType.NAR and also is not None else act
             more = number < len(acts) and acts[number:] != (also,)
             target = next(fresh) if more else bare.target
-            edge = EventEdge(
-                bare.thread,
-                source,
-                target,
-                act.type,
-                at_once if number == 1 else when_read if number == reading else TRUE,
-                () if more else assigns,
-                step,
-                remote=remote,
+            edge = replace(
+                first,
+                source=source,
+                target=target,
+                type=act.type,
+                guard=at_once if number == 1 else when_read if number == reading else TRUE,
+                assigns=() if more else assigns,
                 carries=any(_takes_value(later) for later in acts[number:] if later is not also),
                 completes=wrote.completes,
                 completing=wrote.completing,

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import networkx as nx
-
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import ib, ob
@@ -39,6 +37,8 @@ def with_reads_placed(order: Sequence[Event], program: Program, model: Model) ->
     placed = _placed(bare, tuple(pairs), model)
     if placed is None:
         return same
+    import networkx as nx  # noqa: PLC0415 - slow, and few need it
+
     first = sections(placed)
     observed: nx.DiGraph[int] = nx.DiGraph(list(ob(placed, model)))
     observed.add_nodes_from(e.index for e in placed.events)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.options.arguments import Force, limit, order_in, seconds
+from rdma_robust.cli.options.arguments import Force, limit, order_in, seconds, split_list
 from rdma_robust.diagnose import did_you_mean, listing, quote
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.frame.exits import Exit
@@ -81,7 +81,7 @@ def _setting(words: str) -> Setting:
     of_models = {word: said for word, said in WORDS.items() if said[0] in Model.__dataclass_fields__}
     found: dict[str, object] = {}
     said = []
-    for pair in re.split(r",(?![^()]*\))", words):
+    for pair in split_list(words):
         said.append(" ".join(pair.split()))
         match said[-1].split(maxsplit=1):
             case ["order", table] if "order" not in found and _NO_NAME.search(table):

@@ -44,8 +44,13 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
 
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the orders that a list names, by names, files or flags. Raises as :func:`order_in`."""
+    return tuple(order_in(word.strip()) for word in split_list(text))
+
+
+def split_list(text: str) -> list[str]:
+    """Return the items of a list with commas; those of `fi(FLAG, FLAG)` divide none."""
     whole = re.sub(r"\([^()]*\)", lambda flags: flags[0].replace(",", "\0"), text)
-    return tuple(order_in(word.replace("\0", ",").strip()) for word in whole.split(","))
+    return [item.replace("\0", ",") for item in whole.split(",")]
 
 
 def order_in(text: str) -> str:

@@ -120,7 +120,9 @@ cdef class Search:
         self.packed[self.words] = LOW
         if self.alike is not None:
             self.alike.arrange(self.packed)
-        if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1) or not self.put_off(0, self.packed):
+        if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1):
+            raise MemoryError
+        if not self.put_off(0, self.packed):
             raise MemoryError
 
     def limit(self, int64_t max_states, int64_t max_bytes):

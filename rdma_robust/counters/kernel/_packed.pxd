@@ -1,8 +1,8 @@
 # cython: language_level=3
 """What the compiled searches over packed states share: fields of records, hashing, hints for the processor.
 
-A record is one state that is being worked on: words with the packed fields, then one with the parent (low half) and the label
-that led here (high half) and, where there are counters, a word that is stored with them and the counters.
+A record is one state that is being worked on: words with the packed fields, then one with the parent (low half) and the
+label that led here (high half) and, where there are counters, a word that is stored with them and the counters.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -36,7 +36,7 @@ cdef extern from *:
 
 cdef extern from *:
     """
-    /* The low half of a word, as a parent none; no pair of numbers; the counter omega, and what no other counter comes near to. */
+    /* The low half of a word, as a parent none; no pair of numbers; the counter omega, and what no other comes near to. */
     #define RDMA_LOW 0xFFFFFFFFULL
     #define RDMA_MISSING 0xFFFFFFFFFFFFFFFFULL
     #define RDMA_OMEGA 0x7FFFFFFFFFFFFFFFLL

@@ -157,7 +157,7 @@ cdef class Folder:
         return found >= 0
 
     cdef int64_t insert(self, uint64_t *r, uint64_t root, int64_t old) noexcept nogil:
-        """The number of a new state, as :meth:`Pairs.add` says; with counters one before `old`, that with the same fields."""
+        """The number of a new state, as :meth:`Pairs.add` says; with counters before `old`, that with the same fields."""
         cdef uint64_t *counters
         cdef uint32_t parent = <uint32_t>(r[self.words] & LOW)
         cdef int64_t number

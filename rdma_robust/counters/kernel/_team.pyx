@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What threads of one search do together: hand each other states, wait while a table grows, see that nothing is left.
 
-Each worker has an agenda of its own. One that has nothing to do waits, and says so; a worker that has some then puts half of
-what it has of the highest rank into the pool. When all wait and the pool is empty, every state is expanded: who is not waiting
-may still find new ones. Nothing moves in the tables of states while anybody works; who needs more room waits until the others
-wait too.
+Each worker has an agenda of its own. One that has nothing to do waits, and says so; a worker that has some then puts half
+of what it has of the highest rank into the pool. When all wait and the pool is empty, every state is expanded: who is not
+waiting may still find new ones. Nothing moves in the tables of states while anybody works; who needs more room waits until
+the others wait too.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

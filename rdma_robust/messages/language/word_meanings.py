@@ -1,7 +1,7 @@
 """The words of `.mp` and what they mean, those of contracts and of `expect` lines too: for editors, and for a page of them.
 
-One word can mean several things: each row says where it stands. Source: docs/messages-language.md,
-docs/contracts-language.md.
+One word can mean several things: each row says where it stands. Source: docs/messages-language.md ("Messages",
+"Functions", "Expectations"); docs/contracts-language.md ("Clauses", "Expressions").
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ _CONTRACT: Final = {
     "SL_NOTHING": ("assigns \\nothing;", "Nothing declared outside changes."),
     "SL_I": ("\\i", "The position of an element in its array, or of the array in one of arrays; in `bounds`."),
     "SL_J": ("\\j", "The position of an element in an array in an array; in `bounds`."),
-    "SL_MPI_COMM_RANK": ("\\mpi_comm_rank", "The same as `PID`."),
-    "SL_MPI_COMM_SIZE": ("\\mpi_comm_size", "The same as `NPROCS`."),
+    "SL_MPI_COMM_RANK": (r"\mpi_comm_rank", "The same as `PID`."),
+    "SL_MPI_COMM_SIZE": (r"\mpi_comm_size", "The same as `NPROCS`."),
     "SL_NO": (
         "\\no E \\after E \\until E",
         "Between two events there is none: the long form of `quiet` and `waitsfor`.",
