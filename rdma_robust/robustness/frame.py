@@ -15,7 +15,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.barriers import Barriers
 from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetail, event_graph
-from rdma_robust.robustness.messages import NO_MARKS, TAKEN, Messages, with_faults
+from rdma_robust.robustness.messages import NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.robustness.searched_orders import not_searched
 from rdma_robust.semantics.connections import Connection
@@ -344,5 +344,5 @@ def edge_effect(
     enabled = frame.messages.unposted(edge) if credit else frame.messages.enabled(edge)
     guard = Require(conj(frame.barriers.enabled(edge), enabled, substitute(edge.guard, value)))
     looks_at: Expr = Const(1) if credit else frame.messages.looked_at(edge)
-    looked = (Assign(((TAKEN, looks_at),)),) if looks_at != FALSE else ()
+    looked = (Assign(((TAKEN, looks_at),)),) if takes_buffer(edge) or looks_at != FALSE else ()
     return (guard, *looked, Assign(tuple(updates))) if updates else (guard, *looked)

@@ -141,3 +141,24 @@ def test_an_inline_put_is_read_by_the_cpu_or_not_at_all() -> None:
 def test_an_unsignaled_operation_completes_for_nobody() -> None:
     write = next(e for e in graph("put B.u = x unsignaled").edges if e.type is EventType.NRW)
     assert write.completing and not write.completes
+
+
+UNHEARD = """node A { a0, a1 = 1 }
+node B { b0 = 1 }
+node C { c0 }
+thread T1 on A { get a0 = cas(C.c0, 1, 0) }
+thread T2 on B {
+  send 1 to T3
+  poll C
+}
+thread T3 on C { reg s
+  s = c0
+  put B.b0 = 2
+}
+"""
+
+
+def test_a_message_for_which_nothing_is_ever_posted_is_searched_as_any() -> None:
+    """What it takes has no mark at all, which its poll asks for."""
+    outcome = decide(load_program(UNHEARD, "unheard.rdma"), CheckOptions())
+    assert outcome.verdict is Verdict.UNKNOWN and "(line 6)" in outcome.reason
