@@ -79,6 +79,8 @@ def report_form(path: str | None, named: str | None, forms: Sequence[str], input
     shown = printable(path)
     if path.endswith(registry.written_suffixes()):
         raise UsageError(f"{shown} is a program; a report never overwrites one")
+    if path.endswith(".toml"):
+        raise UsageError(f"{shown} is a table, of an order or of settings; a report never overwrites one")
     _spare(path, inputs)
     must_be_writable(path)
     meant = _meant(path)

@@ -63,6 +63,8 @@ NEEDLESS = {
     "a copy has no share of tainted_writes",
     # No text lets a copy have remote atomics on its own words.
     "a copy has no share of atomics",
+    # Copies with atomics that take operands from memory are not searched.
+    "a copy has no share of poison_taken",
     # Where a copy may write a word of its own before its card has read it, one copy alone seems to make a violation.
     "a copy has no share of read",
     # No program is known, as for the rules that they stand for in programs with so many threads.

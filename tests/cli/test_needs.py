@@ -153,7 +153,7 @@ def test_a_folder_is_a_matrix_of_programs_and_tables(cli: Cli, tmp_path: Path) -
     (tmp_path / "wrong.rdma").write_text("node")
     head, rule, *rows = cli("needs", "flag.rdma", "polled.rdma", "wrong.rdma", "--format", "md").stdout.splitlines()[4:]
     columns = [each.strip() for each in head.split("|")[1:-1]]
-    assert columns == ["program", "needs", *SHIPPED, "note"] and rule.count("---") == len(columns)
+    assert columns == ["file", "needs", *SHIPPED, "note"] and rule.count("---") == len(columns)
     cells = [dict(zip(columns, (each.strip() for each in row.split("|")[1:-1]), strict=True)) for row in rows[:3]]
     assert [each["needs"] for each in cells] == [r"\{nrW nrW\}", r"\{completions order\} or \{nrW nrW\}", r"\-"]
     assert [each["ooo-dp"] for each in cells] == ["nrW nrW", "yes", "?"]

@@ -26,6 +26,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("outcomes", "calm.rdma"): ("text", "json"),
     ("needs", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif", "md", "csv"),
     ("models", "calm.rdma"): ("text", "json"),
+    ("hardware", "show", "own.toml"): ("text", "json"),
     ("scale", "-D", "N=1..3", "sizes.rdma"): ("text", "json", "csv", "svg", "html"),
     ("explain", "calm.rdma"): ("text", "json", "dot", "html"),
     ("compare", "old.json", "new.json"): ("text", "json", "md"),
@@ -69,7 +70,7 @@ BEGINNINGS: Final = {
         '{"file": "relay.mp"',
     ),
     "html": ("<!DOCTYPE html>", "<!doctype html>"),
-    "md": ("# RDMA robustness", "## RDMA robustness"),
+    "md": ("# RDMA robustness", "## RDMA robustness", "## What programs rely on"),
     "csv": ("file,", "N,verdict"),
     "junit": ("<?xml",),
     "sarif": ('{"$schema"', '{\n "$schema"'),
@@ -88,6 +89,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "local.rdma").write_text("node A { x }\nthread T1 on A { x = 1 }\n")
     (tmp_path / "relay.mp").write_text("proc P { send 1 to Q }\nproc Q { reg v; recv v; assert v == 1 }\n")
     (tmp_path / "same.mp").write_text("fun f(x) contract collective { bounds x in 0..0; } { return x }\n")
+    (tmp_path / "own.toml").write_text('name = "own"\ntitle = "of ours"\nbased-on = "default"\n')
     (tmp_path / "safe.spec").write_text("vars p\nrules\np >= 1 -> p' = p-1;\ninit p=0\ntarget p>=1\n")
     report = {"format": "rdma-robust/check", "version": 1, "interrupted": False, "tool": {"version": "0"}, "results": []}
     for name in ("old.json", "new.json"):
@@ -136,6 +138,7 @@ def test_contradictions_and_unknown_suffixes_are_refused_before_the_work(
             "r.json, which means json, contradict each other",
         ),
         (("-o", "other.rdma", "--format", "json"), "other.rdma is a program; a report never overwrites one"),
+        (("-o", "own.toml", "--format", "json"), "own.toml is a table, of an order or of settings; a report never"),
         (("-o", "nowhere/r.json"), "cannot write to nowhere/r.json: its folder does not exist"),
     ]
     foreign = [s for s, meant in SUFFIXES.items() if meant[0] not in (*forms, "svg")]
@@ -158,7 +161,10 @@ def test_no_report_is_written_over_an_input(cli: Cli, files: Path, command: tupl
     for path in (name, f"./{name}", "link.json"):
         done = cli(*command, "-o", path, "--format", "json")
         assert done.returncode == 2
-        assert "is a program" in done.stderr or "is one of the inputs, which are never overwritten" in done.stderr
+        assert (
+            any(f"is a {what}" in done.stderr for what in ("program", "table"))
+            or "is one of the inputs, which are never overwritten" in done.stderr
+        )
     assert (files / name).read_text() == before
 
 

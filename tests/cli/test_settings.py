@@ -48,7 +48,7 @@ def test_settings_are_the_options_of_commands() -> None:
                 )
                 assert param.name == names[0].replace("-", "_")
     otherwise = {
-        "timeout": {"explore", "lsp"},
+        "timeout": {"explore", "lsp", "hardware"},
         "max-states": {"export"},
         "engine": {"cover", "prove", "messages", "contracts"},
         "instrumentation": {"export"},

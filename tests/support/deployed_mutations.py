@@ -29,7 +29,7 @@ from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.rules import OWN_DATA, ForcingRules, thread_bits
 from rdma_robust.semantics.kinds import Kind, type_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
-from rdma_robust.semantics.order_table import Scope, nfo_between, oppo_scope
+from rdma_robust.semantics.order_table import Scope, nfo_between, observed_scope
 from rdma_robust.semantics.trace import STORE_TYPES, EventType
 from tests.support.random_deployed import loaded, mutants, named, random_deployed
 from tests.support.shrinking import shrink
@@ -120,7 +120,7 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "receives-tell-of-other-requests": ((rules, "receives_of_own", lambda _: False),),
     "requests-do-not-end": ((ForcingRules, "_ends", lambda *_: ()),),
     "words-keep-no-order": ((ForcingRules, "word_bits", {}),),
-    "words-are-one": ((rules, "oppo_scope", lambda a, b, m: _widened(oppo_scope(a, b, m))),),
+    "words-are-one": ((rules, "observed_scope", lambda a, b, m: _widened(observed_scope(a, b, m))),),
     "weaker-orders-have-nfo": ((rules, "nfo_between", _nfo_of_default),),
 }  # fmt: skip
 """Name to what is replaced; looked at without reductions."""

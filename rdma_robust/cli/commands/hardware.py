@@ -14,6 +14,7 @@ from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
+from rdma_robust.frame.shell.inputs import source_of
 from rdma_robust.frame.shell.output import output as output_to
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.text import one_line
@@ -50,7 +51,7 @@ def hardware_command(
     if not least <= len(asked) <= most:
         many = "no table" if not most else "a table" if most > least else f"{least} tables"
         raise UsageError(f"hardware {action} takes {many}, by name or as FILE.toml")
-    form = report_form(output, format_, TEXT_OR_JSON, ())
+    form = report_form(output, format_, TEXT_OR_JSON, [source_of(each) for each in asked])
     orders = tuple(arguments.order_in(each) for each in asked) or SHIPPED
     context.obj.append(partial(run_hardware, action, orders, (up_to, arguments.limit(timeout)), form, output))
 

@@ -20,7 +20,7 @@ from rdma_robust.reports.batch.batch_exchange import csv_cell
 from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.text import count
 
-COLUMNS: Final = ("program", "needs", *SHIPPED, "note")
+COLUMNS: Final = ("file", "needs", *SHIPPED, "note")
 YES: Final = "yes"
 LEGEND: Final = (
     "<b>What programs rely on</b>: the smallest sets of guarantees of a network under which each is robust; a table gives "

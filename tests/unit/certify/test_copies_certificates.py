@@ -105,6 +105,7 @@ FULL = Marks(
     written=frozenset({MINE, OTHERS}),
     poisoned=frozenset({MINE, OTHERS}),
     poison_carried=frozenset({3, 0}),
+    poison_taken=frozenset({3, 0}),
     tainted_threads=frozenset({3, 0}),
     tainted_reads=frozenset({MINE, OTHERS}),
     tainted_writes=frozenset({MINE, OTHERS}),
