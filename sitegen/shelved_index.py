@@ -277,7 +277,7 @@ MEMORIES: Final = Folder(
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
         ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-|one-flush-|two-cards-|flag-"),
-        ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-"),
+        ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-|polled-"),
         ("For ever", "rings of one slot, and rails", r"ring-|rails-"),
     ),
     ("hardware", hardware),

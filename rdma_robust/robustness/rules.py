@@ -6,8 +6,9 @@ is so iff R1, R2 and R3 hold (docs/theory.md, Lemma 3; the paper's Section 6.2 a
 R1  oppo        an event goes to B if an oppo-earlier event of its thread or queue pair is in B
 R2  pf          a poll goes to B if it, or an older poll, polls a completion that forces: that of an nlW in B, or of an nrW
                 in B with a po-earlier nlR or nF of its queue pair in B
-R1' oppo        under an order in which completions give order, an event that may overtake a remote write of B all the same
-                goes to B if a poll of A has taken the completion of one, or of a later operation
+R1' oppo        under an order in which completions give order, an event that may overtake a write of B which no poll shows
+                goes to B all the same if a poll of A has taken the completion of one, or of a later operation, and it is
+                on a word beside that write's: in the same memory, or both beside the card
 R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in B
 
 Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
@@ -34,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import chain, product
 from operator import or_
 from typing import Final
@@ -50,10 +51,11 @@ from rdma_robust.robustness.marks import marked_if, union
 from rdma_robust.robustness.messages import IN_BETA, MOST_MEMORIES, NO_MARKS, TAINTED, TAKEN, takes_buffer
 from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, kinds_on, memory_of, type_of
 from rdma_robust.semantics.order_table import (
-    REMOTE_WRITES,
+    Landing,
     apart,
     by_word,
     gains_behind_poll,
+    landing_of,
     nfo_between,
     observed_scope,
     oppo_scope,
@@ -97,6 +99,11 @@ def bits_of(members: Iterable[int]) -> int:
 def thread_bits(threads: Iterable[int]) -> int:
     """Return a set of threads as bits."""
     return bits_of(1 << thread for thread in threads)
+
+
+def _suffix(told: Landing) -> str:
+    """What is behind the name of what is remembered of these writes; nothing for remote ones beside the card."""
+    return ("_answers" if told.answers else "") + (f"_in_{told.memory}" if told.memory else "")
 
 
 def buffers_stores(model: Model) -> bool:
@@ -145,7 +152,7 @@ class ForcingRules:
         flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
         overtaken = Name(self.fenced(qp)) if flushes else FALSE
         received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
-        behind = Name(self.settled(qp)) if self.forced_when_settled(edge) else FALSE
+        behind = disj(*(Name(self.settled(qp, told)) for told in self.settled_forces(edge)))
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
         lands = disj(*(memory.lands(edge) for memory in self.memories), self._issued_behind(edge))
         return disj(forcing, overtaken, received, behind, self.taken_forces(edge), lands)
@@ -172,9 +179,10 @@ class ForcingRules:
         """G2: whether a write, in the second part, forces what is issued behind it."""
         return disj(*(memory.held(edge) for memory in self.memories))
 
-    def forced_when_settled(self, edge: EventEdge) -> bool:
-        """R1': whether the NIC event of `edge` is forced where its queue pair is :meth:`settled`."""
-        return qp_of(edge) in self.acknowledged and gains_behind_poll(kind_of_edge(edge), self.frame.model)
+    def settled_forces(self, edge: EventEdge) -> tuple[Landing, ...]:
+        """R1': the writes of which the NIC event of `edge` is forced where its queue pair is :meth:`settled`."""
+        later, model = kind_of_edge(edge), self.frame.model
+        return tuple(t for t in self.acknowledged.get(qp_of(edge), ()) if gains_behind_poll(later, model, t))
 
     def taken_forces(self, edge: EventEdge) -> Expr:
         """S1: what the message or the RP takes is in the second part."""
@@ -273,7 +281,7 @@ class ForcingRules:
         qp = qp_of(edge)
         if edge.type is EventType.P:
             taken = Add(self.frame.unpolled(qp), -1), Add(self.early(qp), -1)
-            return tuple((*taken, *tells) for tells in self._told(qp))
+            return tuple((*taken, *chain(*tells)) for tells in product(*(self._told(qp, t) for t in self.landings(qp))))
         ends = self._ends(edge) if edge.completing else ()
         if edge.completes and self.frame.counted(edge):
             forced = Name(self.forced(qp))
@@ -321,7 +329,7 @@ class ForcingRules:
     def _all_polls(self, edge: EventEdge) -> tuple[Statement, ...]:
         """All later polls of the threads are of the second part as well."""
         mine = [qp for qp in self.frame.polled if qp[0] in edge.threads]
-        ahead = (Forget(self.ahead(qp)) for qp in mine if qp in self.acknowledged)
+        ahead = (Forget(self.ahead(qp, told)) for qp in mine for told in self.landings(qp))
         return (*(Forget(self.early(qp)) for qp in mine), *ahead)
 
     def _receiving(self, edge: EventEdge) -> list[tuple[str, Expr]]:
@@ -361,30 +369,31 @@ class ForcingRules:
 
     def _completion(self, edge: EventEdge, early: bool, *, in_second: bool = False) -> tuple[tuple[Statement, ...], ...]:
         """Count the completion of a NIC write, if it has one, as alternatives; `early` if it does not come after one that
-        forces. It is ahead of the remote writes of the second part if there is none yet, nor is the write `in_second`."""
+        forces. It is ahead of writes of a group in the second part if there is none yet, nor is this one `in_second`."""
         if not edge.completes or not self.frame.counted(edge):
             return ((),)
         qp = qp_of(edge)
         added: tuple[Statement, ...] = (Add(self.frame.unpolled(qp), 1), *((Add(self.early(qp), 1),) if early else ()))
-        if qp not in self.acknowledged or (in_second and {edge.type, edge.also} & REMOTE_WRITES):
-            return (added,)
-        written = self._remote_write(qp)
-        return ((Require(negate(written)), *added, Add(self.ahead(qp), 1)), (Require(written), *added))
+        mine = {landing_of(kind_of(t, edge)) for t in (edge.type, edge.also) if t is not None} if in_second else ()
+        return _together((added,), (self._ahead_of(qp, told) for told in self.landings(qp) if told not in mine))
 
-    def _remote_write(self, qp: QueuePair) -> Expr:
-        """The second part has a remote write of the queue pair."""
-        return has_bit(self.beta(qp), sum(bit for t, bit in NIC_BITS.items() if t in REMOTE_WRITES))
+    def _ahead_of(self, qp: QueuePair, told: Landing) -> tuple[tuple[Statement, ...], ...]:
+        """Count a completion if it is ahead of these writes of the second part, as alternatives."""
+        written = self._written(qp, told)
+        return ((Require(negate(written)), Add(self.ahead(qp, told), 1)), (Require(written),))
 
-    def _told(self, qp: QueuePair) -> tuple[tuple[Statement, ...], ...]:
-        """What a poll of the first part tells of remote writes of the second (R1'), as alternatives: it takes a completion
+    def _written(self, qp: QueuePair, told: Landing) -> Expr:
+        """The second part has such a write of the queue pair."""
+        return has_bit(self.beta(qp), bits_of(bit for kind, bit in self.bits[qp].items() if landing_of(kind) == told))
+
+    def _told(self, qp: QueuePair, told: Landing) -> tuple[tuple[Statement, ...], ...]:
+        """What a poll of the first part tells of these writes of the second (R1'), as alternatives: it takes a completion
         ahead of them, or none is left."""
-        if qp not in self.acknowledged:
-            return ((),)
-        settled, ahead = Name(self.settled(qp)), self.ahead(qp)
-        first = Require(conj(negate(settled), self._remote_write(qp))), Zero(ahead), Forget(ahead)
+        settled, ahead = Name(self.settled(qp, told)), self.ahead(qp, told)
+        first = Require(conj(negate(settled), self._written(qp, told))), Zero(ahead), Forget(ahead)
         return (
             (Require(negate(settled)), Add(ahead, -1)),
-            (*first, Assign(((self.settled(qp), Const(1)),))),
+            (*first, Assign(((self.settled(qp, told), Const(1)),))),
             (Require(settled),),
         )
 
@@ -394,12 +403,21 @@ class ForcingRules:
         return tuple(qp for qp, types in self.frame.types.items() if types & NIC_BITS.keys())
 
     @cached_property
-    def acknowledged(self) -> frozenset[QueuePair]:
-        """Queue pairs on which R1' can matter."""
-        written = (qp for qp in self.frame.polled if self.frame.types[qp] & REMOTE_WRITES)
-        return frozenset(
-            qp for qp in written if any(gains_behind_poll(kind, self.frame.model) for kind in self.frame.kinds[qp])
-        )
+    def acknowledged(self) -> dict[QueuePair, tuple[Landing, ...]]:
+        """Queue pairs on which R1' can matter, and of which writes."""
+        found = {qp: tuple(filter(partial(self._tells, qp), self._all_landings(qp))) for qp in self.frame.polled}
+        return {qp: groups for qp, groups in found.items() if groups}
+
+    def _all_landings(self, qp: QueuePair) -> list[Landing]:
+        return sorted({told for kind in self.frame.kinds[qp] if (told := landing_of(kind)) is not None})
+
+    def _tells(self, qp: QueuePair, told: Landing) -> bool:
+        """Whether a poll that tells of these writes forces an event of the queue pair."""
+        return any(gains_behind_poll(kind, self.frame.model, told) for kind in self.frame.kinds[qp])
+
+    def landings(self, qp: QueuePair) -> tuple[Landing, ...]:
+        """Of which writes R1' is asked on a queue pair."""
+        return self.acknowledged.get(qp, ())
 
     @cached_property
     def fence_flagged(self) -> frozenset[QueuePair]:
@@ -488,21 +506,21 @@ class ForcingRules:
         """Counter: unpolled completions before the first that forces; what a poll of the first part may consume."""
         return f"early[{self.frame.qp_name(qp)}]"
 
-    def settled(self, qp: QueuePair) -> str:
-        """1 once a poll of the first part has taken the completion of a remote write of the second, or of a later
+    def settled(self, qp: QueuePair, told: Landing) -> str:
+        """1 once a poll of the first part has taken the completion of such a write of the second, or of a later
         operation."""
-        return f"settled[{self.frame.qp_name(qp)}]"
+        return f"settled{_suffix(told)}[{self.frame.qp_name(qp)}]"
 
-    def ahead(self, qp: QueuePair) -> str:
-        """Counter: unpolled completions before that of the first remote write of the second part."""
-        return f"ahead[{self.frame.qp_name(qp)}]"
+    def ahead(self, qp: QueuePair, told: Landing) -> str:
+        """Counter: unpolled completions before that of the first such write of the second part."""
+        return f"ahead{_suffix(told)}[{self.frame.qp_name(qp)}]"
 
     def counters(self) -> tuple[str, ...]:
         return tuple(name for qp in self.frame.polled for name in self.counters_of(qp))
 
     def counters_of(self, qp: QueuePair) -> tuple[str, ...]:
         """The counters of a queue pair that is polled."""
-        ahead = (self.ahead(qp),) if qp in self.acknowledged else ()
+        ahead = (self.ahead(qp, told) for told in self.landings(qp))
         of_memories = (name for memory in self.memories for name in memory.counters_of(qp))
         return self.frame.unpolled(qp), self.early(qp), *ahead, *of_memories
 
@@ -534,7 +552,7 @@ class ForcingRules:
             *((name(qp), 0) for qp in self.queue_pairs for name in self._sets),
             *((name, 0) for memory in self.memories for name, _ in memory.sizes()),
             *((self.forced(qp), 0) for qp in self.frame.polled),
-            *((self.settled(qp), 0) for qp in self.frame.polled if qp in self.acknowledged),
+            *((self.settled(qp, told), 0) for qp in self.frame.polled for told in self.landings(qp)),
             *((self.fenced(qp), 0) for qp in self.queue_pairs if qp in self.fence_flagged),
             *((self.received(qp), 0) for qp in self.queue_pairs if qp in self.receive_flagged),
         )

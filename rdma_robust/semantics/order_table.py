@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
@@ -253,16 +253,36 @@ def behind_poll(model: Model) -> Model | None:
     return replace(model, order=order) if order else None
 
 
-def gains_behind_poll(later: Kind, model: Model) -> bool:
-    """Return whether a remote write in the second part of a run forces an event of a card of this kind into it only where a
-    poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+class Landing(NamedTuple):
+    """A group of writes of a queue pair that may land behind the poll of their completion: those at the other side, beside
+    its card or in one memory behind it, or answers into a memory behind the own card."""
 
-    Of an answer that need not be asked: the read of its operation is, or is forced by any remote write.
+    memory: str = ""
+    answers: bool = False
+
+    @property
+    def writes(self) -> tuple[Kind, ...]:
+        """The kinds of these writes."""
+        types = VISIBLE_WHEN_POLLED if self.answers else REMOTE_WRITES
+        return tuple(WordKind(t, memory=self.memory) for t in types)
+
+
+def landing_of(kind: Kind) -> Landing | None:
+    """Return the group of a write that a poll of its completion does not show, None for any other event."""
+    memory, answers = memory_of(kind), type_of(kind) in VISIBLE_WHEN_POLLED
+    return Landing(memory, answers) if type_of(kind) in REMOTE_WRITES or (answers and memory) else None
+
+
+def gains_behind_poll(later: Kind, model: Model, told: Landing) -> bool:
+    """Return whether a write of this group in the second part of a run forces an event of a card of this kind into it only
+    where a poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+
+    Behind remote writes an answer need not be asked: the read of its operation is, or is forced by any remote write.
     """
     ordered = behind_poll(model)
-    if ordered is None or type_of(later) in CPU_TYPES | VISIBLE_WHEN_POLLED:
+    if ordered is None or type_of(later) in CPU_TYPES or (type_of(later) in VISIBLE_WHEN_POLLED and not told.answers):
         return False
-    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in REMOTE_WRITES)
+    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in told.writes)
 
 
 def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:

@@ -27,7 +27,7 @@ from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.agreement.test_checker_deployed import platform_of
-from tests.support.memory_programs import relayed_memories, small_memories, with_memories
+from tests.support.memory_programs import polled_memories, relayed_memories, small_memories, with_memories
 from tests.support.shares import chunks
 
 
@@ -91,7 +91,7 @@ def test_random_programs() -> None:
 
 
 def test_the_search_on_small_programs() -> None:
-    found = searched(small_memories(range(6))) + searched(relayed_memories(range(2)))
+    found = searched(small_memories(range(6))) + searched(relayed_memories(range(2))) + searched(polled_memories(range(4)))
     assert found["robust"] and found["not-robust"] and not found["left"]
 
 
@@ -103,6 +103,16 @@ def test_the_search_on_many_programs(chunk: int) -> None:
     found += searched(relayed_memories(range(first, first + size - 20)))
     assert min(found["robust"], found["not-robust"]) >= size * 0.5
     assert found["left"] <= size * 0.02
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 20))
+def test_the_search_where_polls_give_order(chunk: int) -> None:
+    """60 programs under `order multipath` of every family in `.ci/run`, 1,000 a chunk in `make test-long`."""
+    first, size = 1_000 * chunk, 1_000 if chunk else 60
+    found = searched(polled_memories(range(first, first + size)))
+    found += searched(small_memories(range(first, first + size), "hardware order multipath\n"))
+    assert min(found["robust"], found["not-robust"]) >= size * 0.5
+    assert found["left"] + found["unknown"] <= size * 0.02
 
 
 @pytest.mark.parametrize("chunk", chunks(1, 20))

@@ -16,7 +16,7 @@ from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.expr import FALSE, Expr
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
-from rdma_robust.model import RDMA
+from rdma_robust.model import RDMA, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import BRUTE_FORCE, Verdict
 from rdma_robust.robustness import behind_cards, lift, rules
@@ -38,7 +38,7 @@ from rdma_robust.semantics.oracle import candidate
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.oracle.partial import Partial
-from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
+from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, Landing
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType, Trace
 from tests.support.checker_search import platform_of
 from tests.support.left_out import suite_program
@@ -164,6 +164,38 @@ def test_the_search_needs_the_rule(rule: str) -> None:
     assert right.engine != BRUTE_FORCE
     with mutated(patches):
         found = decide(load(name), CheckOptions())
+    assert (found.verdict, found.engine) != (right.verdict, right.engine)
+
+
+def _in_one_memory(later: Kind, model: Model, _: Landing) -> bool:
+    return order_table.gains_behind_poll(type_of(later), model, Landing())
+
+
+def _beside_only(later: Kind, model: Model, told: Landing) -> bool:
+    return told == Landing() and order_table.gains_behind_poll(later, model, told)
+
+
+def _not_of_answers(later: Kind, model: Model, told: Landing) -> bool:
+    return not told.answers and order_table.gains_behind_poll(later, model, told)
+
+
+POLLED: Final = {
+    "R1' keeps memories apart": (_in_one_memory, "polled-between-put-and-flag-beside"),
+    "R1' in a memory": (_beside_only, "polled-between-two-puts"),
+    "R1' of answers": (_not_of_answers, "polled-between-two-gets"),
+}
+"""What a poll tells of writes behind a card where completions give order, changed."""
+
+
+@pytest.mark.parametrize("rule", POLLED)
+def test_the_search_needs_the_rule_about_polls(rule: str) -> None:
+    changed, name = POLLED[rule]
+    options = CheckOptions(hardware=Model(order="multipath"))
+    right = decide(load(name), options)
+    assert right.verdict is (Verdict.ROBUST if load(name).expect_robust else Verdict.NOT_ROBUST)
+    assert right.engine != BRUTE_FORCE
+    with mutated(tuple((module, "gains_behind_poll", changed) for module in (rules, relaxation))):
+        found = decide(load(name), options)
     assert (found.verdict, found.engine) != (right.verdict, right.engine)
 
 

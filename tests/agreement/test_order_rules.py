@@ -22,7 +22,7 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.by_axioms import witness_of
 from rdma_robust.robustness.searched_orders import ARGUED
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
-from rdma_robust.semantics.order_table import REMOTE_WRITES, behind_poll, gains_behind_poll, oppo_scope
+from rdma_robust.semantics.order_table import REMOTE_WRITES, Landing, behind_poll, gains_behind_poll, oppo_scope
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 from tests.agreement.test_deployed import TURNS, decided, truth
 from tests.support.checker_search import Search, platform_of
@@ -79,9 +79,9 @@ def test_one_flag_of_a_queue_pair_suffices() -> None:
     types = [t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT]
     for write in REMOTE_WRITES:
         lost = {t for t in types if oppo_scope(write, t, ordered) == "qp" and oppo_scope(write, t, MULTIPATH) == "-"}
-        assert lost - {EventType.NLW} == {t for t in types if gains_behind_poll(t, MULTIPATH)}
+        assert lost - {EventType.NLW} == {t for t in types if gains_behind_poll(t, MULTIPATH, Landing())}
     for order in set(ARGUED) - {"multipath"}:
-        assert not any(gains_behind_poll(t, Model(order=order)) for t in types)
+        assert not any(gains_behind_poll(t, Model(order=order), Landing()) for t in types)
 
 
 def test_a_poll_of_another_queue_pair_puts_nothing_in_order_for_the_checker() -> None:

@@ -45,14 +45,14 @@ def with_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
             continue
 
 
-def small_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+def small_memories(seeds: Iterable[int], hardware: str = "") -> Iterator[tuple[Program, Model]]:
     """Yield a small program of two or three threads that use two words of a host and two behind its card, for each seed."""
     for seed in seeds:
         rng = Random(f"small memories {seed}")
         where = [rng.choice("AAHHG") for _ in range(rng.choice((2, 2, 3)))]
         threads = [_small_thread(f"T{i}", node, rng, 4 - len(where) // 3) for i, node in enumerate(where)]
-        hardware = "hardware cpu tso\n" if rng.random() < 0.25 else ""
-        yield loaded(hardware + _SMALL + "".join(threads), f"small memories {seed}")
+        cpu = "hardware cpu tso\n" if rng.random() < 0.25 else ""
+        yield loaded(hardware + cpu + _SMALL + "".join(threads), f"small memories {seed}")
 
 
 def _small_thread(name: str, node: str, rng: Random, most: int) -> str:
@@ -81,6 +81,46 @@ def _small_thread(name: str, node: str, rng: Random, most: int) -> str:
     registers = ", ".join(f"r{k}" for k in range(1, most + 1))
     opened = "\n  qp l to H" * lanes
     return f"thread {name} on {node} {{{opened}\n  reg {registers}\n  " + "\n  ".join(said) + "\n}\n"
+
+
+_WRITTEN_AND_POLLED: Final = """hardware order multipath
+node A {{ one = 1, p, q }}
+node Ag via A {{ a, b }}
+node H {{ f, g }}
+node G via H {{ x, y }}
+thread T on A {{{}
+  {}
+}}
+thread Reader on {} {{
+  reg r1, r2, r3
+  {}
+}}
+"""
+_REQUESTS: Final = ("put {} = one", "put {} = 7", "get {near} = {}", "get p = swap({}, 5)")
+
+
+def polled_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a program for each seed whose sender, under `order multipath`, polls between requests to words beside a card and
+    behind it, while another thread looks at them."""
+    for seed in seeds:
+        rng = Random(f"polled memories {seed}")
+        lanes, open_polls, said = rng.random() < 0.2, {"H": 0, "l": 0}, []
+        for _ in range(rng.randint(3, 6)):
+            lane = "l" if lanes and rng.random() < 0.4 else "H"
+            if open_polls[lane] and rng.random() < 0.7:
+                said.append(f"poll {lane}")
+                open_polls[lane] -= 1
+                continue
+            word, near = rng.choice((*_WORDS, "G.x", "H.f")), rng.choice(("p", "q", "Ag.a", "Ag.b"))
+            said.append(rng.choice((*_REQUESTS[:3], *_REQUESTS)).format(word, near=near) + " on l" * (lane == "l"))
+            open_polls[lane] += 1
+        where = rng.choice("HGA")
+        words = (*_WORDS, "G.x", "H.f") if where != "A" else ("p", "q", "Ag.a", "Ag.b")
+        looks = ("r{0} = {1}", "r{0} = {1}", "r{0} = {1}", "{1} = {0}")
+        seen = [rng.choice(looks).format(k, word) for k, word in enumerate(rng.sample(words, 3), 1)]
+        opened = "\n  qp l to H" * lanes
+        body = _WRITTEN_AND_POLLED.format(opened, "\n  ".join(said), where, "\n  ".join(seen[: rng.randint(2, 3)]))
+        yield loaded(body, f"polled memories {seed}")
 
 
 _RELAYED: Final = """allow loopback

@@ -143,9 +143,11 @@ def of_thread(instance: TwoCopyInstance, thread: int) -> Iterator[Owned]:
 def of_queue_pair(instance: TwoCopyInstance, qp: QueuePair) -> Iterator[Owned]:
     """Yield what is remembered of a queue pair."""
     frame, rules = instance.frame, instance.pivot.rules
-    counters, flags = (frame.unpolled, rules.early, rules.ahead), (rules.forced, rules.settled, rules.fenced, rules.received)
-    for name in (*counters, rules.beta, *flags):
+    for name in (frame.unpolled, rules.early, rules.beta, rules.forced, rules.fenced, rules.received):
         yield name(qp), WHOLE, qp[0]
+    for told in rules.landings(qp):
+        yield rules.ahead(qp, told), WHOLE, qp[0]
+        yield rules.settled(qp, told), WHOLE, qp[0]
 
 
 def of_cell(instance: TwoCopyInstance, cell: Cell) -> Iterator[Owned]:

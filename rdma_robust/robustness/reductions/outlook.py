@@ -110,8 +110,7 @@ def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
         found.append((rules.fenced(qp), 1))
     if e.type is EventType.NF and qp in rules.receive_flagged:
         found.append((rules.received(qp), 1))
-    if rules.forced_when_settled(e):
-        found.append((rules.settled(qp), 1))
+    found += [(rules.settled(qp, told), 1) for told in rules.settled_forces(e)]
     return tuple(found)
 
 

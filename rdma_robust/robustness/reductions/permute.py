@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
 from rdma_robust.counters.permutations import Blocks, Codes, FieldPart, Key, Trade
@@ -122,9 +122,10 @@ class StateLayout:
         named += [("fenced", rules.fenced, tuple(qp for qp in rules.queue_pairs if qp in rules.fence_flagged))]
         named += [("received", rules.received, tuple(qp for qp in rules.queue_pairs if qp in rules.receive_flagged))]
         named += [("unpolled", frame.unpolled, frame.polled), ("early", rules.early, frame.polled)]
-        named += [
-            (role, name, tuple(rules.acknowledged)) for role, name in (("settled", rules.settled), ("ahead", rules.ahead))
-        ]
+        for told in sorted({told for mine in rules.acknowledged.values() for told in mine}):
+            waiting = tuple(qp for qp, mine in rules.acknowledged.items() if told in mine)
+            named += [(f"settled {told}", partial(rules.settled, told=told), waiting)]
+            named += [(f"ahead {told}", partial(rules.ahead, told=told), waiting)]
         for role, name, queue_pairs in named:
             for qp in queue_pairs:
                 thread, words = _thread(qp[0]), rules.word_bits.get(qp, {}) if role == "beta" else {}

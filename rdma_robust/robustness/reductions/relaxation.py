@@ -8,6 +8,7 @@ Source: Appendix D.1 of the paper; docs/theory.md, "Store buffers", T1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rdma_robust.language.flow.cfg import Cell
@@ -17,13 +18,14 @@ from rdma_robust.robustness.event_graph import EventEdge, EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.semantics.kinds import Kind, kind_of, memory_of, type_of
 from rdma_robust.semantics.order_table import (
-    REMOTE_WRITES,
+    Landing,
     apart,
     behind_poll,
     by_word,
     gains_behind_poll,
     includes,
     ippo_scope,
+    landing_of,
     nfo_between,
     observed_scope,
     oppo_scope,
@@ -35,9 +37,9 @@ _MOST_UNPOLLED = 16
 
 _UNBOUNDED = 1 << 30
 
-Polls = tuple[tuple[tuple[str, bool], int], ...]
-"""By the other node of a queue pair after how many polls, at most, one is in beta (True), or has taken the completion of a
-remote write of beta (False, where completions give order); of others nothing is known."""
+Polls = tuple[tuple[tuple[str, Landing | None], int], ...]
+"""By the other node of a queue pair after how many polls, at most, one is in beta (None), or has taken the completion of a
+write of beta that no poll shows (where completions give order); of others nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class ThreadRelaxation:
         self.graph = graph
         self.poll = poll
         self.model = model
-        self.told = behind_poll(model) is not None
+        self.tells = behind_poll(model) is not None
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
@@ -130,12 +132,12 @@ class ThreadRelaxation:
         beta = now.beta | {(edge.remote, kind, edge.cell if by_word(kind, self.model) else None)}
         own = not edge.completing and (now.own or known in self.apart)
         forces = edge.completing and self._forces_poll(now, replace(edge, type=known))
-        tells = self.told and known in REMOTE_WRITES
-        for new in ((edge.remote, in_beta) for in_beta, asked in ((False, tells), (True, forces)) if asked):
+        told = landing_of(kind) if self.tells else None
+        for new in ((edge.remote, what) for what, asked in ((told, told is not None), (None, forces)) if asked):
             if new not in dict(polls):
                 if not (left := self._outstanding(edge)):
                     return None
-                polls = tuple(sorted((*polls, (new, left))))
+                polls = _ordered((*polls, (new, left)))
         return replace(now, beta=beta, polls=polls, own=own)
 
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
@@ -149,10 +151,10 @@ class ThreadRelaxation:
 
     def _after_poll(self, now: _After, remote: str) -> _After | None:
         mine = {key: most for key, most in now.polls if key[0] == remote and most != _UNBOUNDED}
-        if mine.get((remote, True)) == 1:
+        if mine.get((remote, None)) == 1:
             return None
         left = dict(now.polls) | {key: max(most - 1, 0) for key, most in mine.items()}
-        return replace(now, polls=tuple(sorted(left.items()))) if mine else now
+        return replace(now, polls=_ordered(left.items())) if mine else now
 
     def _forced(self, now: _After, later: EventEdge) -> bool:
         if later.type is None:
@@ -162,8 +164,8 @@ class ThreadRelaxation:
         kind = kind_of(later.type, later)
         if later.type is EventType.NLR and later.remote in now.fenced and nfo_between(kind, EventType.NLW, self.model):
             return True
-        told = later.remote is not None and dict(now.polls).get((later.remote, False)) == 0
-        if told and gains_behind_poll(kind, self.model):
+        told = (what for (remote, what), left in now.polls if remote == later.remote and what is not None and left == 0)
+        if any(gains_behind_poll(kind, self.model, what) for what in told):
             return True
         if now.own and (later.type in NIC_WRITE_TYPES or later.operands):
             return True
@@ -201,6 +203,11 @@ class ThreadRelaxation:
                     most[edge.target] = there
                     todo.append(edge.target)
         return most
+
+
+def _ordered(polls: Iterable[tuple[tuple[str, Landing | None], int]]) -> Polls:
+    """What is known of polls in an order of its own: that of completions that force last on each queue pair."""
+    return tuple(sorted(polls, key=lambda each: (each[0][0], each[0][1] is None, each[0][1] or Landing())))
 
 
 def _later(one: Polls, other: Polls) -> Polls:
