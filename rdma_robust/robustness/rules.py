@@ -101,11 +101,6 @@ def thread_bits(threads: Iterable[int]) -> int:
     return bits_of(1 << thread for thread in threads)
 
 
-def _suffix(told: Landing) -> str:
-    """What is behind the name of what is remembered of these writes; nothing for remote ones beside the card."""
-    return ("_answers" if told.answers else "") + (f"_in_{told.memory}" if told.memory else "")
-
-
 def buffers_stores(model: Model) -> bool:
     """Whether a load may overtake an earlier store of its thread."""
     return oppo_scope(EventType.LW, EventType.LR, model) == "-"
@@ -509,11 +504,11 @@ class ForcingRules:
     def settled(self, qp: QueuePair, told: Landing) -> str:
         """1 once a poll of the first part has taken the completion of such a write of the second, or of a later
         operation."""
-        return f"settled{_suffix(told)}[{self.frame.qp_name(qp)}]"
+        return f"settled{told}[{self.frame.qp_name(qp)}]"
 
     def ahead(self, qp: QueuePair, told: Landing) -> str:
         """Counter: unpolled completions before that of the first such write of the second part."""
-        return f"ahead{_suffix(told)}[{self.frame.qp_name(qp)}]"
+        return f"ahead{told}[{self.frame.qp_name(qp)}]"
 
     def counters(self) -> tuple[str, ...]:
         return tuple(name for qp in self.frame.polled for name in self.counters_of(qp))

@@ -260,6 +260,10 @@ class Landing(NamedTuple):
     memory: str = ""
     answers: bool = False
 
+    def __str__(self) -> str:
+        """What is behind the name of what is remembered of them; nothing for those beside the card of the other side."""
+        return ("_answers" if self.answers else "") + (f"_in_{self.memory}" if self.memory else "")
+
     @property
     def writes(self) -> tuple[Kind, ...]:
         """The kinds of these writes."""

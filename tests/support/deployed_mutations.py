@@ -29,7 +29,7 @@ from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.robustness.rules import OWN_DATA, ForcingRules, thread_bits
 from rdma_robust.semantics.kinds import Kind, type_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
-from rdma_robust.semantics.order_table import Scope, nfo_between, observed_scope
+from rdma_robust.semantics.order_table import Landing, Scope, nfo_between, observed_scope
 from rdma_robust.semantics.trace import STORE_TYPES, EventType
 from tests.support.random_deployed import loaded, mutants, named, random_deployed
 from tests.support.shrinking import shrink
@@ -47,10 +47,10 @@ def _nfo_of_default(one: Kind, other: Kind, _model: Model) -> bool:
     return nfo_between(one, other, RDMA)
 
 
-def _telling_always(self: ForcingRules, qp: frame.QueuePair) -> Any:
-    """Where the second part has a remote write, every poll tells of it."""
-    first, *others = _TOLD(self, qp)
-    return ((Require(negate(self._remote_write(qp))), *first), *others) if others else (first,)
+def _telling_always(self: ForcingRules, qp: frame.QueuePair, told: Landing) -> Any:
+    """Where the second part has such a write, every poll tells of it."""
+    first, *others = _TOLD(self, qp, told)
+    return ((Require(negate(self._written(qp, told))), *first), *others) if others else (first,)
 
 
 def _widened(scope: Scope) -> Scope:
@@ -113,7 +113,7 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "unsignaled-operations-force-nothing": ((ForcingRules, "forces_poll", lambda self, e: _FORCES_POLL(self, e)
                                              if e.completes else FALSE),),
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
-    "completions-give-no-order": ((ForcingRules, "acknowledged", frozenset()),),
+    "completions-give-no-order": ((ForcingRules, "acknowledged", {}),),
     "every-poll-tells-of-remote-writes": ((ForcingRules, "_told", _telling_always),),
     "own-reads-force-nothing": ((ForcingRules, "_own_read", lambda *_: 0),),
     "own-data-is-not-told-of": ((ForcingRules, "_own", lambda self, e: _OWN(self, e) & ~OWN_DATA),),

@@ -124,8 +124,8 @@ class StateLayout:
         named += [("unpolled", frame.unpolled, frame.polled), ("early", rules.early, frame.polled)]
         for told in sorted({told for mine in rules.acknowledged.values() for told in mine}):
             waiting = tuple(qp for qp, mine in rules.acknowledged.items() if told in mine)
-            named += [(f"settled {told}", partial(rules.settled, told=told), waiting)]
-            named += [(f"ahead {told}", partial(rules.ahead, told=told), waiting)]
+            named += [(f"settled{told}", partial(rules.settled, told=told), waiting)]
+            named += [(f"ahead{told}", partial(rules.ahead, told=told), waiting)]
         for role, name, queue_pairs in named:
             for qp in queue_pairs:
                 thread, words = _thread(qp[0]), rules.word_bits.get(qp, {}) if role == "beta" else {}
