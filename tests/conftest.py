@@ -59,6 +59,18 @@ thread T2 on B { put A.x = y }
 expect robust
 """
 
+FLAG_BEHIND_DATA = """node A { }
+node B { data, flag }
+thread Sender on A {
+  put B.data = 1
+  put B.flag = 1
+}
+thread Receiver on B {
+  reg f, d
+  f = flag
+  d = data
+}
+"""
 NOT_ROBUST = """program sb
 node A { x }
 node B { y }

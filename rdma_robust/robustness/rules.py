@@ -44,7 +44,7 @@ from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
-from rdma_robust.robustness.behind_cards import MemoryRules, issued_before, united_if
+from rdma_robust.robustness.behind_cards import MemoryRules, issued_before, kinds_of_edge, united_if
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import marked_if, union
@@ -369,7 +369,7 @@ class ForcingRules:
             return ((),)
         qp = qp_of(edge)
         added: tuple[Statement, ...] = (Add(self.frame.unpolled(qp), 1), *((Add(self.early(qp), 1),) if early else ()))
-        mine = {landing_of(kind_of(t, edge)) for t in (edge.type, edge.also) if t is not None} if in_second else ()
+        mine = set(map(landing_of, kinds_of_edge(edge))) if in_second else ()
         return _together((added,), (self._ahead_of(qp, told) for told in self.landings(qp) if told not in mine))
 
     def _ahead_of(self, qp: QueuePair, told: Landing) -> tuple[tuple[Statement, ...], ...]:

@@ -22,23 +22,11 @@ from rdma_robust.orders import order_name
 from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.orders.named_tables import MOST
 from rdma_robust.pipeline import check_text
-from tests.conftest import Cli
+from tests.conftest import FLAG_BEHIND_DATA, Cli
 from tests.support.editor import Editor, session
 
 TABLE = 'name = "mine"\nbased-on = "default"\n[cells]\n"nrW nrW" = "-"\n'
-PROGRAM = """hardware order "mine.toml"
-node A { }
-node B { data, flag }
-thread Sender on A {
-  put B.data = 1
-  put B.flag = 1
-}
-thread Receiver on B {
-  reg f, d
-  f = flag
-  d = data
-}
-"""
+PROGRAM = 'hardware order "mine.toml"\n' + FLAG_BEHIND_DATA
 
 
 @pytest.fixture

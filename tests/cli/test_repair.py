@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from tests.conftest import NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.conftest import FLAG_BEHIND_DATA, NOT_ROBUST, ROBUST, ROOT, Cli
 from tests.support.shares import share
 
 MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
@@ -22,18 +22,6 @@ node B { y }
 thread T on A { loop { put B.y = x }; put B.y = x; x = 2; loop { poll B; x = 1 }; poll B }
 """
 SARIF = Draft7Validator(json.loads((ROOT / "tests/data/sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8")))
-FLAG = """node A { }
-node B { data, flag }
-thread Sender on A {
-  put B.data = 1
-  put B.flag = 1
-}
-thread Receiver on B {
-  reg f, d
-  f = flag
-  d = data
-}
-"""
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/repair.schema.json").read_text(encoding="utf-8")))
 
 
@@ -268,7 +256,7 @@ def test_large_programs_end_in_time(cli: Cli, tmp_path: Path) -> None:
 
 def test_one_change_for_several_tables(cli: Cli, tmp_path: Path) -> None:
     """A flag behind data: writes stay in order by default, and over lossless paths alone a poll would do."""
-    (tmp_path / "flag.rdma").write_text(FLAG)
+    (tmp_path / "flag.rdma").write_text(FLAG_BEHIND_DATA)
     (tmp_path / "mine.toml").write_text('name = "mine"\nbased-on = "default"\n[cells]\n"nrW nrW" = "-"\n')
     done = cli("repair", "flag.rdma", "--for", "default,mine.toml,fi(RMA_WAW, SAS),srd", "-o", "new.rdma")
     assert done.returncode == 0
