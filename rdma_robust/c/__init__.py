@@ -1,0 +1,1 @@
+"""Programs of C: read, evaluated, and written as `.rdma`."""
