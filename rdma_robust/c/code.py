@@ -27,7 +27,7 @@ class SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """What evaluation has to know of a type of C: its kind, its size in bytes, and how it is qualified."""
+    """A type of C as evaluation needs it: its kind, its size in bytes, and how it is qualified."""
 
     kind: Kind
     size: int = 0
@@ -215,7 +215,7 @@ class FunctionReturn:
 
 @dataclass(frozen=True, slots=True)
 class UnreadCode:
-    """What cannot be read, refused once a way of the program comes here (inline assembly, a builtin without a meaning)."""
+    """Code that cannot be read, refused once a way of the program comes here (inline assembly, a builtin without a meaning)."""
 
     code: str
     message: str
