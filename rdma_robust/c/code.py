@@ -215,7 +215,7 @@ class FunctionReturn:
 
 @dataclass(frozen=True, slots=True)
 class UnreadCode:
-    """Code that cannot be read, refused once a way of the program comes here (inline assembly, a builtin without a meaning)."""
+    """Code that cannot be read, refused once a way of the program comes here: inline assembly, an unknown builtin."""
 
     code: str
     message: str
