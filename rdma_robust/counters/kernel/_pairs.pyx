@@ -4,7 +4,8 @@
 The words are in chunks, each with a number of a parent and room for more words where there is some. The hash table is
 open-addressing, of 32-bit entries: the number and one more and, in the bits that leaves, a part of the hash. A word is
 written before its entry, and an entry never changes (but by `renew`), so several threads may add and find words at once;
-nobody may while a table is enlarged. Source: Laarman, van de Pol and Weber, Boosting multi-core reachability performance
+nobody may while a table is enlarged. Threads take numbers by the handful: each writes its words to lines of memory of its
+own, and all seldom to what they all read. Source: Laarman, van de Pol and Weber, Boosting multi-core reachability performance
 with shared hash tables, 2010.
 """
 
@@ -16,6 +17,8 @@ from rdma_robust.native.memory cimport refuse, try_resized, try_zeroed, zeroed
 
 cdef uint64_t AHEAD = 16
 """Entries between the one that moves to a larger table and the one whose word is fetched meanwhile."""
+cdef int64_t HANDFUL = 64
+"""Numbers that a thread takes at once."""
 
 
 def refuse_allocations(long long first, long long count):
@@ -43,41 +46,49 @@ cdef class Pairs:
             free(self.chunk[i])
         free(self.chunk); free(self.index)
 
-    cdef int64_t add(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil:
+    cdef int64_t unused(self, Numbers *spare) noexcept nogil:
+        """The next of the numbers that this thread has taken and not used, with room for it; -1 if there is none."""
+        cdef int64_t count = 1
+        if spare.next == spare.end:
+            # Near to a limit one by one, so that it is not numbers that others have left over what ends a search.
+            if self.team is not None and look(&self.size) + self.team.workers * HANDFUL * 4 < self.most:
+                count = HANDFUL
+            spare.next = counted(&self.size, count)
+            spare.end = spare.next + count
+        return spare.next if spare.next < self.room or self.enlarge(spare.next) else -1
+
+    cdef int64_t add(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil:
         """The number of a word: one that it has, as -2 - number, or a new one. -1 if that would take too much memory.
 
-        `spare` is a number that this thread has taken and not used, or -1.
+        `spare` are the numbers that this thread has taken and not used.
         """
         cdef uint64_t h = mixed(word), i
         cdef uint32_t entry, new
-        if spare[0] < 0:
-            spare[0] = counted(&self.size)
-        if spare[0] >= self.room and not self.enlarge(spare[0]):
+        cdef int64_t number = self.unused(spare)
+        if number < 0:
             return -1
-        word_at(self, spare[0])[0] = word
+        word_at(self, number)[0] = word
         if self.each > 8:
-            parent_of(self, spare[0])[0] = parent
-        new = (<uint32_t>(h >> 32) & ~self.numbers) | <uint32_t>(spare[0] + 1)
+            parent_of(self, number)[0] = parent
+        new = (<uint32_t>(h >> 32) & ~self.numbers) | <uint32_t>(number + 1)
         i = h & self.mask
         while True:
             entry = entered(&self.index[i], new) if seen(&self.index[i]) == 0 else seen(&self.index[i])
             if entry == 0:
-                i = <uint64_t>spare[0]
-                spare[0] = -1
-                return <int64_t>i
+                spare.next += 1
+                return number
             if ((entry ^ new) & ~self.numbers) == 0 and word_at(self, (entry & self.numbers) - 1)[0] == word:
                 return -2 - <int64_t>((entry & self.numbers) - 1)
             i = (i + 1) & self.mask
 
-    cdef int64_t renew(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil:
+    cdef int64_t renew(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil:
         """A new number for a word that has one, by which it is found from now on; -1 if that would take too much memory."""
         cdef uint64_t h = mixed(word), i
         cdef uint32_t tag, entry
-        cdef int64_t number = spare[0] if spare[0] >= 0 else counted(&self.size)
-        spare[0] = number
-        if number >= self.room and not self.enlarge(number):
+        cdef int64_t number = self.unused(spare)
+        if number < 0:
             return -1
-        spare[0] = -1
+        spare.next += 1
         word_at(self, number)[0] = word
         parent_of(self, number)[0] = parent
         tag = <uint32_t>(h >> 32) & ~self.numbers

@@ -35,13 +35,48 @@ cdef class Team:
         pthread_cond_destroy(&self.news)
         free(self.pool)
 
-    def begin(self):
-        """Let workers begin again, after all have left."""
-        self.stopped = self.hungry = 0
+    def dismiss(self):
+        """Let nobody wait for another round."""
+        pthread_mutex_lock(&self.lock)
+        self.dismissed = True
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
 
-    def halt(self):
-        """Let everybody leave soon."""
-        self.stop()
+    cdef void begin(self, int64_t budget) noexcept nogil:
+        """Call all for another round, in which each expands so many states."""
+        pthread_mutex_lock(&self.lock)
+        self.stopped = self.hungry = 0
+        self.round += 1
+        self.budget, self.working = budget, self.workers
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef bint called(self, int *round) noexcept nogil:
+        """Wait for a round after this one, and begin to work in it; False if there will be none."""
+        pthread_mutex_lock(&self.lock)
+        while round[0] == self.round and not self.dismissed:
+            pthread_cond_wait(&self.news, &self.lock)
+        round[0] = self.round
+        if not self.dismissed:
+            self.wait_for_room()
+        pthread_mutex_unlock(&self.lock)
+        return not self.dismissed
+
+    cdef void finish(self) noexcept nogil:
+        """Work no more in this round, and let the others leave soon."""
+        pthread_mutex_lock(&self.lock)
+        self.active -= 1
+        self.working -= 1
+        set_flag(&self.stopped, 1)
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void gather(self) noexcept nogil:
+        """Wait until all have finished."""
+        pthread_mutex_lock(&self.lock)
+        while self.working:
+            pthread_cond_wait(&self.news, &self.lock)
+        pthread_mutex_unlock(&self.lock)
 
     cdef void enter(self) noexcept nogil:
         """Begin to work."""
@@ -82,13 +117,6 @@ cdef class Team:
         """Let the others work again."""
         pthread_mutex_lock(&self.lock)
         set_flag(&self.pausing, 0)
-        pthread_cond_broadcast(&self.news)
-        pthread_mutex_unlock(&self.lock)
-
-    cdef void stop(self) noexcept nogil:
-        """Let everybody leave soon."""
-        pthread_mutex_lock(&self.lock)
-        set_flag(&self.stopped, 1)
         pthread_cond_broadcast(&self.news)
         pthread_mutex_unlock(&self.lock)
 
