@@ -131,6 +131,8 @@ cdef class Search:
 
     def lead(self, Team team):
         """From now on search with others, who :meth:`follow`: what is still to be expanded is on agendas."""
+        if not (self.store.parts.reserve() and self.store.roots.reserve()):
+            raise MemoryError
         self.team = self.store.parts.team = self.store.roots.team = team
         if not self.by_rank:
             self.by_rank = True

@@ -8,6 +8,8 @@ cdef extern from *:
     """
     #define rdma_seen(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
     #define rdma_shown(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
+    #define rdma_room(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+    #define rdma_roomy(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
     #define rdma_look(place) __atomic_load_n(place, __ATOMIC_RELAXED)
     #define rdma_counted(place, count) __atomic_fetch_add(place, count, __ATOMIC_RELAXED)
     static inline uint32_t rdma_entered(uint32_t *place, uint32_t entry) {
@@ -18,6 +20,8 @@ cdef extern from *:
     """
     uint32_t seen "rdma_seen" (uint32_t *place) noexcept nogil
     void shown "rdma_shown" (uint32_t *place, uint32_t value) noexcept nogil
+    int64_t room_of "rdma_room" (int64_t *place) noexcept nogil
+    void set_room "rdma_roomy" (int64_t *place, int64_t value) noexcept nogil
     int64_t look "rdma_look" (int64_t *place) noexcept nogil
     int64_t counted "rdma_counted" (int64_t *place, int64_t count) noexcept nogil
     uint32_t entered "rdma_entered" (uint32_t *place, uint32_t entry) noexcept nogil
@@ -51,6 +55,8 @@ cdef class Pairs:
     cdef int64_t add(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil
     cdef int64_t renew(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil
     cdef bint enlarge(self, int64_t number) noexcept nogil
+    cdef bint reserve(self) noexcept nogil
+    cdef bint lengthen(self, int64_t number) noexcept nogil
     cdef bint make_room(self, int64_t number) noexcept nogil
     cdef bint new_chunk(self) noexcept nogil
     cdef bint rehash(self) noexcept nogil
