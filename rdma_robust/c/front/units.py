@@ -138,7 +138,7 @@ class CUnits:
         return tuple(each for each in found if not is_of_system(each))
 
     def _read_reachable(self) -> None:
-        """Read the functions that may be called: from those of the processes, else `main`, and from what stands for others."""
+        """Read the functions that may be called: from processes, else `main`, and what stands for others."""
         begun = [name for name, notes in self._annotations.items() if set(notes) - {"rr_setup"}]
         todo: list[Function] = [made for name in begun or ["main"] if (made := self.function(name)) is not None]
         todo += [self.initialiser(each.variable) for each in list(self._globals.values())]
