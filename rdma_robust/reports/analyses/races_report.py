@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict
-from rdma_robust.analyses.races.remedies import what_would_order
+from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict, what_would_order
 from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, Flow, Step, problem_findings
