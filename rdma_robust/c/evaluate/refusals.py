@@ -1,0 +1,33 @@
+"""What evaluation refuses: an exception at the place where it is found, and the diagnostic of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rdma_robust.c.code import Place
+from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+
+
+class Refusal(Exception):
+    """What a program does that is not understood: code, message, and what to do. The machine adds where it is."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint = code, message, hint
+
+
+def span_of(chain: Sequence[Place]) -> Span:
+    """Return the innermost place of a chain, with the others as its origins."""
+    span = None
+    for place in reversed(chain):
+        here = Span(
+            place.line, place.column, place.end_line or place.line, place.end_column or place.column + 1, 0, 0, place.file
+        )
+        span = replace(here, origin=span)
+    return span or NO_SPAN
+
+
+def diagnostic(refusal: Refusal, chain: Sequence[Place]) -> Diagnostic:
+    """Return what is said of a refusal at a place."""
+    return Diagnostic("error", refusal.code, refusal.message, span_of(chain), hint=refusal.hint)

@@ -1,0 +1,1 @@
+"""What calls of libibverbs and librdmacm mean: set-up, requests, receives, completions."""
