@@ -1,10 +1,10 @@
-"""What evaluation of a C program finds: an automaton of `.rdma` statements a thread, and the memory of each process."""
+"""An evaluated C program: an automaton of `.rdma` statements for each thread, and the memory of each process."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rdma_robust.c.code import Place
+from rdma_robust.c.code import SourcePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +17,27 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ThreadEdge:
     """A step to `to`: a statement of `.rdma` as text, or a guard, or neither (nothing that others see); with the places of
     the C that it comes from, the innermost first, then the calls outwards."""
 
     to: int
     statement: str = ""
     guard: Guard | None = None
-    chain: tuple[Place, ...] = ()
+    chain: tuple[SourcePlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadAutomaton:
+class EvaluatedThread:
     """A thread of a process: from location 0; where no edge leaves, it has ended. `posted` are its first lines, receives
     that set-up has posted (`posted x from B`), `registers` those that its statements write."""
 
     name: str
     process: str
-    edges: dict[int, tuple[Edge, ...]]
+    edges: dict[int, tuple[ThreadEdge, ...]]
     registers: tuple[str, ...] = ()
     posted: tuple[str, ...] = ()
-    chain: tuple[Place, ...] = ()
+    chain: tuple[SourcePlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Remark:
 
     code: str
     message: str
-    place: Place | None = None
+    place: SourcePlace | None = None
     hint: str = ""
 
 
@@ -71,8 +71,12 @@ class CProgram:
 
     name: str
     nodes: dict[str, tuple[WordPlace, ...]]
-    threads: tuple[ThreadAutomaton, ...]
+    threads: tuple[EvaluatedThread, ...]
     head: tuple[str, ...] = ()
     expectations: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     meaning: dict[int, str] = field(default_factory=dict)
+
+
+# Earlier names of the seam, for `evaluate`, until it has the ones above.
+Edge, ThreadAutomaton = ThreadEdge, EvaluatedThread

@@ -15,7 +15,7 @@ Register = int
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """Where something stands in the C: file as it was opened, 1-based line and column; of what a macro made, its use."""
 
     file: str
@@ -27,7 +27,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class CType:
-    """What evaluation has to know of a type of C: its kind, its size in bytes, and how it is qualified."""
+    """A type of C as evaluation needs it: its kind, its size in bytes, and how it is qualified."""
 
     kind: Kind
     size: int = 0
@@ -66,7 +66,7 @@ class Bits:
 
 
 @dataclass(frozen=True, slots=True)
-class Const:
+class ConstantValue:
     target: Register
     value: int | float
 
@@ -101,7 +101,7 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Zero:
+class ZeroBytes:
     """Zero `size` bytes of a variable: what an initialiser leaves out."""
 
     variable: Variable
@@ -126,7 +126,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class CopyBytes:
     """Assignment of a record or an array: `size` bytes from one address to another, word by word, cut at `leaves`."""
 
     to: Register
@@ -146,7 +146,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AddressDifference:
     """The difference of two addresses of one object, in steps."""
 
     target: Register
@@ -184,7 +184,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
+class JumpTo:
     to: int
 
 
@@ -209,13 +209,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
+class FunctionReturn:
     value: Register | None
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """What cannot be read, refused once a way of the program comes here (inline assembly, a builtin without a meaning)."""
+class UnreadCode:
+    """Code that cannot be read, refused once a way of the program comes here: inline assembly, an unknown builtin."""
 
     code: str
     message: str
@@ -223,8 +223,8 @@ class Unread:
 
 
 Instruction = (
-    Const | TextAddress | FunctionAddress | Address | Fresh | Zero | Load | Store | Copy | Index | Difference
-    | Unary | Binary | Cast | Jump | Branch | Call | Return | Unread
+    ConstantValue | TextAddress | FunctionAddress | Address | Fresh | ZeroBytes | Load | Store | CopyBytes | Index
+    | AddressDifference | Unary | Binary | Cast | JumpTo | Branch | Call | FunctionReturn | UnreadCode
 )  # fmt: skip
 
 
@@ -240,8 +240,13 @@ class Function:
     parameters: tuple[Variable, ...]
     result: CType
     code: tuple[Instruction, ...]
-    places: tuple[Place, ...]
+    places: tuple[SourcePlace, ...]
     live: tuple[frozenset[Register], ...]
     live_variables: tuple[frozenset[str], ...]
     taken: frozenset[str]
     variables: dict[str, Variable] = field(default_factory=dict)
+
+
+# Earlier names of the seam, for `evaluate`, until it has the ones above.
+Const, Copy, Difference, Jump, Place = ConstantValue, CopyBytes, AddressDifference, JumpTo, SourcePlace
+Return, Unread, Zero = FunctionReturn, UnreadCode, ZeroBytes

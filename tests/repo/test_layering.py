@@ -66,6 +66,7 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness analyses.synthesis",
     "analyses.needs": f"{WORDS} language semantics",
+    "analyses.races": f"{WORDS} language semantics counters",
     "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
     "analyses.prove analyses.hardware analyses.needs messages.language messages.machine messages.message_answers "
     "messages.replay "
