@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
-from rdma_robust.c.evaluate.operations import FAILED, SET_ASIDE, Operation, RegisterUse, Step
+from rdma_robust.c.evaluate.operations import FAILED, SET_ASIDE, RegisterUse, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.values import Scalar, Split, Symbolic, Unknown, Value, known, symbolic, truth
+from rdma_robust.c.evaluate.values import CaseSplit, Scalar, Symbolic, UnknownValue, Value, known_value, symbolic, truth
 
 
 def _export(call: CallContext) -> Result:
-    key, value = call.text(0), known(call.arguments[1])
-    if isinstance(value, Unknown):
+    key, value = call.text(0), known_value(call.arguments[1])
+    if isinstance(value, UnknownValue):
         raise Refusal("RR819", f'RR_EXPORT("{key}") depends on {value.reason}, which is not known here')
     before = call.run.world.found.exports.setdefault(key, value)
     if before != value:
@@ -21,7 +21,7 @@ def _export(call: CallContext) -> Result:
 def _import(call: CallContext) -> Result:
     key = call.text(0)
     exported = call.run.world.known.exports
-    return exported[key] if key in exported else Unknown(f'RR_IMPORT("{key}"), which nobody has exported')
+    return exported[key] if key in exported else UnknownValue(f'RR_IMPORT("{key}"), which nobody has exported')
 
 
 def _start(call: CallContext) -> Result:
@@ -36,26 +36,26 @@ def decided(value: Value, what: str) -> bool:
         for raw, each in value.cases:
             ways.setdefault(_known_truth(each, what), set()).add(raw)
         if len(ways) > 1:
-            raise Split(value.register, [frozenset(raws) for raws in ways.values()])
+            raise CaseSplit(value.register, [frozenset(raws) for raws in ways.values()])
         return next(iter(ways))
     return _known_truth(value, what)
 
 
 def _known_truth(value: Scalar, what: str) -> bool:
     found = truth(value)
-    if isinstance(found, Unknown):
+    if isinstance(found, UnknownValue):
         raise Refusal("RR819", f"{what} depends on {found.reason}, which is not known here")
     return found
 
 
 def _assume(call: CallContext) -> Result:
     value = call.arguments[0]
-    if isinstance(value, Unknown):
+    if isinstance(value, UnknownValue):
         call.run.world.remark("RR826", f"RR_ASSUME holds, although it depends on {value.reason}", call.chain)
         return 0
     if decided(value, "RR_ASSUME"):
         return 0
-    return [Step((SET_ASIDE,), call.chain, None)]
+    return [ThreadStep((SET_ASIDE,), call.chain, None)]
 
 
 def _assert(call: CallContext) -> Result:
@@ -95,7 +95,7 @@ def _input(call: CallContext) -> Result:
     if not 0 <= high - low < call.run.world.options.values:
         raise Refusal("RR820", f"RR_INPUT has {max(high - low + 1, 0)} values")
     register = call.run.new_register(call.state, call.run.hint(call.frame, call.call.target) or "input")
-    operation = Operation("{0} = nondet({1}, {2})", (RegisterUse(register), low, high), register=register)
+    operation = ThreadStatement("{0} = nondet({1}, {2})", (RegisterUse(register), low, high), register=register)
     return call.step([operation], symbolic(register, [(value, value) for value in range(low, high + 1)]))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from rdma_robust.c.code import (
+    AddressDifference,
     Binary,
     Cast,
-    Const,
-    Difference,
+    ConstantValue,
     FunctionAddress,
     Index,
     Instruction,
@@ -21,13 +21,13 @@ from rdma_robust.c.evaluate.values import (
     FunctionValue,
     Pointer,
     Scalar,
-    Unknown,
+    UnknownValue,
     Value,
     binary,
     convert,
+    further_address,
     map_one,
     map_two,
-    moved,
     negated,
 )  # fmt: skip
 
@@ -36,16 +36,16 @@ Registers = Mapping[Register, Value]
 
 def _index(registers: Registers, each: Index) -> Value:
     def there(base: Scalar, index: Scalar) -> Scalar:
-        return moved(base, index * each.step if isinstance(index, int) else index)
+        return further_address(base, index * each.step if isinstance(index, int) else index)
 
     return map_two(registers[each.base], registers[each.index], there)
 
 
-def _difference(registers: Registers, each: Difference) -> Value:
+def _difference(registers: Registers, each: AddressDifference) -> Value:
     def distance(left: Scalar, right: Scalar) -> Scalar:
         if isinstance(left, Pointer) and isinstance(right, Pointer) and left.object == right.object:
             return (left.offset - right.offset) // each.step
-        return Unknown("the difference of addresses of two objects")
+        return UnknownValue("the difference of addresses of two objects")
 
     return map_two(registers[each.left], registers[each.right], distance)
 
@@ -63,16 +63,16 @@ def _cast(registers: Registers, each: Cast) -> Value:
     return map_one(registers[each.value], lambda x: convert(x, each.type))
 
 
-def computed(process: str, registers: Registers, instruction: Instruction) -> tuple[Register, Value]:
+def register_value(process: str, registers: Registers, instruction: Instruction) -> tuple[Register, Value]:
     """Return the register that an instruction of :data:`COMPUTING` sets, and its value."""
     match instruction:
-        case Const():
+        case ConstantValue():
             return instruction.target, instruction.value
         case TextAddress():
             return instruction.target, Pointer(text_of(process, instruction.text))
         case FunctionAddress():
             return instruction.target, FunctionValue(instruction.name)
-        case Index() | Difference() | Unary() | Binary() | Cast():
+        case Index() | AddressDifference() | Unary() | Binary() | Cast():
             return instruction.target, _COMPUTE[type(instruction)](registers, instruction)
         case _:
             raise TypeError(f"{type(instruction).__name__} computes no register")
@@ -80,9 +80,9 @@ def computed(process: str, registers: Registers, instruction: Instruction) -> tu
 
 _COMPUTE: dict[type[Instruction], Callable[..., Value]] = {
     Index: _index,
-    Difference: _difference,
+    AddressDifference: _difference,
     Unary: _unary,
     Binary: _binary,
     Cast: _cast,
 }
-COMPUTING = (Const, TextAddress, FunctionAddress, *_COMPUTE)
+COMPUTING = (ConstantValue, TextAddress, FunctionAddress, *_COMPUTE)

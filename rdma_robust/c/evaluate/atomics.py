@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, given
-from rdma_robust.c.evaluate.operations import FENCE, Operation, RegisterUse, Word, operand_of
+from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatement, Word, operand_of
 from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.values import Object, Scalar, Value, canonical, known, map_one, map_two
+from rdma_robust.c.evaluate.values import Object, Scalar, Value, canonical, known_value, map_one, map_two
 
 SEQ_CST = 5
 _ADD, _SUBTRACT, _SWAP = 0, 1, 2
@@ -60,7 +60,7 @@ def _target(call: CallContext, index: int, size: int) -> tuple[Object, int, Word
     return name, offset, word
 
 
-def sums(word: Word, values: list[Scalar], added: tuple[Scalar, ...]) -> list[Scalar]:
+def possible_sums(word: Word, values: list[Scalar], added: tuple[Scalar, ...]) -> list[Scalar]:
     """Return what a word may hold after an addition. Raises RR820 where the sum leaves its bytes."""
     found: list[Scalar] = []
     for value in values:
@@ -98,11 +98,11 @@ def _rmw(call: CallContext) -> Result:
 def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> Result:
     operand, values = operand_of(raw, "the operand of this atomic")
     register, old = call.run.read_word(call.state, word, call.run.hint(call.frame, call.call.target) or "old")
-    written = list(values) if is_swap else sums(word, call.run.world.values_of(word), values)
+    written = list(values) if is_swap else possible_sums(word, call.run.world.values_of(word), values)
     call.run.world.add_values(word, written)
     form = f"{{0}} = {'swap' if is_swap else 'faa'}({{1}}, {{2}})"
     parts = (RegisterUse(register), word, operand)
-    return call.step([Operation(form, parts, tuple((word, value) for value in written), register=register)], old)
+    return call.step([ThreadStatement(form, parts, tuple((word, value) for value in written), register=register)], old)
 
 
 def _sum(left: Scalar, right: Scalar, size: int) -> Scalar:
@@ -114,21 +114,21 @@ def _sum(left: Scalar, right: Scalar, size: int) -> Scalar:
 def _cas(call: CallContext) -> Result:
     size = call.number(1, "the size of this atomic")
     name, offset, word = _target(call, 0, size)
-    expected = known(call.private(call.arguments[2], size, "what is expected"))
+    expected = known_value(call.private(call.arguments[2], size, "what is expected"))
     new = encoded(call.arguments[3], _type(size))
     if word is None:
-        old = known(call.run.raw_read(call.state, name, offset, size))
+        old = known_value(call.run.raw_read(call.state, name, offset, size))
         if old == expected:
             call.run.raw_write(call.state, name, offset, size, new)
             return 1
         call.set_private(call.arguments[2], size, old, "what is expected")
         return 0
-    operation, old_value = compare_and_swap(call, word, expected, known(new))
+    operation, old_value = compare_and_swap(call, word, expected, known_value(new))
     call.set_private(call.arguments[2], size, old_value, "what is expected")
     return call.step([operation], map_one(old_value, lambda x: int(x == expected)))
 
 
-def compare_and_swap(call: CallContext, word: Word, expected: Scalar, new: Scalar) -> tuple[Operation, Value]:
+def compare_and_swap(call: CallContext, word: Word, expected: Scalar, new: Scalar) -> tuple[ThreadStatement, Value]:
     """Return a compare-and-swap by the processor, and the old value."""
     first, _ = operand_of(expected, "what is expected")
     second, values = operand_of(new, "the operand of this atomic")
@@ -138,7 +138,7 @@ def compare_and_swap(call: CallContext, word: Word, expected: Scalar, new: Scala
     call.run.world.add_values(word, values)
     parts = (RegisterUse(register), word, first, second)
     written = tuple((word, value) for value in values)
-    return Operation("{0} = cas({1}, {2}, {3})", parts, written, register=register), old
+    return ThreadStatement("{0} = cas({1}, {2}, {3})", parts, written, register=register), old
 
 
 ATOMICS: dict[str, Handler] = {

@@ -8,21 +8,31 @@ from enum import Enum
 from typing import Final
 
 from rdma_robust.c.code import Call, CType
-from rdma_robust.c.evaluate.operations import Chain, Choice, Operation, Step
+from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refusals import Refusal
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
-from rdma_robust.c.evaluate.values import Object, Scalar, Unknown, Value, convert, decode, encode, known, map_one
+from rdma_robust.c.evaluate.values import (
+    Object,
+    Scalar,
+    UnknownValue,
+    Value,
+    convert,
+    known_value,
+    map_one,
+    raw_of,
+    value_of_raw,
+)
 
 
-class Pushed(Enum):
+class FramesChanged(Enum):
     """A handler has changed the frames itself; evaluation goes on where they stand."""
 
-    PUSHED = 0
+    FRAMES_CHANGED = 0
 
 
-PUSHED: Final = Pushed.PUSHED
-Result = Value | list[Step] | Pushed
+FRAMES_CHANGED: Final = FramesChanged.FRAMES_CHANGED
+Result = Value | list[ThreadStep] | FramesChanged
 """What a handler gives: the value of the call, or the steps that the thread takes, or the frames as they are."""
 
 
@@ -48,17 +58,17 @@ class CallContext:
 
     def text(self, index: int) -> str:
         """Return a string that an argument points to. Raises RR819 for one that is not known."""
-        return text_at(self.run, self.state, self.arguments[index])
+        return string_at(self.run, self.state, self.arguments[index])
 
-    def step(self, operations: Sequence[Operation | Choice], value: Value = 0) -> list[Step]:
+    def step(self, operations: Sequence[ThreadStatement | Choice], value: Value = 0) -> list[ThreadStep]:
         """Return the step that ends the call: what others see, and its value."""
         self.finish(value)
-        return [Step(tuple(operations), self.chain, self.state)]
+        return [ThreadStep(tuple(operations), self.chain, self.state)]
 
-    def stay(self, operations: Sequence[Operation | Choice], pending: Value) -> list[Step]:
+    def stay(self, operations: Sequence[ThreadStatement | Choice], pending: Value) -> list[ThreadStep]:
         """Return a step after which the call goes on, with what it has found so far."""
         self.frame.pending = pending
-        return [Step(tuple(operations), self.chain, self.state)]
+        return [ThreadStep(tuple(operations), self.chain, self.state)]
 
     def finish(self, value: Value = 0) -> None:
         """Go on behind the call, with its value."""
@@ -96,20 +106,20 @@ Handler = Callable[[CallContext], Result]
 
 def as_number(value: Value, what: str) -> int:
     """Return a value that has to be a known number. Raises RR819 where it is none."""
-    found = known(value)
-    if isinstance(found, Unknown):
+    found = known_value(value)
+    if isinstance(found, UnknownValue):
         raise Refusal("RR819", f"{what} depends on {found.reason}, which is not known here", "RR_INSTEAD, or RR_ASSUME")
     if not isinstance(found, int):
         raise Refusal("RR819", f"{what} is an address, where a number is expected")
     return found
 
 
-def text_at(run: ThreadRun, state: State, value: Value) -> str:
+def string_at(run: ThreadRun, state: State, value: Value) -> str:
     """Return the string at an address."""
     name, offset = run.address(value, "this text")
     found = bytearray()
     while True:
-        byte = known(run.raw_read(state, name, offset + len(found), 1))
+        byte = known_value(run.raw_read(state, name, offset + len(found), 1))
         if not isinstance(byte, int):
             raise Refusal("RR819", "this text is not known here")
         if byte == 0:
@@ -119,12 +129,12 @@ def text_at(run: ThreadRun, state: State, value: Value) -> str:
 
 def scalar_at(run: ThreadRun, state: State, name: Object, offset: int, kind: CType) -> Value:
     """Return a scalar of private memory."""
-    return map_one(run.raw_read(state, name, offset, kind.size), lambda raw: decode(raw, kind))
+    return map_one(run.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind))
 
 
 def encoded(value: Value, kind: CType) -> Value:
     """Return the raw form of a value of a type."""
-    return map_one(value, lambda each: encode(each, kind))
+    return map_one(value, lambda each: raw_of(each, kind))
 
 
 def given(value: Scalar) -> Callable[[CallContext], Value]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdma_robust.c.code import CType, Leaf
-from rdma_robust.c.evaluate.operations import Operation, Word, read
+from rdma_robust.c.evaluate.operations import ThreadStatement, Word, read_statement
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
-from rdma_robust.c.evaluate.values import Object, Unknown, Value, canonical
+from rdma_robust.c.evaluate.values import Object, UnknownValue, Value, canonical
 
 Range = tuple[Object, int]
 """An object, and the offset where a range begins."""
@@ -17,7 +17,7 @@ _PLAIN = CType("int", 8)
 
 def copied(
     run: ThreadRun, state: State, target: Range, source: Range, size: int, *, leaves: Iterable[Leaf] = ()
-) -> list[Operation]:
+) -> list[ThreadStatement]:
     """Copy bytes from one place to another; return the reads and writes that others see, in the order of addresses."""
     (to, low), (origin, start) = target, source
     run.note(state, to, True)
@@ -65,27 +65,27 @@ def _copy_private(run: ThreadRun, state: State, target: Range, source: Range, si
         block.write(low + at, width, value)
 
 
-def _through_register(run: ThreadRun, state: State, source: Word, target: Word) -> list[Operation]:
+def _through_register(run: ThreadRun, state: State, source: Word, target: Word) -> list[ThreadStatement]:
     register, raw = run.read_word(state, source, "copy")
     run.kind_of_access(source, _PLAIN)
     run.kind_of_access(target, _PLAIN)
-    return [read(register, source), run.write_word(target, raw, "what is copied")]
+    return [read_statement(register, source), run.write_word(target, raw, "what is copied")]
 
 
-def _into_private(run: ThreadRun, state: State, target: Range, words: list[Word], start: int) -> list[Operation]:
-    found: list[Operation] = []
+def _into_private(run: ThreadRun, state: State, target: Range, words: list[Word], start: int) -> list[ThreadStatement]:
+    found: list[ThreadStatement] = []
     for word in words:
         register, raw = run.read_word(state, word, word.object.name, [each.register for each in found])
         run.kind_of_access(word, _PLAIN)
-        found.append(read(register, word))
+        found.append(read_statement(register, word))
         run.raw_write(state, target[0], target[1] + word.offset - start, word.size, raw)
     return found
 
 
-def _out_of_private(run: ThreadRun, state: State, word: Word, source: Range) -> Operation:
+def _out_of_private(run: ThreadRun, state: State, word: Word, source: Range) -> ThreadStatement:
     run.kind_of_access(word, _PLAIN)
     raw = run.raw_read(state, *source, word.size)
-    if isinstance(raw, Unknown) and _is_padding(run, word):
+    if isinstance(raw, UnknownValue) and _is_padding(run, word):
         raw = 0
     return run.write_word(word, raw, f"what is copied to `{word.object.name}`")
 
@@ -97,7 +97,7 @@ def _is_padding(run: ThreadRun, word: Word) -> bool:
     return bool(leaves) and not any(leaf.offset < end and word.offset < leaf.offset + leaf.size for leaf in leaves)
 
 
-def filled(run: ThreadRun, state: State, target: Range, size: int, byte: int) -> list[Operation]:
+def bytes_set(run: ThreadRun, state: State, target: Range, size: int, byte: int) -> list[ThreadStatement]:
     """Set bytes, as `memset` and the rest of an initialiser do; return the writes that others see."""
     to, low = target
     run.note(state, to, True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rdma_robust.c.evaluate import copies
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, given
-from rdma_robust.c.evaluate.memory import Block
-from rdma_robust.c.evaluate.operations import FAILED, HALT, Step
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
 from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.values import Object, Pointer, Unknown, Value, known
+from rdma_robust.c.evaluate.values import Object, Pointer, UnknownValue, Value, known_value
 
 _NOTHING = """
 printf fprintf vprintf vfprintf puts putchar fputs fputc fflush perror fclose close usleep sleep nanosleep sched_yield
@@ -35,7 +35,7 @@ def allocated(call: CallContext, size: int, name: str = "", is_zero: bool = Fals
             break
         number += 1
     call.run.world.sizes[found] = max(size, call.run.world.sizes.get(found, 0))
-    state.place(found, Block(zero=is_zero))
+    state.place(found, ObjectBytes(zero=is_zero))
     return Pointer(found)
 
 
@@ -59,7 +59,7 @@ def _posix_memalign(call: CallContext) -> Result:
 
 def _realloc(call: CallContext) -> Result:
     size = call.number(1, "the size of this memory")
-    old = known(call.arguments[0])
+    old = known_value(call.arguments[0])
     new = allocated(call, size)
     if isinstance(old, Pointer):
         if call.run.is_visible(call.state, old.object):
@@ -71,7 +71,7 @@ def _realloc(call: CallContext) -> Result:
 
 
 def _free(call: CallContext) -> Result:
-    found = known(call.arguments[0])
+    found = known_value(call.arguments[0])
     if isinstance(found, Pointer) and found.object.kind == "heap" and not call.run.world.is_shared(found.object):
         call.state.drop(found.object)
     return 0
@@ -92,13 +92,13 @@ def _memset(call: CallContext) -> Result:
     size, byte = call.number(2, "the size of this memory"), call.number(1, "the byte that is written")
     if size == 0:
         return call.arguments[0]
-    operations = copies.filled(call.run, call.state, call.address(0, "this write"), size, byte)
+    operations = copies.bytes_set(call.run, call.state, call.address(0, "this write"), size, byte)
     return call.step(operations, call.arguments[0]) if operations else call.arguments[0]
 
 
 def _bzero(call: CallContext) -> Result:
     size = call.number(1, "the size of this memory")
-    operations = copies.filled(call.run, call.state, call.address(0, "this write"), size, 0) if size else []
+    operations = copies.bytes_set(call.run, call.state, call.address(0, "this write"), size, 0) if size else []
     return call.step(operations) if operations else 0
 
 
@@ -119,16 +119,18 @@ def _compared(limit_at: int | None) -> Handler:
 
 def _memcmp(call: CallContext) -> Result:
     for at in range(call.number(2, "the size of this memory")):
-        left, right = (known(call.private(_further(call.arguments[each], at), 1, "what is compared")) for each in (0, 1))
-        if isinstance(left, Unknown) or isinstance(right, Unknown):
-            return left if isinstance(left, Unknown) else right
+        left, right = (
+            known_value(call.private(_further(call.arguments[each], at), 1, "what is compared")) for each in (0, 1)
+        )
+        if isinstance(left, UnknownValue) or isinstance(right, UnknownValue):
+            return left if isinstance(left, UnknownValue) else right
         if left != right:
             return 1 if as_number(left, "what is compared") > as_number(right, "what is compared") else -1
     return 0
 
 
 def _further(address: Value, distance: int) -> Value:
-    found = known(address)
+    found = known_value(address)
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
@@ -146,28 +148,28 @@ def _lost_text(call: CallContext) -> Result:
     if call.run.is_visible(call.state, name):
         raise Refusal("RR814", f"`{call.name}` into `{name.name}`, which others can reach, is not modelled")
     if size > 0:
-        call.state.block(name).write(offset, size, Unknown(f"a text that `{call.name}` has made"))
-    return Unknown(f"what `{call.name}` returns")
+        call.state.block(name).write(offset, size, UnknownValue(f"a text that `{call.name}` has made"))
+    return UnknownValue(f"what `{call.name}` returns")
 
 
 def _time_into(index: int) -> Handler:
     """A call that writes a time, of 16 bytes."""
 
     def handler(call: CallContext) -> Result:
-        if known(call.arguments[index]) != 0:
+        if known_value(call.arguments[index]) != 0:
             for half in (0, 8):
-                call.set_private(_further(call.arguments[index], half), 8, Unknown("the time"), "this time")
+                call.set_private(_further(call.arguments[index], half), 8, UnknownValue("the time"), "this time")
         return 0
 
     return handler
 
 
 def _exit(call: CallContext) -> Result:
-    return [Step((HALT,), call.chain, None)]
+    return [ThreadStep((HALT,), call.chain, None)]
 
 
 def _assert_fail(call: CallContext) -> Result:
-    return [Step((FAILED, HALT), call.chain, None)]
+    return [ThreadStep((FAILED, HALT), call.chain, None)]
 
 
 def _identity(call: CallContext) -> Result:
@@ -178,7 +180,7 @@ def _identity(call: CallContext) -> Result:
 def _errno(call: CallContext) -> Result:
     found = Object("handle", call.run.process, "errno", (call.run.thread,))
     if found not in call.state.memory:
-        call.state.place(found, Block(zero=True))
+        call.state.place(found, ObjectBytes(zero=True))
     return Pointer(found)
 
 
@@ -187,7 +189,7 @@ def _expect(call: CallContext) -> Result:
 
 
 def _unknown(call: CallContext) -> Result:
-    return Unknown(f"what `{call.name}` returns")
+    return UnknownValue(f"what `{call.name}` returns")
 
 
 LIBC: dict[str, Handler] = {

@@ -12,42 +12,42 @@ from rdma_robust.c.code import (
     Address,
     Branch,
     Call,
-    Copy,
+    CopyBytes,
     CType,
     Fresh,
     Function,
+    FunctionReturn,
     Instruction,
-    Jump,
+    JumpTo,
     Load,
-    Return,
     Store,
-    Unread,
-    Zero,
+    UnreadCode,
+    ZeroBytes,
 )  # fmt: skip
 from rdma_robust.c.evaluate import copies
-from rdma_robust.c.evaluate.arithmetic import COMPUTING, computed
-from rdma_robust.c.evaluate.calls import PUSHED, CallContext, Handler, as_number
-from rdma_robust.c.evaluate.memory import Block
-from rdma_robust.c.evaluate.operations import Chain, Choice, Operation, Step
+from rdma_robust.c.evaluate.arithmetic import COMPUTING, register_value
+from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refusals import Refusal, diagnostic
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 from rdma_robust.c.evaluate.values import (
+    CaseSplit,
     FunctionValue,
     Object,
     Pointer,
     Scalar,
-    Split,
     Symbolic,
-    Unknown,
+    UnknownValue,
     Value,
     convert,
-    encode,
     extracted,
     inserted,
-    known,
+    known_value,
     map_one,
     map_two,
+    raw_of,
     truth,
 )  # fmt: skip
 from rdma_robust.c.evaluate.world import World
@@ -63,7 +63,7 @@ _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_
 class RawEdge:
     """A step of the automaton: what is done, or nothing that others see."""
 
-    operation: Operation | Choice | None
+    operation: ThreadStatement | Choice | None
     chain: Chain
     to: int
 
@@ -81,7 +81,7 @@ class RawAutomaton:
         return len(self.edges) - 1
 
 
-class Machine(ThreadRun):
+class ThreadMachine(ThreadRun):
     """A thread in execution, with the calls that are known by name."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Machine(ThreadRun):
         self.library = library
         self.automaton = RawAutomaton()
 
-    def run(self, state: State) -> RawAutomaton:
+    def automaton_from(self, state: State) -> RawAutomaton:
         """Return the automaton of the thread from a state on."""
         state.prune(self.thread)
         places: dict[Hashable, int] = {state.key(): self.automaton.new_place()}
@@ -118,7 +118,7 @@ class Machine(ThreadRun):
         places[key] = self.automaton.new_place()
         return places[key], True
 
-    def _add(self, place: int, step: Step, to: int) -> None:
+    def _add(self, place: int, step: ThreadStep, to: int) -> None:
         """Add the operations of a step, one behind the other."""
         operations = step.operations or (None,)
         for index, operation in enumerate(operations):
@@ -131,7 +131,7 @@ class Machine(ThreadRun):
         if found not in self.automaton.refused:
             self.automaton.refused.append(found)
 
-    def steps(self, state: State) -> list[Step]:
+    def steps(self, state: State) -> list[ThreadStep]:
         """Return what the thread does next that others see, or where its way parts."""
         state = state.copy()
         seen: set[Hashable] = set()
@@ -139,38 +139,38 @@ class Machine(ThreadRun):
             chain = self.chain(state)
             try:
                 found = self.execute(state)
-            except Split as split:
+            except CaseSplit as split:
                 return [self._chosen(state, split, raws, chain) for raws in split.classes]
             except Refusal as refusal:
                 self._refuse(refusal, chain)
-                return [Step((), chain, None)]
+                return [ThreadStep((), chain, None)]
             if found is not None:
                 return found
             if not state.frames:
-                return [Step((), chain, None)]
-            if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], Jump | Branch):
+                return [ThreadStep((), chain, None)]
+            if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()
                 if key in seen:
-                    return [Step((), chain, None)]
+                    return [ThreadStep((), chain, None)]
                 seen.add(key)
         self._refuse(_SILENT, self.chain(state))
-        return [Step((), self.chain(state), None)]
+        return [ThreadStep((), self.chain(state), None)]
 
-    def _chosen(self, state: State, split: Split, raws: frozenset[Scalar], chain: Chain) -> Step:
+    def _chosen(self, state: State, split: CaseSplit, raws: frozenset[Scalar], chain: Chain) -> ThreadStep:
         among = frozenset[Scalar]().union(*split.classes)
-        return Step((Choice(split.register, raws, among),), chain, state.restrict(split.register, raws))
+        return ThreadStep((Choice(split.register, raws, among),), chain, state.restrict(split.register, raws))
 
-    def execute(self, state: State) -> list[Step] | None:
+    def execute(self, state: State) -> list[ThreadStep] | None:
         """Execute the next instruction; return steps that others see, or None. It changes nothing where it raises."""
         frame = state.frames[-1]
         if frame.at >= len(frame.function.code):
-            return self._return(state, frame, Return(None))
+            return self._return(state, frame, FunctionReturn(None))
         instruction = frame.function.code[frame.at]
         return _EXECUTE[type(instruction)](self, state, frame, instruction)
 
     def _compute(self, _state: State, frame: Frame, each: Instruction) -> None:
         """Execute an instruction that computes a register from registers."""
-        self._set(frame, *computed(self.process, frame.registers, each))
+        self._set(frame, *register_value(self.process, frame.registers, each))
 
     def _address(self, state: State, frame: Frame, each: Address) -> None:
         self._set(frame, each.target, Pointer(self.object_of(state, each.variable), each.offset))
@@ -187,18 +187,18 @@ class Machine(ThreadRun):
         if each.size is not None:
             self.world.sizes[found] = max(as_number(frame.registers[each.size], "the size of this array"), 0)
         if not self.is_visible(state, found):
-            state.place(found, Block())
+            state.place(found, ObjectBytes())
         frame.at += 1
 
-    def _zero(self, state: State, frame: Frame, each: Zero) -> list[Step] | None:
+    def _zero(self, state: State, frame: Frame, each: ZeroBytes) -> list[ThreadStep] | None:
         chain = self.chain(state)
         target = self.object_of(state, each.variable), each.offset
-        return self.go_on(state, frame, copies.filled(self, state, target, each.size, 0) if each.size else [], chain)
+        return self.go_on(state, frame, copies.bytes_set(self, state, target, each.size, 0) if each.size else [], chain)
 
-    def _load(self, state: State, frame: Frame, each: Load) -> list[Step] | None:
-        chain, address = self.chain(state), known(frame.registers[each.address])
+    def _load(self, state: State, frame: Frame, each: Load) -> list[ThreadStep] | None:
+        chain, address = self.chain(state), known_value(frame.registers[each.address])
         if isinstance(address, FunctionValue) or (
-            isinstance(address, Unknown) and (address.anything or not state.is_set_up)
+            isinstance(address, UnknownValue) and (address.anything or not state.is_set_up)
         ):
             self._set(frame, each.target, address)
             return None
@@ -210,7 +210,7 @@ class Machine(ThreadRun):
         frame.registers[each.target] = value
         return self.go_on(state, frame, operations, chain)
 
-    def _store(self, state: State, frame: Frame, each: Store) -> list[Step] | None:
+    def _store(self, state: State, frame: Frame, each: Store) -> list[ThreadStep] | None:
         chain, value = self.chain(state), frame.registers[each.value]
         name, offset = self.address(frame.registers[each.address], "this write")
         if each.bits is not None:
@@ -219,17 +219,17 @@ class Machine(ThreadRun):
                 old, operations = self.load(state, frame, name, offset, kind=each.type, hint="bits")
                 if operations:
                     frame.pending = old
-                    return [Step(tuple(operations), chain, state)]
+                    return [ThreadStep(tuple(operations), chain, state)]
             else:
                 old = frame.pending
-            if isinstance(old, Unknown) and not old.anything:
+            if isinstance(old, UnknownValue) and not old.anything:
                 old = 0
             value = map_two(old, value, lambda x, y: inserted(x, y, low, width))
         written = self.store(state, frame, name, offset, kind=each.type, value=value)
         frame.pending = None
         return self.go_on(state, frame, written, chain)
 
-    def _copy(self, state: State, frame: Frame, each: Copy) -> list[Step] | None:
+    def _copy(self, state: State, frame: Frame, each: CopyBytes) -> list[ThreadStep] | None:
         chain = self.chain(state)
         target = self.address(frame.registers[each.to], "this write")
         source = self.address(frame.registers[each.source], "this read")
@@ -239,18 +239,18 @@ class Machine(ThreadRun):
 
     # control
 
-    def _jump(self, _state: State, frame: Frame, each: Jump) -> None:
+    def _jump(self, _state: State, frame: Frame, each: JumpTo) -> None:
         frame.at = each.to
 
-    def _branch(self, state: State, frame: Frame, each: Branch) -> list[Step] | None:
+    def _branch(self, state: State, frame: Frame, each: Branch) -> list[ThreadStep] | None:
         value = frame.registers[each.condition]
         if isinstance(value, Symbolic):
-            found = map_one(value, lambda x: x if isinstance(x, Unknown) else int(truth(x) is True))
+            found = map_one(value, lambda x: x if isinstance(x, UnknownValue) else int(truth(x) is True))
             if isinstance(found, Symbolic):
                 classes: dict[Scalar, set[Scalar]] = {}
                 for raw, way in found.cases:
                     classes.setdefault(way, set()).add(raw)
-                raise Split(found.register, [frozenset(raws) for raws in classes.values()])
+                raise CaseSplit(found.register, [frozenset(raws) for raws in classes.values()])
             value = found
         way = truth(value)
         if isinstance(way, bool):
@@ -264,20 +264,20 @@ class Machine(ThreadRun):
             )
         return self._both(state, each)
 
-    def _both(self, state: State, each: Branch) -> list[Step]:
+    def _both(self, state: State, each: Branch) -> list[ThreadStep]:
         chain = self.chain(state)
         self.world.remark("RR826", "both ways are taken where a branch depends on a local of RR_ANY", chain)
         other = state.copy()
         state.frames[-1].at, other.frames[-1].at = each.then, each.otherwise
-        return [Step((), chain, state), Step((), chain, other)]
+        return [ThreadStep((), chain, state), ThreadStep((), chain, other)]
 
-    def _return(self, state: State, frame: Frame, each: Return) -> list[Step] | None:
+    def _return(self, state: State, frame: Frame, each: FunctionReturn) -> list[ThreadStep] | None:
         value: Value = 0 if each.value is None else frame.registers[each.value]
         depth = len(state.frames) - 1
         result = frame.function.result
         state.frames.pop()
         if not state.frames:
-            return [Step((), (), None)]
+            return [ThreadStep((), (), None)]
         caller = state.frames[-1]
         if frame.target is not None:
             if result.kind in ("record", "array") and isinstance(value, Pointer):
@@ -292,16 +292,16 @@ class Machine(ThreadRun):
         """Return a record that a call returns as a temporary of the caller."""
         kept = Object("local", self.process, "the result of a call", (self.thread, depth - 1, f"({target})"))
         self.world.declare(kept, kind)
-        state.place(kept, Block())
+        state.place(kept, ObjectBytes())
         copies.copied(self, state, (kept, 0), (value.object, value.offset), kind.size)
         return Pointer(kept)
 
-    def _unread(self, _state: State, _frame: Frame, each: Unread) -> None:
+    def _unread(self, _state: State, _frame: Frame, each: UnreadCode) -> None:
         raise Refusal(each.code, each.message, each.hint)
 
     # calls
 
-    def _call(self, state: State, frame: Frame, each: Call) -> list[Step] | None:
+    def _call(self, state: State, frame: Frame, each: Call) -> list[ThreadStep] | None:
         name = self._callee(frame, each)
         name = self.world.units.instead(name) or name
         handler = self.library.get(name)
@@ -312,7 +312,7 @@ class Machine(ThreadRun):
         if "rr_setup" in self.world.units.annotations(name):
             frame.at += 1
             if each.target is not None:
-                frame.registers[each.target] = Unknown(f"what `{name}` returns")
+                frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
             return None
         if body is not None:
             self._enter(state, body, each, arguments)
@@ -323,21 +323,21 @@ class Machine(ThreadRun):
     def _callee(self, frame: Frame, each: Call) -> str:
         if isinstance(each.callee, str):
             return each.callee
-        value = known(frame.registers[each.callee])
+        value = known_value(frame.registers[each.callee])
         if isinstance(value, FunctionValue):
             return value.name
-        what = value.reason if isinstance(value, Unknown) else "a pointer to no function"
+        what = value.reason if isinstance(value, UnknownValue) else "a pointer to no function"
         raise Refusal(
             "RR816", f"this is a call through {what}, which is not known here", "trace it to a function, or RR_INSTEAD"
         )
 
-    def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[Step] | None:
+    def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[ThreadStep] | None:
         trial = state.copy()
         call = CallContext(self, trial, trial.frames[-1], each, arguments, name, self.chain(state))
         found = self.library[name](call)
         if isinstance(found, list):
             return found
-        if found is not PUSHED:
+        if found is not FRAMES_CHANGED:
             call.finish(found)
         state.become(trial)
         return None
@@ -354,9 +354,9 @@ class Machine(ThreadRun):
         frame = Frame(body, target=target)
         for index, variable in enumerate(body.parameters):
             found = self.local(depth, variable)
-            value: Value = arguments[index] if index < len(arguments) else Unknown(f"the parameter `{variable.name}`")
+            value: Value = arguments[index] if index < len(arguments) else UnknownValue(f"the parameter `{variable.name}`")
             self.world.declare(found, variable.type)
-            state.place(found, Block())
+            state.place(found, ObjectBytes())
             if variable.type.kind == "record":
                 copies.copied(self, state, (found, 0), self.address(value, "an argument"), variable.type.size)
             else:
@@ -365,7 +365,7 @@ class Machine(ThreadRun):
 
     def _unknown_call(self, frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
         for value, kind in zip(arguments, each.types, strict=False):
-            found = known(value)
+            found = known_value(value)
             if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
                 raise Refusal(
                     "RR816",
@@ -373,12 +373,12 @@ class Machine(ThreadRun):
                     f"read the file that has its body too (--with), or RR_INSTEAD({name}), or RR_SETUP if it does nothing",
                 )
         if each.target is not None:
-            frame.registers[each.target] = Unknown(f"what `{name}` returns")
+            frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
         frame.at += 1
 
 
 def _parameter(value: Value, kind: CType) -> Value:
-    return map_one(value, lambda each: encode(convert(each, kind), kind))
+    return map_one(value, lambda each: raw_of(convert(each, kind), kind))
 
 
 _TOO_MANY = Refusal(
@@ -387,17 +387,17 @@ _TOO_MANY = Refusal(
     "a counter that grows? RR_ANY, if it is for statistics",
 )
 _SILENT = Refusal("RR817", "this loop goes on without end, and nobody sees what it does", "give it a bound")
-_EXECUTE: dict[type[Instruction], Callable[..., list[Step] | None]] = {
-    **dict.fromkeys(COMPUTING, Machine._compute),
-    Address: Machine._address,
-    Fresh: Machine._fresh,
-    Zero: Machine._zero,
-    Load: Machine._load,
-    Store: Machine._store,
-    Copy: Machine._copy,
-    Jump: Machine._jump,
-    Branch: Machine._branch,
-    Call: Machine._call,
-    Return: Machine._return,
-    Unread: Machine._unread,
+_EXECUTE: dict[type[Instruction], Callable[..., list[ThreadStep] | None]] = {
+    **dict.fromkeys(COMPUTING, ThreadMachine._compute),
+    Address: ThreadMachine._address,
+    Fresh: ThreadMachine._fresh,
+    ZeroBytes: ThreadMachine._zero,
+    Load: ThreadMachine._load,
+    Store: ThreadMachine._store,
+    CopyBytes: ThreadMachine._copy,
+    JumpTo: ThreadMachine._jump,
+    Branch: ThreadMachine._branch,
+    Call: ThreadMachine._call,
+    FunctionReturn: ThreadMachine._return,
+    UnreadCode: ThreadMachine._unread,
 }

@@ -6,12 +6,12 @@ from rdma_robust.c.evaluate.values import (
     NO_VALUE,
     Scalar,
     Symbolic,
-    Unknown,
+    UnknownValue,
     Value,
+    bytes_of,
     joined,
     map_one,
     map_two,
-    piece,
     restricted,
 )
 
@@ -19,7 +19,7 @@ Key = tuple[frozenset[tuple[int, int, Value]], bool]
 """The contents of a block, to be compared."""
 
 
-class Block:
+class ObjectBytes:
     """The contents of an object: cells with raw values, that do not overlap. What is in no cell is zero or has no value."""
 
     __slots__ = ("_key", "_symbols", "cells", "zero")
@@ -30,9 +30,9 @@ class Block:
         self._key: Key | None = None
         self._symbols: tuple[Symbolic, ...] | None = None
 
-    def copy(self) -> Block:
+    def copy(self) -> ObjectBytes:
         """Return a block that can be changed by itself."""
-        return Block(dict(self.cells), self.zero)
+        return ObjectBytes(dict(self.cells), self.zero)
 
     def key(self) -> Key:
         """Return what is equal for equal contents."""
@@ -66,7 +66,7 @@ class Block:
         found = self.overlapping(offset, size)
         if len(found) == 1 and found[0][:2] == (offset, size):
             return found[0][2]
-        missing: Scalar = 0 if self.zero else Unknown(f"`{name}`{NO_VALUE}")
+        missing: Scalar = 0 if self.zero else UnknownValue(f"`{name}`{NO_VALUE}")
         parts: list[tuple[Value, int]] = []
         at = offset
         for start, width, value in found:
@@ -127,11 +127,11 @@ class _Piece:
         self._range = (size, low, width)
 
     def __call__(self, value: Scalar) -> Scalar:
-        return piece(value, *self._range)
+        return bytes_of(value, *self._range)
 
 
 def _gap(missing: Scalar, size: int) -> Scalar:
-    return missing if isinstance(missing, Unknown) else piece(missing, 8, 0, size)
+    return missing if isinstance(missing, UnknownValue) else bytes_of(missing, 8, 0, size)
 
 
 def _together(parts: list[tuple[Value, int]]) -> Value:

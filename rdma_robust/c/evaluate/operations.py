@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rdma_robust.c.code import Place
+from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.evaluate.refusals import Refusal
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.evaluate.values import FunctionValue, Object, Pointer, Scalar, Symbolic, Unknown, Value, apart
+from rdma_robust.c.evaluate.values import FunctionValue, Object, Pointer, Scalar, Symbolic, UnknownValue, Value, all_apart
 
-Chain = tuple[Place, ...]
+Chain = tuple[SourcePlace, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,11 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
+class NoBuffer:
+    """The buffer of a message without data: a word of this process that nobody reads."""
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadUse:
     """A thread of this process."""
 
@@ -77,11 +82,11 @@ class BarrierUse:
     barrier: Object
 
 
-Part = Word | RegisterUse | Queue | OnLane | Receiver | Sender | Scratch | ThreadUse | BarrierUse | Scalar
+Part = Word | RegisterUse | Queue | OnLane | Receiver | Sender | Scratch | NoBuffer | ThreadUse | BarrierUse | Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ThreadStatement:
     """A statement: `form` with `{0}`, `{1}` for its parts.
 
     `writes` are the values that it may give words which were computed, not moved; `sends` is the connection on which it
@@ -105,35 +110,35 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ThreadStep:
     """What a thread does next: operations one after the other, the calls that they stand in, and the state behind them.
 
     Without a state it has ended. Without operations nobody sees the step.
     """
 
-    operations: tuple[Operation | Choice, ...]
+    operations: tuple[ThreadStatement | Choice, ...]
     chain: Chain
     state: State | None
 
 
-HALT = Operation("halt")
-FENCE = Operation("mfence")
-FAILED = Operation("assert 1 == 0")
-SET_ASIDE = Operation("assume 1 == 0")
-SKIP = Operation("skip")
+HALT = ThreadStatement("halt")
+FENCE = ThreadStatement("mfence")
+FAILED = ThreadStatement("assert 1 == 0")
+SET_ASIDE = ThreadStatement("assume 1 == 0")
+SKIP = ThreadStatement("skip")
 
 
-def read(register: str, word: Word) -> Operation:
+def read_statement(register: str, word: Word) -> ThreadStatement:
     """Return a read by the processor."""
-    return Operation("{0} = {1}", (RegisterUse(register), word), register=register)
+    return ThreadStatement("{0} = {1}", (RegisterUse(register), word), register=register)
 
 
-def write(word: Word, operand: RegisterUse | Scalar) -> Operation:
+def write_statement(word: Word, operand: RegisterUse | Scalar) -> ThreadStatement:
     """Return a write by the processor."""
-    return Operation("{0} = {1}", (word, operand), computed(word, operand))
+    return ThreadStatement("{0} = {1}", (word, operand), written_constants(word, operand))
 
 
-def computed(word: Word, operand: RegisterUse | Scalar) -> tuple[tuple[Word, Scalar], ...]:
+def written_constants(word: Word, operand: RegisterUse | Scalar) -> tuple[tuple[Word, Scalar], ...]:
     """Return what an operand writes that is no copy of what was read."""
     return () if isinstance(operand, RegisterUse) else ((word, operand),)
 
@@ -141,13 +146,13 @@ def computed(word: Word, operand: RegisterUse | Scalar) -> tuple[tuple[Word, Sca
 def operand_of(raw: Value, what: str) -> tuple[RegisterUse | Scalar, tuple[Scalar, ...]]:
     """Return a raw value as an operand, and what it may be: a constant, or a register as it is.
 
-    What was computed from a register is split; what is not known is refused.
+    What was written_constants from a register is split; what is not known is refused.
     """
     if isinstance(raw, Symbolic):
         if all(held == value for held, value in raw.cases):
             return RegisterUse(raw.register), tuple(value for _, value in raw.cases)
-        raise apart(raw)
-    if isinstance(raw, Unknown):
+        raise all_apart(raw)
+    if isinstance(raw, UnknownValue):
         raise Refusal(
             "RR819",
             f"{what} depends on {raw.reason}, which is not known here",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rdma_robust.c.code import Place
+from rdma_robust.c.code import SourcePlace
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 
 
@@ -17,7 +17,7 @@ class Refusal(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
-def span_of(chain: Sequence[Place]) -> Span:
+def span_of(chain: Sequence[SourcePlace]) -> Span:
     """Return the innermost place of a chain, with the others as its origins."""
     span = None
     for place in reversed(chain):
@@ -28,6 +28,6 @@ def span_of(chain: Sequence[Place]) -> Span:
     return span or NO_SPAN
 
 
-def diagnostic(refusal: Refusal, chain: Sequence[Place]) -> Diagnostic:
+def diagnostic(refusal: Refusal, chain: Sequence[SourcePlace]) -> Diagnostic:
     """Return what is said of a refusal at a place."""
     return Diagnostic("error", refusal.code, refusal.message, span_of(chain), hint=refusal.hint)

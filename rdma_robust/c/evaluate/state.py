@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.c.code import Call, Function, Register
-from rdma_robust.c.evaluate.memory import Block
+from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.values import Object, Pointer, Scalar, Symbolic, Value, restricted
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class WaitingCompletion:
     """A signaled request that waits for a poll: what its work completion says."""
 
     identity: Value
@@ -47,14 +47,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePair:
+class QueuePairState:
     """A queue pair as its thread knows it; `connection` is empty until it is connected. `taken` counts its messages."""
 
     send_queue: Value
     receive_queue: Value
     all_signaled: bool = False
     connection: str = ""
-    waiting: tuple[Completion, ...] = ()
+    waiting: tuple[WaitingCompletion, ...] = ()
     receives: tuple[Receive, ...] = ()
     taken: int = 0
     building: tuple[Request, ...] = ()
@@ -85,8 +85,8 @@ class State:
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
-        self.memory: dict[Object, Block] = {}
-        self.queue_pairs: dict[Object, QueuePair] = {}
+        self.memory: dict[Object, ObjectBytes] = {}
+        self.queue_pairs: dict[Object, QueuePairState] = {}
         self.numbers: dict[Hashable, int] = {}
         self.threads: tuple[str, ...] = ()
         self.is_set_up = False
@@ -106,14 +106,14 @@ class State:
         for slot in self.__slots__:
             setattr(self, slot, getattr(other, slot))
 
-    def block(self, name: Object) -> Block:
+    def block(self, name: Object) -> ObjectBytes:
         """Return the block of an object to be changed; there is one."""
         if name not in self._own:
             self.memory[name] = self.memory[name].copy()
             self._own.add(name)
         return self.memory[name]
 
-    def place(self, name: Object, block: Block) -> None:
+    def place(self, name: Object, block: ObjectBytes) -> None:
         """Let an object have new contents."""
         self.memory[name] = block
         self._own.add(name)

@@ -5,12 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rdma_robust.c.code import Address, Branch, Call, Cast, CType, Jump, Register, Return, Store, Variable
-from rdma_robust.c.evaluate.memory import Block
-from rdma_robust.c.evaluate.operations import FENCE, Chain, Operation, Step, Word, operand_of, read, write
+from rdma_robust.c.code import Address, Branch, Call, Cast, CType, FunctionReturn, JumpTo, Register, Store, Variable
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import (
+    FENCE,
+    Chain,
+    ThreadStatement,
+    ThreadStep,
+    Word,
+    operand_of,
+    read_statement,
+    write_statement,
+)
 from rdma_robust.c.evaluate.refusals import Refusal
 from rdma_robust.c.evaluate.state import Frame, State, local_of
-from rdma_robust.c.evaluate.values import Object, Pointer, Scalar, Unknown, Value, decode, encode, known, map_one, symbolic
+from rdma_robust.c.evaluate.values import (
+    Object,
+    Pointer,
+    Scalar,
+    UnknownValue,
+    Value,
+    known_value,
+    map_one,
+    raw_of,
+    symbolic,
+    value_of_raw,
+)
 from rdma_robust.c.evaluate.world import World
 
 _LOOKED_AHEAD = 12
@@ -38,12 +58,12 @@ class ThreadRun:
         if variable.is_global:
             found = self.world.global_of(self.process, variable)
             if found not in state.memory and not self.is_visible(state, found):
-                state.memory[found] = self.world.contents[found]
+                state.memory[found] = self.world.contents_of(found)
             return found
         found = self.local(len(state.frames) - 1, variable)
         self.world.declare(found, variable.type)
         if found not in state.memory and not self.is_visible(state, found):
-            state.place(found, Block())
+            state.place(found, ObjectBytes())
         return found
 
     def is_visible(self, state: State, name: Object) -> bool:
@@ -76,7 +96,7 @@ class ThreadRun:
                     addresses[to] = variable
                 case Store(address, value) if value == target and address in addresses:
                     return addresses[address].name
-                case Branch() | Jump() | Call() | Return():
+                case Branch() | JumpTo() | Call() | FunctionReturn():
                     break
                 case _:
                     pass
@@ -86,10 +106,10 @@ class ThreadRun:
 
     def address(self, value: Value, what: str) -> tuple[Object, int]:
         """Return object and offset of an address. Raises RR811 for one that is not known, RR813 for a number."""
-        found = known(value)
+        found = known_value(value)
         if isinstance(found, Pointer):
             return found.object, found.offset
-        if isinstance(found, Unknown):
+        if isinstance(found, UnknownValue):
             raise Refusal(
                 "RR811",
                 f"{what} goes through {found.reason}, which is not known here",
@@ -120,7 +140,7 @@ class ThreadRun:
     def raw_read(self, state: State, name: Object, offset: int, size: int) -> Value:
         """Return the raw value of bytes of a private object. Raises RR813 for memory that is no more, or outside."""
         if name.kind == "text":
-            return Block({at: (1, each) for at, each in enumerate(_bytes(name))}).read(offset, size, "a literal")
+            return ObjectBytes({at: (1, each) for at, each in enumerate(_bytes(name))}).read(offset, size, "a literal")
         self._check_range(name, offset, size)
         if name in state.memory:
             return state.memory[name].read(offset, size, name.name)
@@ -146,21 +166,21 @@ class ThreadRun:
 
     def load(
         self, state: State, frame: Frame, name: Object, offset: int, *, kind: CType, hint: str
-    ) -> tuple[Value, list[Operation]]:
+    ) -> tuple[Value, list[ThreadStatement]]:
         """Return the value of a scalar, and the read that others see, if they do."""
         if name in self.world.known.ignored or name in self.world.found.ignored:
-            return Unknown(f"`{name.name}`, which is ignored"), []
+            return UnknownValue(f"`{name.name}`, which is ignored"), []
         if self.is_any(frame, name):
-            return Unknown(f"`{name.name}`, which may have any value", True), []
+            return UnknownValue(f"`{name.name}`, which may have any value", True), []
         self.note(state, name, False)
         if not self.is_visible(state, name):
             self.own(name, "read")
-            return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: decode(raw, kind)), []
+            return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind)), []
         self.own(name, "read")
         word = self.one_word(name, offset, kind.size, "read")
         register, raw = self.read_word(state, word, hint)
         self.kind_of_access(word, kind)
-        return map_one(raw, lambda each: decode(each, kind)), [read(register, word)]
+        return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
 
     def kind_of_access(self, word: Word, kind: CType) -> None:
         """Say that a processor accesses a word, and whether that is plain."""
@@ -172,11 +192,13 @@ class ThreadRun:
         register = self.new_register(state, hint or word.object.name, taken)
         return register, symbolic(register, [(value, value) for value in self.world.values_of(word)])
 
-    def store(self, state: State, frame: Frame, name: Object, offset: int, *, kind: CType, value: Value) -> list[Operation]:
+    def store(
+        self, state: State, frame: Frame, name: Object, offset: int, *, kind: CType, value: Value
+    ) -> list[ThreadStatement]:
         """Store a scalar; return the write that others see, if they do."""
         if name in self.world.known.ignored or name in self.world.found.ignored or self.is_any(frame, name):
             return []
-        raw = map_one(value, lambda each: encode(each, kind))
+        raw = map_one(value, lambda each: raw_of(each, kind))
         self.note(state, name, True)
         self.own(name, "write")
         if not self.is_visible(state, name):
@@ -187,18 +209,20 @@ class ThreadRun:
         self.kind_of_access(word, kind)
         return [operation, FENCE] if kind.atomic else [operation]
 
-    def write_word(self, word: Word, raw: Value, what: str) -> Operation:
+    def write_word(self, word: Word, raw: Value, what: str) -> ThreadStatement:
         """Return the write of a raw value to a word."""
         operand, values = operand_of(raw, what)
         self.world.add_values(word, values)
-        return write(word, operand)
+        return write_statement(word, operand)
 
     # going on
 
-    def go_on(self, state: State, frame: Frame, operations: Sequence[Operation], chain: Chain) -> list[Step] | None:
+    def go_on(
+        self, state: State, frame: Frame, operations: Sequence[ThreadStatement], chain: Chain
+    ) -> list[ThreadStep] | None:
         """Return the step of an instruction that is done, or None if nobody sees it."""
         frame.at += 1
-        return [Step(tuple(operations), chain, state)] if operations else None
+        return [ThreadStep(tuple(operations), chain, state)] if operations else None
 
 
 def _bytes(name: Object) -> bytes:

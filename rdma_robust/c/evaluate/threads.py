@@ -9,14 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.atomics import compare_and_swap, sums
+from rdma_robust.c.evaluate.atomics import compare_and_swap, possible_sums
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
-from rdma_robust.c.evaluate.memory import Block
-from rdma_robust.c.evaluate.operations import BarrierUse, Operation, Step, ThreadUse, Word, read, write
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import (
+    BarrierUse,
+    ThreadStatement,
+    ThreadStep,
+    ThreadUse,
+    Word,
+    read_statement,
+    write_statement,
+)
 from rdma_robust.c.evaluate.refusals import Refusal
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.evaluate.values import FunctionValue, Object, Pointer, Scalar, apart, known, map_one
-from rdma_robust.c.evaluate.world import Spawned
+from rdma_robust.c.evaluate.values import FunctionValue, Object, Pointer, Scalar, all_apart, known_value, map_one
+from rdma_robust.c.evaluate.world import SpawnedThread
 
 EBUSY = 16
 _LOCK = CType("int", 4, signed=True, volatile=True, atomic=True)
@@ -26,11 +34,11 @@ _MOST_THREADS = 16
 
 def _create(call: CallContext) -> Result:
     run, state = call.run, call.state
-    function = known(call.arguments[2])
+    function = known_value(call.arguments[2])
     if not isinstance(function, FunctionValue) or run.world.units.function(function.name) is None:
         raise Refusal("RR818", "the function of this thread is not known here", "read the file that has it too (--with)")
     for value in state.symbols():
-        raise apart(value)
+        raise all_apart(value)
     run.world.end_set_up(run.process, state)
     number = state.numbers.get(("thread", function.name), 0)
     state.numbers["thread", function.name] = number + 1
@@ -39,10 +47,10 @@ def _create(call: CallContext) -> Result:
         raise Refusal("RR817", f"more than {_MOST_THREADS} threads are created here", "give the loop a bound")
     state.threads = (*state.threads, name)
     handle = Object("handle", run.process, "thread", (name,))
-    state.place(handle, Block(zero=True))
+    state.place(handle, ObjectBytes(zero=True))
     call.set_private(call.arguments[0], 8, Pointer(handle), "where the thread's name goes")
     _spawn(call, name, function.name)
-    return call.step([Operation("start {0}", (ThreadUse(name),))])
+    return call.step([ThreadStatement("start {0}", (ThreadUse(name),))])
 
 
 def _spawn(call: CallContext, name: str, function: str) -> None:
@@ -52,7 +60,7 @@ def _spawn(call: CallContext, name: str, function: str) -> None:
         base.memory[object] = block.copy()
     base.queue_pairs, base.numbers = dict(call.state.queue_pairs), {}
     base.is_set_up = True
-    found = Spawned(run.process, name, function, known(call.arguments[3]), base)
+    found = SpawnedThread(run.process, name, function, known_value(call.arguments[3]), base)
     before = run.world.found.spawned.setdefault((run.process, name), found)
     if before is not found and (before.function, before.argument, before.state.key()) != (
         function,
@@ -63,18 +71,18 @@ def _spawn(call: CallContext, name: str, function: str) -> None:
 
 
 def _join(call: CallContext) -> Result:
-    handle = known(call.arguments[0])
+    handle = known_value(call.arguments[0])
     if not isinstance(handle, Pointer) or handle.object.name != "thread":
         raise Refusal("RR818", "the thread that is joined is not known here")
     name = handle.object.key[0]
     assert isinstance(name, str)
-    if call.arguments[1:] and known(call.arguments[1]) != 0:
+    if call.arguments[1:] and known_value(call.arguments[1]) != 0:
         call.run.world.remark("RR826", "what a joined thread returns is not known", call.chain)
-    return call.step([Operation("join {0}", (ThreadUse(name),))])
+    return call.step([ThreadStatement("join {0}", (ThreadUse(name),))])
 
 
 def _thread_exit(call: CallContext) -> Result:
-    return [Step((), call.chain, None)]
+    return [ThreadStep((), call.chain, None)]
 
 
 def _word(call: CallContext, index: int, what: str) -> tuple[Object, int, Word | None]:
@@ -92,11 +100,7 @@ def _word(call: CallContext, index: int, what: str) -> tuple[Object, int, Word |
 def _set_word(call: CallContext, index: int, value: int, what: str) -> Result:
     name, offset = call.address(index, what)
     if call.run.is_visible(call.state, name):
-        return (
-            call.step(copies.filled(call.run, call.state, (name, offset), 4, 0))
-            if value == 0
-            else _put_word(call, index, value, what)
-        )
+        return _put_word(call, index, value, what)
     call.run.raw_write(call.state, name, offset, 4, value)
     return 0
 
@@ -119,11 +123,11 @@ def _take(call: CallContext, index: int) -> Result:
     """Take a lock: try until it was free."""
     name, offset, word = _word(call, index, "this lock")
     if word is None:
-        if known(call.run.raw_read(call.state, name, offset, 4)) == 1:
+        if known_value(call.run.raw_read(call.state, name, offset, 4)) == 1:
             raise Refusal("RR817", f"`{name.name}` is taken by the thread that has it, which waits for ever")
         call.run.raw_write(call.state, name, offset, 4, 1)
         return 0
-    if call.frame.pending is not None and known(call.frame.pending) == 0:
+    if call.frame.pending is not None and known_value(call.frame.pending) == 0:
         return 0
     operation, old = compare_and_swap(call, word, 0, 1)
     return call.stay([operation], old)
@@ -132,7 +136,7 @@ def _take(call: CallContext, index: int) -> Result:
 def _try_lock(call: CallContext) -> Result:
     name, offset, word = _word(call, 0, "this lock")
     if word is None:
-        is_taken = known(call.run.raw_read(call.state, name, offset, 4)) == 1
+        is_taken = known_value(call.run.raw_read(call.state, name, offset, 4)) == 1
         if not is_taken:
             call.run.raw_write(call.state, name, offset, 4, 1)
         return EBUSY if is_taken else 0
@@ -140,15 +144,15 @@ def _try_lock(call: CallContext) -> Result:
     return call.step([operation], map_one(old, lambda x: 0 if x == 0 else EBUSY))
 
 
-def _given_back(call: CallContext, index: int, is_spin: bool) -> Operation | None:
+def _given_back(call: CallContext, index: int, is_spin: bool) -> ThreadStatement | None:
     name, offset, word = _word(call, index, "this lock")
     if word is None:
         call.run.raw_write(call.state, name, offset, 4, 0)
         return None
     call.run.world.add_values(word, (0,))
     if is_spin:
-        return write(word, 0)
-    return Operation("swap({0}, {1})", (word, 0), ((word, 0),))
+        return write_statement(word, 0)
+    return ThreadStatement("swap({0}, {1})", (word, 0), ((word, 0),))
 
 
 def _unlock(is_spin: bool) -> Handler:
@@ -188,7 +192,7 @@ def _barrier_wait(call: CallContext) -> Result:
             f"this barrier is for {count} threads, and {len(users)} wait at it: barriers that some of several threads "
             "pass are not modelled",
         )
-    return call.step([Operation("barrier {0}", (BarrierUse(name),))])
+    return call.step([ThreadStatement("barrier {0}", (BarrierUse(name),))])
 
 
 def _sem_init(call: CallContext) -> Result:
@@ -198,19 +202,19 @@ def _sem_init(call: CallContext) -> Result:
 def _sem_post(call: CallContext) -> Result:
     name, offset, word = _word(call, 0, "this semaphore")
     if word is None:
-        value = known(call.run.raw_read(call.state, name, offset, 4))
+        value = known_value(call.run.raw_read(call.state, name, offset, 4))
         call.run.raw_write(call.state, name, offset, 4, value + 1 if isinstance(value, int) else value)
         return 0
-    written = sums(word, call.run.world.values_of(word), (1,))
+    written = possible_sums(word, call.run.world.values_of(word), (1,))
     call.run.world.add_values(word, written)
-    return call.step([Operation("faa({0}, {1})", (word, 1), tuple((word, value) for value in written))])
+    return call.step([ThreadStatement("faa({0}, {1})", (word, 1), tuple((word, value) for value in written))])
 
 
 def _sem_wait(call: CallContext) -> Result:
     """Wait for a semaphore: read it until it is positive, and take one if it has not changed."""
     name, offset, word = _word(call, 0, "this semaphore")
     if word is None:
-        value = known(call.run.raw_read(call.state, name, offset, 4))
+        value = known_value(call.run.raw_read(call.state, name, offset, 4))
         if not isinstance(value, int) or value <= 0:
             raise Refusal(
                 "RR817", f"`{name.name}` is waited for, and no other thread can post it", "create the thread before"
@@ -219,13 +223,13 @@ def _sem_wait(call: CallContext) -> Result:
         return 0
     if call.frame.pending is None:
         register, seen = call.run.read_word(call.state, word, "seen")
-        return call.stay([read(register, word)], map_one(seen, lambda x: x))
-    count = known(call.frame.pending)
+        return call.stay([read_statement(register, word)], map_one(seen, lambda x: x))
+    count = known_value(call.frame.pending)
     if isinstance(count, Pointer):
         return 0
     if not isinstance(count, int) or count <= 0:
         register, seen = call.run.read_word(call.state, word, "seen")
-        return call.stay([read(register, word)], seen)
+        return call.stay([read_statement(register, word)], seen)
     operation, old = compare_and_swap(call, word, count, count - 1)
     return call.stay([operation], map_one(old, _taken(count)))
 

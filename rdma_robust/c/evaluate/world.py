@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rdma_robust.c.automaton import Remark
 from rdma_robust.c.code import CType, Leaf, Variable
-from rdma_robust.c.evaluate.memory import Block
+from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
 from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePair, Receive, State
+from rdma_robust.c.evaluate.state import QueuePairState, Receive, State
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.evaluate.values import Object, Scalar, Unknown, Value, is_unset, known, rank
+from rdma_robust.c.evaluate.values import Object, Scalar, UnknownValue, Value, is_unset, known_value, rank
 
 WIDEST = 8
 """Bytes of the largest scalar."""
@@ -23,7 +23,7 @@ UNBOUNDED = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EvaluationOptions:
     """Limits of evaluation: places of a thread, values of a word, completions and receives that wait, rounds, steps that
     nobody sees; and whether completions may say that something went wrong."""
 
@@ -43,7 +43,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Spawned:
+class SpawnedThread:
     """A thread that another one creates: the function that it runs, its argument, and the memory that it finds."""
 
     process: str
@@ -54,7 +54,7 @@ class Spawned:
 
 
 @dataclass(slots=True)
-class Facts:
+class RoundFacts:
     """What one round has found."""
 
     shared: set[Object] = field(default_factory=set)
@@ -80,7 +80,7 @@ class Facts:
     counts: dict[Object, int] = field(default_factory=dict)
     registered: set[Object] = field(default_factory=set)
     relaxed: set[Object] = field(default_factory=set)
-    spawned: dict[tuple[str, str], Spawned] = field(default_factory=dict)
+    spawned: dict[tuple[str, str], SpawnedThread] = field(default_factory=dict)
     touched: dict[Object, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
     plain: set[Word] = field(default_factory=set)
     watched: set[Word] = field(default_factory=set)
@@ -89,9 +89,9 @@ class Facts:
 class World:
     """The program as its threads see it in a round. `known` is what the last round has found, `found` grows in this one."""
 
-    def __init__(self, units: Units, options: Options) -> None:
+    def __init__(self, units: Units, options: EvaluationOptions, initialise: Callable[[Object], ObjectBytes]) -> None:
         self.units, self.options = units, options
-        self.known, self.found = Facts(), Facts()
+        self.known, self.found = RoundFacts(), RoundFacts()
         self.round = 0
         self.sizes: dict[Object, int] = {}
         self.types: dict[Object, str] = {}
@@ -101,7 +101,8 @@ class World:
         self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
         self.globals = {variable.unique: variable for variable in units.globals()}
-        self.contents: dict[Object, Block] = {}
+        self._initialise = initialise
+        self._contents: dict[Object, ObjectBytes] = {}
         self._fields: dict[str, dict[str, Leaf]] = {}
         self.allowed: dict[Word, set[Scalar]] | None = None
 
@@ -123,6 +124,13 @@ class World:
         found = Object("global", process, variable.name, (variable.unique,))
         self.declare(found, variable.type)
         return found
+
+    def contents_of(self, name: Object) -> ObjectBytes:
+        """Return what a global holds as its declaration says."""
+        if name not in self._contents:
+            self._contents[name] = ObjectBytes(zero=True)
+            self._contents[name] = self._initialise(name)
+        return self._contents[name]
 
     def share(self, name: Object) -> None:
         """Say that others than one thread reach an object."""
@@ -159,13 +167,13 @@ class World:
         for name in [each for each in state.memory if each in self.known.shared and each.process == process]:
             for low, high in pairwise(sorted(self.known.cuts.get(name, ()))):
                 word = Word(name, low, high - low)
-                value = known(state.memory[name].read(low, high - low, name.name))
+                value = known_value(state.memory[name].read(low, high - low, name.name))
                 if self.found.initial.setdefault(word, value) != value:
                     raise Refusal(
                         "RR824", f"`{name.name}` starts with different values on different ways", "RR_START ends set-up"
                     )
             if name.kind == "heap":
-                state.place(name, Block())
+                state.place(name, ObjectBytes())
             else:
                 state.drop(name)
         self._post_early(process, state)
@@ -176,7 +184,7 @@ class World:
             if pair.connection and pair.receives:
                 self.posted_early(End(pair.connection, process), pair.receives)
 
-    def posted_late(self, process: str, connection: str, pair: QueuePair) -> None:
+    def posted_late(self, process: str, connection: str, pair: QueuePairState) -> None:
         """Say which receives a queue pair has that is connected late: they are posted at the start too."""
         if pair.receives:
             self.posted_early(End(connection, process), pair.receives)
@@ -246,16 +254,16 @@ class World:
         found: Value = 0
         if word in self.known.initial:
             found = self.known.initial[word]
-        elif word.object in self.contents:
-            found = self.contents[word.object].read(word.offset, word.size, word.object.name)
+        elif word.object.kind == "global":
+            found = self.contents_of(word.object).read(word.offset, word.size, word.object.name)
         if is_unset(found):
             self.remark("RR826", f"`{word.object.name}` holds 0 at the start, where nothing was written to it")
             return 0
-        if isinstance(found, Unknown):
+        if isinstance(found, UnknownValue):
             raise Refusal(
                 "RR819", f"what `{word.object.name}` holds at the start depends on {found.reason}, which is not known here"
             )
-        return known(found)
+        return known_value(found)
 
     # connections
 

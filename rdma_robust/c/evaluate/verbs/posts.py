@@ -6,23 +6,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.atomics import sums
+from rdma_robust.c.evaluate.atomics import possible_sums
 from rdma_robust.c.evaluate.calls import CallContext, encoded
 from rdma_robust.c.evaluate.operations import (
     OnLane,
-    Operation,
     Part,
     Receiver,
     RegisterUse,
     Scratch,
+    ThreadStatement,
     Word,
-    computed,
     operand_of,
+    written_constants,
 )  # fmt: skip
 from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import Completion, QueuePair, Request, Segment
+from rdma_robust.c.evaluate.state import QueuePairState, Request, Segment, WaitingCompletion
 from rdma_robust.c.evaluate.values import Object, Scalar
-from rdma_robust.c.evaluate.verbs.records import peer_of
+from rdma_robust.c.evaluate.verbs.records import other_end
 from rdma_robust.c.evaluate.world import WIDEST, End
 
 COMPLETED = {"send": 0, "write": 1, "read": 2, "cas": 3, "faa": 4}
@@ -34,7 +34,7 @@ Source = Word | RegisterUse | Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class PostedRequest:
     """A request that is posted: the call, the queue pair's object, its connection and the process at the other end."""
 
     call: CallContext
@@ -58,22 +58,22 @@ class Post:
         return "".join(f" {word}" for word in words if word)
 
 
-def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list[Operation]:
+def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list[ThreadStatement]:
     """Return the statements of requests that are posted one after the other; their completions wait from now on."""
     run = call.run
     run.world.end_set_up(run.process, call.state)
-    found: list[Operation] = []
+    found: list[ThreadStatement] = []
     for each in requests:
         pair = call.state.queue_pairs[name]
         request = replace(each, is_signaled=each.is_signaled or pair.all_signaled)
-        post = Post(call, pair.connection, peer_of(call, pair.connection), request)
+        post = PostedRequest(call, pair.connection, other_end(call, pair.connection), request)
         _used_by(post)
         found += _STATEMENTS[request.kind](post)
         call.state.queue_pairs[name] = _waiting(post, pair)
     return found
 
 
-def _used_by(post: Post) -> None:
+def _used_by(post: PostedRequest) -> None:
     users = post.call.run.world.found.posters[post.end]
     users.add(post.call.run.thread)
     if len(users) > 1:
@@ -84,7 +84,7 @@ def _used_by(post: Post) -> None:
         )
 
 
-def _waiting(post: Post, pair: QueuePair) -> QueuePair:
+def _waiting(post: PostedRequest, pair: QueuePairState) -> QueuePairState:
     request, limit = post.request, post.call.run.world.options.waiting
     if not request.is_signaled:
         return pair
@@ -93,19 +93,19 @@ def _waiting(post: Post, pair: QueuePair) -> QueuePair:
             "RR817", f"more than {limit} completions wait for a poll here, and their number has no bound", "poll them"
         )
     length = sum(segment[2] for segment in request.segments)
-    return replace(pair, waiting=(*pair.waiting, Completion(request.identity, COMPLETED[request.kind], length)))
+    return replace(pair, waiting=(*pair.waiting, WaitingCompletion(request.identity, COMPLETED[request.kind], length)))
 
 
 # words
 
 
-def _remote(post: Post, total: int) -> tuple[Object, int]:
+def _remote(post: PostedRequest, total: int) -> tuple[Object, int]:
     """Return where a request goes to. Raises RR813 for memory that is not at the other end."""
     name, offset = post.call.run.address(post.request.remote, "`remote_addr`")
     if name.process != post.peer:
         raise Refusal(
             "RR813",
-            f"`remote_addr` is `{name.name}`, memory of {name.process}, and connection `{post.connection}` leads to {post.peer}",
+            f"`remote_addr` is in `{name.name}` of {name.process}, and connection `{post.connection}` leads to {post.peer}",
             "RR_EXPORT the address in the other process, and RR_IMPORT it here",
         )
     post.call.run.world.share(name)
@@ -113,13 +113,13 @@ def _remote(post: Post, total: int) -> tuple[Object, int]:
     return name, offset
 
 
-def _is_touched(post: Post, name: Object, offset: int, size: int) -> bool:
+def _is_touched(post: PostedRequest, name: Object, offset: int, size: int) -> bool:
     """Whether a processor accesses bytes of a range in pieces, or several words of it are told apart."""
     known = post.call.run.world.known
     return any(offset < word.offset + word.size and word.offset < offset + size for word in known.by_processor.get(name, ()))
 
 
-def _cuts(post: Post, local: tuple[Object, int], remote: tuple[Object, int], size: int) -> list[int]:
+def _cuts(post: PostedRequest, local: tuple[Object, int], remote: tuple[Object, int], size: int) -> list[int]:
     """Return where a transfer is cut, from 0 to its size: where either side is, and at fields if processors look at it."""
     world = post.call.run.world
     found = {0, size}
@@ -129,12 +129,13 @@ def _cuts(post: Post, local: tuple[Object, int], remote: tuple[Object, int], siz
         found |= {cut - offset for cut in cuts if offset < cut < offset + size}
     if size > WIDEST and len(found) == 2:
         world.remark(
-            "RR826", f"`{local[0].name}` is moved as a block of {size} bytes that no processor looks at: it is one word"
+            "RR826",
+            f"`{local[0].name}` is further_address as a block of {size} bytes that no processor looks at: it is one word",
         )
     return sorted(found)
 
 
-def _pairs(post: Post) -> list[tuple[tuple[Object, int], Word]]:
+def _pairs(post: PostedRequest) -> list[tuple[tuple[Object, int], Word]]:
     """Return the words of a transfer, in the order of remote addresses: where each is here, and the word there."""
     total = sum(segment[2] for segment in post.request.segments)
     name, at = _remote(post, total)
@@ -147,7 +148,7 @@ def _pairs(post: Post) -> list[tuple[tuple[Object, int], Word]]:
     return found
 
 
-def _shared_word(post: Post, name: Object, offset: int, size: int) -> Word:
+def _shared_word(post: PostedRequest, name: Object, offset: int, size: int) -> Word:
     """Return the word of a buffer that the card reads or writes."""
     run = post.call.run
     run.own(name, "give to its card")
@@ -158,7 +159,7 @@ def _shared_word(post: Post, name: Object, offset: int, size: int) -> Word:
     return words[0]
 
 
-def _source(post: Post, local: tuple[Object, int], size: int) -> Source:
+def _source(post: PostedRequest, local: tuple[Object, int], size: int) -> Source:
     """Return what a word is taken from: memory that the card reads, or what the processor reads at the post."""
     run, (name, offset) = post.call.run, local
     if not post.request.is_inline:
@@ -176,17 +177,17 @@ def _source(post: Post, local: tuple[Object, int], size: int) -> Source:
     return operand
 
 
-def _flow(post: Post, source: Source, target: Word) -> tuple[tuple[Word, Scalar], ...]:
+def _flow(post: PostedRequest, source: Source, target: Word) -> tuple[tuple[Word, Scalar], ...]:
     """Say what a word takes; return what of that was computed."""
     world = post.call.run.world
     if isinstance(source, Word):
         world.flow(source, target)
         return ()
     world.add_values(target, _values_of(post, source))
-    return computed(target, source)
+    return written_constants(target, source)
 
 
-def _values_of(post: Post, source: RegisterUse | Scalar) -> tuple[Scalar, ...]:
+def _values_of(post: PostedRequest, source: RegisterUse | Scalar) -> tuple[Scalar, ...]:
     """Return what an operand may be."""
     if not isinstance(source, RegisterUse):
         return (source,)
@@ -197,13 +198,13 @@ def _values_of(post: Post, source: RegisterUse | Scalar) -> tuple[Scalar, ...]:
 # statements
 
 
-def _write(post: Post) -> list[Operation]:
+def _write(post: PostedRequest) -> list[ThreadStatement]:
     request, call = post.request, post.call
     immediate = _immediate(post)
     if not request.segments:
         return [_empty_put(post, immediate)] if immediate is not None else []
     pairs = _pairs(post)
-    found: list[Operation] = []
+    found: list[ThreadStatement] = []
     for index, (local, target) in enumerate(pairs):
         source = _source(post, local, target.size)
         writes = _flow(post, source, target)
@@ -211,10 +212,10 @@ def _write(post: Post) -> list[Operation]:
         form = f"put {{0}} = {{1}}{{2}}{post.flags(index == 0, is_last)}"
         parts: tuple[Part, ...] = (target, source, OnLane(post.connection))
         if is_last and immediate is not None:
-            found.append(Operation(f"{form} imm {{3}} to {{4}}", (*parts, immediate, Receiver(post.connection)), writes,
-                                   sends=post.connection))  # fmt: skip
+            parts = (*parts, immediate, Receiver(post.connection))
+            found.append(ThreadStatement(f"{form} imm {{3}} to {{4}}", parts, writes, sends=post.connection))
         else:
-            found.append(Operation(form, parts, writes))
+            found.append(ThreadStatement(form, parts, writes))
     if len(pairs) > 1:
         call.run.world.remark(
             "RR826", "a write of several words is taken as one for each word, in address order", call.chain
@@ -222,7 +223,7 @@ def _write(post: Post) -> list[Operation]:
     return found
 
 
-def _immediate(post: Post) -> RegisterUse | Scalar | None:
+def _immediate(post: PostedRequest) -> RegisterUse | Scalar | None:
     """Return the number that a request carries, and say so to the other end."""
     if post.request.immediate is None:
         return None
@@ -233,26 +234,26 @@ def _immediate(post: Post) -> RegisterUse | Scalar | None:
     return operand
 
 
-def _empty_put(post: Post, immediate: RegisterUse | Scalar) -> Operation:
+def _empty_put(post: PostedRequest, immediate: RegisterUse | Scalar) -> ThreadStatement:
     """A message of nothing but its number: `.rdma` has it behind a put, of a word that nobody reads."""
     flags = post.flags(True, True).replace(" inline", "")
     form = f"put {{0}} = 0{{1}} inline{flags} imm {{2}} to {{3}}"
     parts = (Scratch(post.connection), OnLane(post.connection), immediate, Receiver(post.connection))
-    return Operation(form, parts, sends=post.connection)
+    return ThreadStatement(form, parts, sends=post.connection)
 
 
-def _read(post: Post) -> list[Operation]:
-    found: list[Operation] = []
+def _read(post: PostedRequest) -> list[ThreadStatement]:
+    found: list[ThreadStatement] = []
     pairs = _pairs(post) if post.request.segments else []
     for index, ((name, offset), source) in enumerate(pairs):
         target = _shared_word(post, name, offset, source.size)
         post.call.run.world.flow(source, target)
         flags = post.flags(index == 0, index == len(pairs) - 1).replace(" inline", "")
-        found.append(Operation(f"get {{0}} = {{1}}{{2}}{flags}", (target, source, OnLane(post.connection))))
+        found.append(ThreadStatement(f"get {{0}} = {{1}}{{2}}{flags}", (target, source, OnLane(post.connection))))
     return found
 
 
-def _atomic(post: Post) -> list[Operation]:
+def _atomic(post: PostedRequest) -> list[ThreadStatement]:
     request, world = post.request, post.call.run.world
     total = sum(segment[2] for segment in request.segments)
     if total != WIDEST or len(request.segments) != 1:
@@ -264,7 +265,7 @@ def _atomic(post: Post) -> list[Operation]:
     target = _shared_word(post, *request.segments[0])
     operands = [operand_of(encoded(value, _ATOMIC), "an operand of this atomic") for value in request.operands]
     if request.kind == "faa":
-        written = sums(words[0], world.values_of(words[0]), operands[0][1])
+        written = possible_sums(words[0], world.values_of(words[0]), operands[0][1])
     else:
         is_possible = set(operands[0][1]) & set(world.values_of(words[0]))
         written = list(operands[1][1]) if is_possible else []
@@ -274,10 +275,10 @@ def _atomic(post: Post) -> list[Operation]:
     form = f"get {{0}} = {request.kind}({{1}}, {', '.join(f'{{{index + 2}}}' for index in range(len(operands)))})"
     parts: tuple[Part, ...] = (target, words[0], *(operand for operand, _ in operands))
     changed = tuple((words[0], value) for value in written)
-    return [Operation(f"{form}{{{len(parts)}}}{flags}", (*parts, OnLane(post.connection)), changed)]
+    return [ThreadStatement(f"{form}{{{len(parts)}}}{flags}", (*parts, OnLane(post.connection)), changed)]
 
 
-def _send(post: Post) -> list[Operation]:
+def _send(post: PostedRequest) -> list[ThreadStatement]:
     request, found = post.request, post.call.run.world.found
     immediate = _immediate(post)
     if immediate is not None:
@@ -299,10 +300,10 @@ def _send(post: Post) -> list[Operation]:
     flags = post.flags(True, True)
     flags = flags if isinstance(source, Word) or " inline" in flags else f" inline{flags}"
     parts = (source, Receiver(post.connection), OnLane(post.connection))
-    return [Operation(f"send {{0}} to {{1}}{{2}}{flags}", parts, sends=post.connection)]
+    return [ThreadStatement(f"send {{0}} to {{1}}{{2}}{flags}", parts, sends=post.connection)]
 
 
-def _message(post: Post, segments: Sequence[Segment]) -> Source:
+def _message(post: PostedRequest, segments: Sequence[Segment]) -> Source:
     """Return the word of a message. Raises RR827 for several."""
     world = post.call.run.world
     name, offset, size = segments[0]

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from rdma_robust.c.evaluate.calls import CallContext, as_number
-from rdma_robust.c.evaluate.memory import Block
+from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePair
-from rdma_robust.c.evaluate.values import Object, Pointer, Unknown, Value, decode, encode, is_unset, known, map_one
+from rdma_robust.c.evaluate.state import QueuePairState
+from rdma_robust.c.evaluate.values import (
+    Object,
+    Pointer,
+    UnknownValue,
+    Value,
+    is_unset,
+    known_value,
+    map_one,
+    raw_of,
+    value_of_raw,
+)
 
 
 def further(address: Value, distance: int) -> Value:
     """Return an address that is so many bytes further, if it is one."""
-    found = known(address)
+    found = known_value(address)
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
@@ -21,10 +31,10 @@ def field_value(call: CallContext, record: str, address: Value, path: str) -> Va
     if leaf is None:
         raise Refusal("RR814", f"`struct {record}` has no field `{path}` in the headers that were read")
     raw = call.private(further(address, leaf.offset), leaf.size, f"`{path}` of `struct {record}`")
-    return map_one(raw, lambda each: decode(each, leaf.type))
+    return map_one(raw, lambda each: value_of_raw(each, leaf.type))
 
 
-def number_in(call: CallContext, record: str, address: Value, path: str) -> int:
+def number_field(call: CallContext, record: str, address: Value, path: str) -> int:
     """Return a field that has to be a known number."""
     value = field_value(call, record, address, path)
     if is_unset(value):
@@ -45,7 +55,7 @@ def set_field(call: CallContext, record: str, address: Value, path: str, value: 
     leaf = call.run.world.fields(f"struct {record}").get(path)
     if leaf is not None:
         call.set_private(
-            further(address, leaf.offset), leaf.size, map_one(value, lambda each: encode(each, leaf.type)), path
+            further(address, leaf.offset), leaf.size, map_one(value, lambda each: raw_of(each, leaf.type)), path
         )
 
 
@@ -55,22 +65,22 @@ def new_handle(call: CallContext, kind: str, record: str = "") -> Pointer:
     while Object("handle", call.run.process, kind, (number,)) in call.state.memory:
         number += 1
     found = Object("handle", call.run.process, kind, (number,))
-    call.state.place(found, Block(zero=True))
+    call.state.place(found, ObjectBytes(zero=True))
     if record:
         call.run.world.types.setdefault(found, f"struct {record}")
     return Pointer(found)
 
 
-def queue_pair_at(call: CallContext, value: Value) -> tuple[Object, QueuePair]:
+def queue_pair_at(call: CallContext, value: Value) -> tuple[Object, QueuePairState]:
     """Return a queue pair. Raises RR812 for one that is not known."""
-    found = known(value)
+    found = known_value(value)
     if isinstance(found, Pointer) and found.object in call.state.queue_pairs:
         return found.object, call.state.queue_pairs[found.object]
-    what = f"is {found.reason}, which is not known here" if isinstance(found, Unknown) else "is not known here"
+    what = f"is {found.reason}, which is not known here" if isinstance(found, UnknownValue) else "is not known here"
     raise Refusal("RR812", f"this queue pair {what}", "RR_QP(lvalue, send_cq, recv_cq) where set-up ends")
 
 
-def connected_at(call: CallContext, value: Value) -> tuple[Object, QueuePair]:
+def connected_at(call: CallContext, value: Value) -> tuple[Object, QueuePairState]:
     """Return a queue pair that is connected. Raises RR812 for others."""
     name, pair = queue_pair_at(call, value)
     if not pair.connection:
@@ -78,7 +88,7 @@ def connected_at(call: CallContext, value: Value) -> tuple[Object, QueuePair]:
     return name, pair
 
 
-def peer_of(call: CallContext, connection: str) -> str:
+def other_end(call: CallContext, connection: str) -> str:
     """Return the process at the other end. Raises RR812 if there is none."""
     found = call.run.world.peer(connection, call.run.process)
     if found is None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
 from rdma_robust.c.evaluate.refusals import Refusal
 from rdma_robust.c.evaluate.state import Request, Segment
-from rdma_robust.c.evaluate.values import Value, is_unset, known
+from rdma_robust.c.evaluate.values import Value, is_unset, known_value
 from rdma_robust.c.evaluate.verbs.posts import posted
-from rdma_robust.c.evaluate.verbs.records import connected_at, field_value, further, number_in, optional
+from rdma_robust.c.evaluate.verbs.records import connected_at, field_value, further, number_field, optional
 
 FENCE, SIGNALED, INLINE = 1, 2, 8
 _LONGEST_LIST = 64
@@ -20,13 +20,13 @@ _NOT_MODELLED = {7: "LOCAL_INV", 8: "BIND_MW", 9: "SEND_WITH_INV", 10: "TSO", 11
 
 def segments_of(call: CallContext, record: str, address: Value) -> tuple[Segment, ...]:
     """Return the buffers of a work request."""
-    count = number_in(call, record, address, "num_sge")
+    count = number_field(call, record, address, "num_sge")
     first = field_value(call, record, address, "sg_list") if count else 0
     size = call.run.world.size_of("struct ibv_sge")
     found: list[Segment] = []
     for index in range(count):
         at = further(first, size * index)
-        length = number_in(call, "ibv_sge", at, "length")
+        length = number_field(call, "ibv_sge", at, "length")
         if length:
             name, offset = call.run.address(field_value(call, "ibv_sge", at, "addr"), "`sge.addr`")
             found.append((name, offset, length))
@@ -36,7 +36,7 @@ def segments_of(call: CallContext, record: str, address: Value) -> tuple[Segment
 def list_of(call: CallContext, record: str, first: Value) -> list[Value]:
     """Return the addresses of the work requests of a list. Raises RR817 for one without end."""
     found: list[Value] = []
-    at: Value = known(first)
+    at: Value = known_value(first)
     while at != 0:
         if len(found) >= _LONGEST_LIST:
             raise Refusal("RR817", "this list of work requests does not end", "the last one has `next` = NULL")
@@ -44,17 +44,17 @@ def list_of(call: CallContext, record: str, first: Value) -> list[Value]:
         following = field_value(call, record, at, "next")
         if is_unset(following):
             raise Refusal("RR811", f"`next` of this `struct {record}` has no value", "memset it to zero before")
-        at = known(following)
+        at = known_value(following)
     return found
 
 
 def _request(call: CallContext, address: Value) -> Request:
-    opcode = number_in(call, "ibv_send_wr", address, "opcode")
+    opcode = number_field(call, "ibv_send_wr", address, "opcode")
     if opcode not in _OPCODES:
         name = _NOT_MODELLED.get(opcode, str(opcode))
         raise Refusal("RR814", f"opcode {name} is not modelled", "WRITE, READ, SEND, their immediates, and atomics are")
     kind, _, immediate = _OPCODES[opcode].partition(" ")
-    flags = number_in(call, "ibv_send_wr", address, "send_flags")
+    flags = number_field(call, "ibv_send_wr", address, "send_flags")
     remote: Value = 0
     operands: tuple[Value, ...] = ()
     if kind in ("write", "read"):
@@ -96,7 +96,7 @@ def _add(kind: str, *, immediate_at: int = 0, remote_at: int = 0, operands_at: t
 
     def handler(call: CallContext) -> Result:
         name, pair = connected_at(call, call.arguments[0])
-        flags = number_in(call, "ibv_qp_ex", call.arguments[0], "wr_flags")
+        flags = number_field(call, "ibv_qp_ex", call.arguments[0], "wr_flags")
         request = Request(
             kind,
             optional(call, "ibv_qp_ex", call.arguments[0], "wr_id"),
