@@ -1,20 +1,29 @@
-"""What the functions of rdma_robust.h mean."""
+"""The functions of rdma_robust.h: what each means to evaluation."""
 
 from __future__ import annotations
 
+from rdma_robust.c.evaluate.c_values import (
+    CaseSplit,
+    Scalar,
+    Symbolic,
+    UnknownValue,
+    Value,
+    known_scalar,
+    symbolic,
+    truth,
+)
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.operations import FAILED, SET_ASIDE, RegisterUse, ThreadStatement, ThreadStep
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.values import CaseSplit, Scalar, Symbolic, UnknownValue, Value, known_value, symbolic, truth
+from rdma_robust.c.evaluate.refused_code import Refusal
 
 
 def _export(call: CallContext) -> Result:
-    key, value = call.text(0), known_value(call.arguments[1])
+    key, value = call.text(0), known_scalar(call.arguments[1])
     if isinstance(value, UnknownValue):
         raise Refusal("RR819", f'RR_EXPORT("{key}") depends on {value.reason}, which is not known here')
     before = call.run.world.found.exports.setdefault(key, value)
     if before != value:
-        raise Refusal("RR824", f'RR_EXPORT("{key}") has different values on different ways', "a key for each")
+        raise Refusal("RR844", f'RR_EXPORT("{key}") has different values on different ways', "a key for each")
     return 0
 
 
@@ -51,7 +60,7 @@ def _known_truth(value: Scalar, what: str) -> bool:
 def _assume(call: CallContext) -> Result:
     value = call.arguments[0]
     if isinstance(value, UnknownValue):
-        call.run.world.remark("RR826", f"RR_ASSUME holds, although it depends on {value.reason}", call.chain)
+        call.run.world.remark("RR846", f"RR_ASSUME holds, although it depends on {value.reason}", call.chain)
         return 0
     if decided(value, "RR_ASSUME"):
         return 0

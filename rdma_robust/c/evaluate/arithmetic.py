@@ -16,8 +16,7 @@ from rdma_robust.c.code import (
     TextAddress,
     Unary,
 )  # fmt: skip
-from rdma_robust.c.evaluate.thread_run import text_of
-from rdma_robust.c.evaluate.values import (
+from rdma_robust.c.evaluate.c_values import (
     FunctionValue,
     Pointer,
     Scalar,
@@ -30,6 +29,7 @@ from rdma_robust.c.evaluate.values import (
     map_two,
     negated,
 )  # fmt: skip
+from rdma_robust.c.evaluate.thread_run import text_of
 
 Registers = Mapping[Register, Value]
 

@@ -7,10 +7,10 @@ expected, v, order)`, `__rr_rmw(kind, p, size, v, order)`, `__rr_fence(order)`.
 from __future__ import annotations
 
 from rdma_robust.c.code import CType
+from rdma_robust.c.evaluate.c_values import Object, Scalar, Value, canonical, known_scalar, map_one, map_two
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, given
 from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatement, Word, operand_of
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.values import Object, Scalar, Value, canonical, known_value, map_one, map_two
+from rdma_robust.c.evaluate.refused_code import Refusal
 
 SEQ_CST = 5
 _ADD, _SUBTRACT, _SWAP = 0, 1, 2
@@ -114,16 +114,16 @@ def _sum(left: Scalar, right: Scalar, size: int) -> Scalar:
 def _cas(call: CallContext) -> Result:
     size = call.number(1, "the size of this atomic")
     name, offset, word = _target(call, 0, size)
-    expected = known_value(call.private(call.arguments[2], size, "what is expected"))
+    expected = known_scalar(call.private(call.arguments[2], size, "what is expected"))
     new = encoded(call.arguments[3], _type(size))
     if word is None:
-        old = known_value(call.run.raw_read(call.state, name, offset, size))
+        old = known_scalar(call.run.raw_read(call.state, name, offset, size))
         if old == expected:
             call.run.raw_write(call.state, name, offset, size, new)
             return 1
         call.set_private(call.arguments[2], size, old, "what is expected")
         return 0
-    operation, old_value = compare_and_swap(call, word, expected, known_value(new))
+    operation, old_value = compare_and_swap(call, word, expected, known_scalar(new))
     call.set_private(call.arguments[2], size, old_value, "what is expected")
     return call.step([operation], map_one(old_value, lambda x: int(x == expected)))
 

@@ -8,21 +8,21 @@ from enum import Enum
 from typing import Final
 
 from rdma_robust.c.code import Call, CType
-from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement, ThreadStep
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import Frame, State
-from rdma_robust.c.evaluate.thread_run import ThreadRun
-from rdma_robust.c.evaluate.values import (
+from rdma_robust.c.evaluate.c_values import (
     Object,
     Scalar,
     UnknownValue,
     Value,
     convert,
-    known_value,
+    known_scalar,
     map_one,
     raw_of,
     value_of_raw,
 )
+from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement, ThreadStep
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.state import Frame, State
+from rdma_robust.c.evaluate.thread_run import ThreadRun
 
 
 class FramesChanged(Enum):
@@ -106,7 +106,7 @@ Handler = Callable[[CallContext], Result]
 
 def as_number(value: Value, what: str) -> int:
     """Return a value that has to be a known number. Raises RR819 where it is none."""
-    found = known_value(value)
+    found = known_scalar(value)
     if isinstance(found, UnknownValue):
         raise Refusal("RR819", f"{what} depends on {found.reason}, which is not known here", "RR_INSTEAD, or RR_ASSUME")
     if not isinstance(found, int):
@@ -119,7 +119,7 @@ def string_at(run: ThreadRun, state: State, value: Value) -> str:
     name, offset = run.address(value, "this text")
     found = bytearray()
     while True:
-        byte = known_value(run.raw_read(state, name, offset + len(found), 1))
+        byte = known_scalar(run.raw_read(state, name, offset + len(found), 1))
         if not isinstance(byte, int):
             raise Refusal("RR819", "this text is not known here")
         if byte == 0:

@@ -1,13 +1,13 @@
-"""What calls of the C library mean."""
+"""The C library: what its calls mean to evaluation."""
 
 from __future__ import annotations
 
-from rdma_robust.c.evaluate import copies
+from rdma_robust.c.evaluate import word_copies
+from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.values import Object, Pointer, UnknownValue, Value, known_value
+from rdma_robust.c.evaluate.refused_code import Refusal
 
 _NOTHING = """
 printf fprintf vprintf vfprintf puts putchar fputs fputc fflush perror fclose close usleep sleep nanosleep sched_yield
@@ -59,19 +59,19 @@ def _posix_memalign(call: CallContext) -> Result:
 
 def _realloc(call: CallContext) -> Result:
     size = call.number(1, "the size of this memory")
-    old = known_value(call.arguments[0])
+    old = known_scalar(call.arguments[0])
     new = allocated(call, size)
     if isinstance(old, Pointer):
         if call.run.is_visible(call.state, old.object):
             raise Refusal("RR814", f"`realloc` of `{old.object.name}`, which others can reach, is not modelled")
         count = min(size, call.run.world.sizes.get(old.object, size))
-        copies.copied(call.run, call.state, (new.object, 0), (old.object, old.offset), count)
+        word_copies.copied(call.run, call.state, (new.object, 0), (old.object, old.offset), count)
         call.state.drop(old.object)
     return new
 
 
 def _free(call: CallContext) -> Result:
-    found = known_value(call.arguments[0])
+    found = known_scalar(call.arguments[0])
     if isinstance(found, Pointer) and found.object.kind == "heap" and not call.run.world.is_shared(found.object):
         call.state.drop(found.object)
     return 0
@@ -84,7 +84,7 @@ def _memcpy(call: CallContext) -> Result:
     target, source = call.address(0, "this write"), call.address(1, "this read")
     if target == source:
         return call.arguments[0]
-    operations = copies.copied(call.run, call.state, target, source, size)
+    operations = word_copies.copied(call.run, call.state, target, source, size)
     return call.step(operations, call.arguments[0]) if operations else call.arguments[0]
 
 
@@ -92,13 +92,13 @@ def _memset(call: CallContext) -> Result:
     size, byte = call.number(2, "the size of this memory"), call.number(1, "the byte that is written")
     if size == 0:
         return call.arguments[0]
-    operations = copies.bytes_set(call.run, call.state, call.address(0, "this write"), size, byte)
+    operations = word_copies.bytes_set(call.run, call.state, call.address(0, "this write"), size, byte)
     return call.step(operations, call.arguments[0]) if operations else call.arguments[0]
 
 
 def _bzero(call: CallContext) -> Result:
     size = call.number(1, "the size of this memory")
-    operations = copies.bytes_set(call.run, call.state, call.address(0, "this write"), size, 0) if size else []
+    operations = word_copies.bytes_set(call.run, call.state, call.address(0, "this write"), size, 0) if size else []
     return call.step(operations) if operations else 0
 
 
@@ -120,7 +120,7 @@ def _compared(limit_at: int | None) -> Handler:
 def _memcmp(call: CallContext) -> Result:
     for at in range(call.number(2, "the size of this memory")):
         left, right = (
-            known_value(call.private(_further(call.arguments[each], at), 1, "what is compared")) for each in (0, 1)
+            known_scalar(call.private(_further(call.arguments[each], at), 1, "what is compared")) for each in (0, 1)
         )
         if isinstance(left, UnknownValue) or isinstance(right, UnknownValue):
             return left if isinstance(left, UnknownValue) else right
@@ -130,7 +130,7 @@ def _memcmp(call: CallContext) -> Result:
 
 
 def _further(address: Value, distance: int) -> Value:
-    found = known_value(address)
+    found = known_scalar(address)
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
@@ -156,7 +156,7 @@ def _time_into(index: int) -> Handler:
     """A call that writes a time, of 16 bytes."""
 
     def handler(call: CallContext) -> Result:
-        if known_value(call.arguments[index]) != 0:
+        if known_scalar(call.arguments[index]) != 0:
             for half in (0, 8):
                 call.set_private(_further(call.arguments[index], half), 8, UnknownValue("the time"), "this time")
         return 0
@@ -173,7 +173,7 @@ def _assert_fail(call: CallContext) -> Result:
 
 
 def _identity(call: CallContext) -> Result:
-    call.run.world.remark("RR826", "conversions of byte order are taken for nothing: all machines have the same", call.chain)
+    call.run.world.remark("RR846", "conversions of byte order are taken for nothing: all machines have the same", call.chain)
     return call.arguments[0]
 
 

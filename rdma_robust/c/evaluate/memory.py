@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdma_robust.c.evaluate.values import (
+from rdma_robust.c.evaluate.c_values import (
     NO_VALUE,
     Scalar,
     Symbolic,

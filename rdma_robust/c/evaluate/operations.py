@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.c.code import SourcePlace
-from rdma_robust.c.evaluate.refusals import Refusal
+from rdma_robust.c.evaluate.c_values import FunctionValue, Object, Pointer, Scalar, Symbolic, UnknownValue, Value, all_apart
+from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.evaluate.values import FunctionValue, Object, Pointer, Scalar, Symbolic, UnknownValue, Value, all_apart
 
 Chain = tuple[SourcePlace, ...]
 
@@ -111,7 +111,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ThreadStep:
-    """What a thread does next: operations one after the other, the calls that they stand in, and the state behind them.
+    """The next that a thread does: operations one after the other, the calls that they stand in, and the state behind them.
 
     Without a state it has ended. Without operations nobody sees the step.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable
 
+from rdma_robust.c.evaluate.c_values import FunctionValue, Pointer, Scalar
 from rdma_robust.c.evaluate.operations import Word
-from rdma_robust.c.evaluate.values import FunctionValue, Pointer, Scalar
-from rdma_robust.c.evaluate.world import World
+from rdma_robust.c.evaluate.round_facts import World
 
 _KEYWORDS = """
 all allow allowed and assert assume at atomics await barrier cas choose const count cpu depth domain else ended expect faa

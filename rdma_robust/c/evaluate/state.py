@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.c.code import Call, Function, Register
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Symbolic, Value, restricted
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.values import Object, Pointer, Scalar, Symbolic, Value, restricted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePairState:
+class ConnectedPair:
     """A queue pair as its thread knows it; `connection` is empty until it is connected. `taken` counts its messages."""
 
     send_queue: Value
@@ -86,7 +86,7 @@ class State:
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.memory: dict[Object, ObjectBytes] = {}
-        self.queue_pairs: dict[Object, QueuePairState] = {}
+        self.queue_pairs: dict[Object, ConnectedPair] = {}
         self.numbers: dict[Hashable, int] = {}
         self.threads: tuple[str, ...] = ()
         self.is_set_up = False

@@ -6,6 +6,18 @@ import re
 from collections.abc import Sequence
 
 from rdma_robust.c.code import Address, Branch, Call, Cast, CType, FunctionReturn, JumpTo, Register, Store, Variable
+from rdma_robust.c.evaluate.c_values import (
+    Object,
+    Pointer,
+    Scalar,
+    UnknownValue,
+    Value,
+    known_scalar,
+    map_one,
+    raw_of,
+    symbolic,
+    value_of_raw,
+)
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import (
     FENCE,
@@ -17,21 +29,9 @@ from rdma_robust.c.evaluate.operations import (
     read_statement,
     write_statement,
 )
-from rdma_robust.c.evaluate.refusals import Refusal
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.c.evaluate.state import Frame, State, local_of
-from rdma_robust.c.evaluate.values import (
-    Object,
-    Pointer,
-    Scalar,
-    UnknownValue,
-    Value,
-    known_value,
-    map_one,
-    raw_of,
-    symbolic,
-    value_of_raw,
-)
-from rdma_robust.c.evaluate.world import World
 
 _LOOKED_AHEAD = 12
 
@@ -106,7 +106,7 @@ class ThreadRun:
 
     def address(self, value: Value, what: str) -> tuple[Object, int]:
         """Return object and offset of an address. Raises RR811 for one that is not known, RR813 for a number."""
-        found = known_value(value)
+        found = known_scalar(value)
         if isinstance(found, Pointer):
             return found.object, found.offset
         if isinstance(found, UnknownValue):

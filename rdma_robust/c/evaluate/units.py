@@ -10,13 +10,10 @@ from rdma_robust.c.code import Function, Leaf, SourcePlace, Variable
 class Units(Protocol):
     """All files of a program that are read together. Names of globals and functions are unique among them."""
 
-    @property
-    def path(self) -> str:
-        """The file that was asked for."""
-
-    @property
-    def source(self) -> str:
-        """Its text."""
+    file: str
+    """The file that was asked for."""
+    text: str
+    """What stands in it."""
 
     def function(self, name: str) -> Function | None:
         """Return the function of this name, or None if no unit has its body."""

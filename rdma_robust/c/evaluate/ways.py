@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rdma_robust.c.evaluate.machine import RawAutomaton, RawEdge
-from rdma_robust.c.evaluate.world import UNBOUNDED
+from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
+from rdma_robust.c.evaluate.round_facts import UNBOUNDED
 from rdma_robust.digraph import components
 
 

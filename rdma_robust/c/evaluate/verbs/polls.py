@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, known_scalar, symbolic
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.operations import NoBuffer, Part, Queue, RegisterUse, Sender, ThreadStatement, ThreadStep, Word
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePairState, Receive, WaitingCompletion
-from rdma_robust.c.evaluate.values import Object, UnknownValue, Value, known_value, symbolic
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import UNBOUNDED, End, World
+from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
     further,
@@ -17,9 +18,8 @@ from rdma_robust.c.evaluate.verbs.records import (
     queue_pair_at,
     set_field,
 )  # fmt: skip
-from rdma_robust.c.evaluate.verbs.requests import list_of, segments_of
 from rdma_robust.c.evaluate.verbs.set_up import is_queue
-from rdma_robust.c.evaluate.world import UNBOUNDED, End, World
+from rdma_robust.c.evaluate.verbs.work_requests import list_of, segments_of
 
 _RECEIVED, _RECEIVED_WITH_NUMBER = 128, 129
 _WITH_IMMEDIATE = 2
@@ -62,7 +62,7 @@ def _post(world: World, end: End, receive: Receive) -> ThreadStatement:
 def buffer_word(world: World, end: End, receive: Receive) -> Word | None:
     """Return the word of a receive that messages go to, with what they bring; None without a buffer.
 
-    Raises RR827 for buffers of several words, and for messages that do not fit.
+    Raises RR847 for buffers of several words, and for messages that do not fit.
     """
     peer = world.peer(end.connection, end.process)
     other = End(end.connection, peer or "")
@@ -71,7 +71,7 @@ def buffer_word(world: World, end: End, receive: Receive) -> Word | None:
         return None
     name, offset, size = receive.buffers[0]
     if len(lengths) > 1:
-        raise Refusal("RR827", f"messages of {len(lengths)} lengths come on connection `{end.connection}`", "one length")
+        raise Refusal("RR847", f"messages of {len(lengths)} lengths come on connection `{end.connection}`", "one length")
     length = min(lengths)
     if length > size:
         raise Refusal("RR813", f"messages of {length} bytes come for a buffer of {size} in `{name.name}`", "a larger buffer")
@@ -83,7 +83,7 @@ def buffer_word(world: World, end: End, receive: Receive) -> Word | None:
     world.found.message_cuts[end.connection] |= {word.offset - offset for word in words}
     if len(words) > 1:
         raise Refusal(
-            "RR827",
+            "RR847",
             f"this buffer has {len(words)} words, and messages of one word are modelled",
             "one field of at most 8 bytes, or a write with an immediate",
         )
@@ -138,7 +138,7 @@ class QueuePoll:
                 branch = at.branch(at.state)
                 self._more(branch, count + 1, (*operations, self._received(branch, name, pair, count)), found, least)
 
-    def _may_receive(self, pair: QueuePairState) -> bool:
+    def _may_receive(self, pair: ConnectedPair) -> bool:
         """Whether another message may come: no more than the other end can send."""
         process = self.call.run.process
         _received_by(self.call, End(pair.connection, process))
@@ -146,14 +146,14 @@ class QueuePoll:
         bound = self.call.run.world.known.sends.get(other, 0)
         return bound >= UNBOUNDED or pair.taken < bound
 
-    def _completed(self, at: CallContext, name: Object, pair: QueuePairState, index: int) -> ThreadStatement:
+    def _completed(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> ThreadStatement:
         """Take the completion of a request."""
         first, *rest = pair.waiting
         at.state.queue_pairs[name] = replace(pair, waiting=tuple(rest))
         self._fill(at, name, index, first)
         return ThreadStatement("poll {0}", (Queue(pair.connection),))
 
-    def _received(self, at: CallContext, name: Object, pair: QueuePairState, index: int) -> ThreadStatement:
+    def _received(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> ThreadStatement:
         """Take the completion of a receive, with the number that its message carries."""
         run = at.run
         other = End(pair.connection, other_end(at, pair.connection))
@@ -202,7 +202,7 @@ class QueuePoll:
 
 
 def _poll(call: CallContext) -> Result:
-    queue = known_value(call.arguments[0])
+    queue = known_scalar(call.arguments[0])
     if not is_queue(queue):
         what = f"is {queue.reason}, which is not known here" if isinstance(queue, UnknownValue) else "is not known here"
         raise Refusal("RR812", f"this completion queue {what}", "RR_CQ(lvalue) where set-up ends")
@@ -229,7 +229,7 @@ def _wait_for(is_send: bool) -> Handler:
     """`rdma_get_send_comp` and `rdma_get_recv_comp`: wait for one completion."""
 
     def handler(call: CallContext) -> Result:
-        queue = known_value(field_value(call, "rdma_cm_id", call.arguments[0], "send_cq" if is_send else "recv_cq"))
+        queue = known_scalar(field_value(call, "rdma_cm_id", call.arguments[0], "send_cq" if is_send else "recv_cq"))
         call.run.world.end_set_up(call.run.process, call.state)
         _not_others(call, queue)
         return QueuePoll(call, queue, call.arguments[1], 1).results(1)

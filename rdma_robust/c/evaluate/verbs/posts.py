@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.atomics import possible_sums
+from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import CallContext, encoded
 from rdma_robust.c.evaluate.operations import (
     OnLane,
@@ -19,11 +20,10 @@ from rdma_robust.c.evaluate.operations import (
     operand_of,
     written_constants,
 )  # fmt: skip
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePairState, Request, Segment, WaitingCompletion
-from rdma_robust.c.evaluate.values import Object, Scalar
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import WIDEST, End
+from rdma_robust.c.evaluate.state import ConnectedPair, Request, Segment, WaitingCompletion
 from rdma_robust.c.evaluate.verbs.records import other_end
-from rdma_robust.c.evaluate.world import WIDEST, End
 
 COMPLETED = {"send": 0, "write": 1, "read": 2, "cas": 3, "faa": 4}
 """What a work completion says of a request (`enum ibv_wc_opcode`)."""
@@ -34,7 +34,7 @@ Source = Word | RegisterUse | Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class PostedRequest:
+class PostedWork:
     """A request that is posted: the call, the queue pair's object, its connection and the process at the other end."""
 
     call: CallContext
@@ -66,14 +66,14 @@ def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list
     for each in requests:
         pair = call.state.queue_pairs[name]
         request = replace(each, is_signaled=each.is_signaled or pair.all_signaled)
-        post = PostedRequest(call, pair.connection, other_end(call, pair.connection), request)
+        post = PostedWork(call, pair.connection, other_end(call, pair.connection), request)
         _used_by(post)
         found += _STATEMENTS[request.kind](post)
         call.state.queue_pairs[name] = _waiting(post, pair)
     return found
 
 
-def _used_by(post: PostedRequest) -> None:
+def _used_by(post: PostedWork) -> None:
     users = post.call.run.world.found.posters[post.end]
     users.add(post.call.run.thread)
     if len(users) > 1:
@@ -84,7 +84,7 @@ def _used_by(post: PostedRequest) -> None:
         )
 
 
-def _waiting(post: PostedRequest, pair: QueuePairState) -> QueuePairState:
+def _waiting(post: PostedWork, pair: ConnectedPair) -> ConnectedPair:
     request, limit = post.request, post.call.run.world.options.waiting
     if not request.is_signaled:
         return pair
@@ -99,7 +99,7 @@ def _waiting(post: PostedRequest, pair: QueuePairState) -> QueuePairState:
 # words
 
 
-def _remote(post: PostedRequest, total: int) -> tuple[Object, int]:
+def _remote(post: PostedWork, total: int) -> tuple[Object, int]:
     """Return where a request goes to. Raises RR813 for memory that is not at the other end."""
     name, offset = post.call.run.address(post.request.remote, "`remote_addr`")
     if name.process != post.peer:
@@ -113,13 +113,13 @@ def _remote(post: PostedRequest, total: int) -> tuple[Object, int]:
     return name, offset
 
 
-def _is_touched(post: PostedRequest, name: Object, offset: int, size: int) -> bool:
+def _is_touched(post: PostedWork, name: Object, offset: int, size: int) -> bool:
     """Whether a processor accesses bytes of a range in pieces, or several words of it are told apart."""
     known = post.call.run.world.known
     return any(offset < word.offset + word.size and word.offset < offset + size for word in known.by_processor.get(name, ()))
 
 
-def _cuts(post: PostedRequest, local: tuple[Object, int], remote: tuple[Object, int], size: int) -> list[int]:
+def _cuts(post: PostedWork, local: tuple[Object, int], remote: tuple[Object, int], size: int) -> list[int]:
     """Return where a transfer is cut, from 0 to its size: where either side is, and at fields if processors look at it."""
     world = post.call.run.world
     found = {0, size}
@@ -129,13 +129,13 @@ def _cuts(post: PostedRequest, local: tuple[Object, int], remote: tuple[Object, 
         found |= {cut - offset for cut in cuts if offset < cut < offset + size}
     if size > WIDEST and len(found) == 2:
         world.remark(
-            "RR826",
+            "RR846",
             f"`{local[0].name}` is further_address as a block of {size} bytes that no processor looks at: it is one word",
         )
     return sorted(found)
 
 
-def _pairs(post: PostedRequest) -> list[tuple[tuple[Object, int], Word]]:
+def _pairs(post: PostedWork) -> list[tuple[tuple[Object, int], Word]]:
     """Return the words of a transfer, in the order of remote addresses: where each is here, and the word there."""
     total = sum(segment[2] for segment in post.request.segments)
     name, at = _remote(post, total)
@@ -148,7 +148,7 @@ def _pairs(post: PostedRequest) -> list[tuple[tuple[Object, int], Word]]:
     return found
 
 
-def _shared_word(post: PostedRequest, name: Object, offset: int, size: int) -> Word:
+def _shared_word(post: PostedWork, name: Object, offset: int, size: int) -> Word:
     """Return the word of a buffer that the card reads or writes."""
     run = post.call.run
     run.own(name, "give to its card")
@@ -159,7 +159,7 @@ def _shared_word(post: PostedRequest, name: Object, offset: int, size: int) -> W
     return words[0]
 
 
-def _source(post: PostedRequest, local: tuple[Object, int], size: int) -> Source:
+def _source(post: PostedWork, local: tuple[Object, int], size: int) -> Source:
     """Return what a word is taken from: memory that the card reads, or what the processor reads at the post."""
     run, (name, offset) = post.call.run, local
     if not post.request.is_inline:
@@ -177,7 +177,7 @@ def _source(post: PostedRequest, local: tuple[Object, int], size: int) -> Source
     return operand
 
 
-def _flow(post: PostedRequest, source: Source, target: Word) -> tuple[tuple[Word, Scalar], ...]:
+def _flow(post: PostedWork, source: Source, target: Word) -> tuple[tuple[Word, Scalar], ...]:
     """Say what a word takes; return what of that was computed."""
     world = post.call.run.world
     if isinstance(source, Word):
@@ -187,7 +187,7 @@ def _flow(post: PostedRequest, source: Source, target: Word) -> tuple[tuple[Word
     return written_constants(target, source)
 
 
-def _values_of(post: PostedRequest, source: RegisterUse | Scalar) -> tuple[Scalar, ...]:
+def _values_of(post: PostedWork, source: RegisterUse | Scalar) -> tuple[Scalar, ...]:
     """Return what an operand may be."""
     if not isinstance(source, RegisterUse):
         return (source,)
@@ -198,7 +198,7 @@ def _values_of(post: PostedRequest, source: RegisterUse | Scalar) -> tuple[Scala
 # statements
 
 
-def _write(post: PostedRequest) -> list[ThreadStatement]:
+def _write(post: PostedWork) -> list[ThreadStatement]:
     request, call = post.request, post.call
     immediate = _immediate(post)
     if not request.segments:
@@ -218,12 +218,12 @@ def _write(post: PostedRequest) -> list[ThreadStatement]:
             found.append(ThreadStatement(form, parts, writes))
     if len(pairs) > 1:
         call.run.world.remark(
-            "RR826", "a write of several words is taken as one for each word, in address order", call.chain
+            "RR846", "a write of several words is taken as one for each word, in address order", call.chain
         )
     return found
 
 
-def _immediate(post: PostedRequest) -> RegisterUse | Scalar | None:
+def _immediate(post: PostedWork) -> RegisterUse | Scalar | None:
     """Return the number that a request carries, and say so to the other end."""
     if post.request.immediate is None:
         return None
@@ -234,7 +234,7 @@ def _immediate(post: PostedRequest) -> RegisterUse | Scalar | None:
     return operand
 
 
-def _empty_put(post: PostedRequest, immediate: RegisterUse | Scalar) -> ThreadStatement:
+def _empty_put(post: PostedWork, immediate: RegisterUse | Scalar) -> ThreadStatement:
     """A message of nothing but its number: `.rdma` has it behind a put, of a word that nobody reads."""
     flags = post.flags(True, True).replace(" inline", "")
     form = f"put {{0}} = 0{{1}} inline{flags} imm {{2}} to {{3}}"
@@ -242,7 +242,7 @@ def _empty_put(post: PostedRequest, immediate: RegisterUse | Scalar) -> ThreadSt
     return ThreadStatement(form, parts, sends=post.connection)
 
 
-def _read(post: PostedRequest) -> list[ThreadStatement]:
+def _read(post: PostedWork) -> list[ThreadStatement]:
     found: list[ThreadStatement] = []
     pairs = _pairs(post) if post.request.segments else []
     for index, ((name, offset), source) in enumerate(pairs):
@@ -253,7 +253,7 @@ def _read(post: PostedRequest) -> list[ThreadStatement]:
     return found
 
 
-def _atomic(post: PostedRequest) -> list[ThreadStatement]:
+def _atomic(post: PostedWork) -> list[ThreadStatement]:
     request, world = post.request, post.call.run.world
     total = sum(segment[2] for segment in request.segments)
     if total != WIDEST or len(request.segments) != 1:
@@ -278,7 +278,7 @@ def _atomic(post: PostedRequest) -> list[ThreadStatement]:
     return [ThreadStatement(f"{form}{{{len(parts)}}}{flags}", (*parts, OnLane(post.connection)), changed)]
 
 
-def _send(post: PostedRequest) -> list[ThreadStatement]:
+def _send(post: PostedWork) -> list[ThreadStatement]:
     request, found = post.request, post.call.run.world.found
     immediate = _immediate(post)
     if immediate is not None:
@@ -303,8 +303,8 @@ def _send(post: PostedRequest) -> list[ThreadStatement]:
     return [ThreadStatement(f"send {{0}} to {{1}}{{2}}{flags}", parts, sends=post.connection)]
 
 
-def _message(post: PostedRequest, segments: Sequence[Segment]) -> Source:
-    """Return the word of a message. Raises RR827 for several."""
+def _message(post: PostedWork, segments: Sequence[Segment]) -> Source:
+    """Return the word of a message. Raises RR847 for several."""
     world = post.call.run.world
     name, offset, size = segments[0]
     cuts = {offset + cut for cut in world.known.message_cuts.get(post.connection, ()) if 0 < cut < size}
@@ -314,7 +314,7 @@ def _message(post: PostedRequest, segments: Sequence[Segment]) -> Source:
     world.found.message_cuts[post.connection] |= {word.offset - offset for word in words}
     if len(segments) > 1 or len(words) > 1:
         raise Refusal(
-            "RR827",
+            "RR847",
             f"this message has {max(len(segments), len(words))} words, and messages of one word are modelled",
             "one field of at most 8 bytes, or a write with an immediate",
         )

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from rdma_robust.c.evaluate.calls import CallContext, as_number
-from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePairState
-from rdma_robust.c.evaluate.values import (
+from rdma_robust.c.evaluate.c_values import (
     Object,
     Pointer,
     UnknownValue,
     Value,
     is_unset,
-    known_value,
+    known_scalar,
     map_one,
     raw_of,
     value_of_raw,
 )
+from rdma_robust.c.evaluate.calls import CallContext, as_number
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.state import ConnectedPair
 
 
 def further(address: Value, distance: int) -> Value:
     """Return an address that is so many bytes further, if it is one."""
-    found = known_value(address)
+    found = known_scalar(address)
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
@@ -71,16 +71,16 @@ def new_handle(call: CallContext, kind: str, record: str = "") -> Pointer:
     return Pointer(found)
 
 
-def queue_pair_at(call: CallContext, value: Value) -> tuple[Object, QueuePairState]:
+def queue_pair_at(call: CallContext, value: Value) -> tuple[Object, ConnectedPair]:
     """Return a queue pair. Raises RR812 for one that is not known."""
-    found = known_value(value)
+    found = known_scalar(value)
     if isinstance(found, Pointer) and found.object in call.state.queue_pairs:
         return found.object, call.state.queue_pairs[found.object]
     what = f"is {found.reason}, which is not known here" if isinstance(found, UnknownValue) else "is not known here"
     raise Refusal("RR812", f"this queue pair {what}", "RR_QP(lvalue, send_cq, recv_cq) where set-up ends")
 
 
-def connected_at(call: CallContext, value: Value) -> tuple[Object, QueuePairState]:
+def connected_at(call: CallContext, value: Value) -> tuple[Object, ConnectedPair]:
     """Return a queue pair that is connected. Raises RR812 for others."""
     name, pair = queue_pair_at(call, value)
     if not pair.connection:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.libc import allocated
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePairState
-from rdma_robust.c.evaluate.values import Pointer, UnknownValue, Value, known_value
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.state import ConnectedPair
 from rdma_robust.c.evaluate.verbs.records import field_value, new_handle, optional, queue_pair_at, set_field
 
 RELAXED_ORDERING = 1 << 20
@@ -25,15 +25,15 @@ def _handle(kind: str, record: str) -> Handler:
 def _device_list(call: CallContext) -> Result:
     devices = new_handle(call, "device list")
     call.set_private(devices, 8, new_handle(call, "device", "ibv_device"), "a device")
-    if call.arguments and known_value(call.arguments[0]) != 0:
+    if call.arguments and known_scalar(call.arguments[0]) != 0:
         call.set_private(call.arguments[0], 4, 1, "the number of devices")
     return devices
 
 
 def _completion_queue(call: CallContext) -> Result:
     found = new_handle(call, "cq", "ibv_cq")
-    set_field(call, "ibv_cq", found, "channel", known_value(call.arguments[3]))
-    set_field(call, "ibv_cq", found, "cq_context", known_value(call.arguments[2]))
+    set_field(call, "ibv_cq", found, "channel", known_scalar(call.arguments[3]))
+    set_field(call, "ibv_cq", found, "cq_context", known_scalar(call.arguments[2]))
     return found
 
 
@@ -48,7 +48,7 @@ def _region(address_at: int, length_at: int, access_at: int) -> Handler:
         if offset < 0 or offset + length > world.sizes[name]:
             message = f"bytes {offset} to {offset + length} are outside of `{name.name}`, which has {world.sizes[name]}"
             raise Refusal("RR813", message, "look at the length that is registered")
-        access = known_value(call.arguments[access_at])
+        access = known_scalar(call.arguments[access_at])
         if isinstance(access, int) and access & RELAXED_ORDERING:
             world.found.relaxed.add(name)
         found = new_handle(call, "mr", "ibv_mr")
@@ -68,19 +68,19 @@ def _create_extended(call: CallContext) -> Result:
 
 
 def _pair_of(call: CallContext, record: str, attributes: Value) -> Pointer:
-    kind = known_value(field_value(call, record, attributes, "qp_type"))
+    kind = known_scalar(field_value(call, record, attributes, "qp_type"))
     if isinstance(kind, int) and kind not in (_RC, _UC):
         raise Refusal("RR814", f"{_KINDS.get(kind, 'such')} queue pairs are not modelled", "IBV_QPT_RC")
     if kind == _UC:
-        call.run.world.remark("RR826", "queue pairs of kind UC are taken as RC: losses are not looked at", call.chain)
-    if known_value(optional(call, record, attributes, "srq")) != 0:
+        call.run.world.remark("RR846", "queue pairs of kind UC are taken as RC: losses are not looked at", call.chain)
+    if known_scalar(optional(call, record, attributes, "srq")) != 0:
         raise Refusal("RR814", "a shared receive queue is not modelled", "a receive queue for each queue pair")
-    all_signaled = known_value(optional(call, record, attributes, "sq_sig_all"))
+    all_signaled = known_scalar(optional(call, record, attributes, "sq_sig_all"))
     send_queue, receive_queue = (field_value(call, record, attributes, f"{each}_cq") for each in ("send", "recv"))
     if isinstance(all_signaled, UnknownValue):
         raise Refusal("RR819", f"`sq_sig_all` depends on {all_signaled.reason}, which is not known here")
     found = new_pair(call, send_queue, receive_queue, all_signaled=all_signaled != 0)
-    depth = known_value(optional(call, record, attributes, "cap.max_send_wr"))
+    depth = known_scalar(optional(call, record, attributes, "cap.max_send_wr"))
     if isinstance(depth, int) and depth > 0:
         call.state.numbers["depth", found.object] = depth
     return found
@@ -91,7 +91,7 @@ def new_pair(call: CallContext, send_queue: Value, receive_queue: Value, all_sig
     found = new_handle(call, "qp", "ibv_qp")
     number = found.object.key[0]
     assert isinstance(number, int)
-    call.state.queue_pairs[found.object] = QueuePairState(known_value(send_queue), known_value(receive_queue), all_signaled)
+    call.state.queue_pairs[found.object] = ConnectedPair(known_scalar(send_queue), known_scalar(receive_queue), all_signaled)
     for path, value in (("qp_num", 100 + number), ("send_cq", send_queue), ("recv_cq", receive_queue), ("qp_type", _RC)):
         set_field(call, "ibv_qp", found, path, value)
     return found
@@ -99,7 +99,7 @@ def new_pair(call: CallContext, send_queue: Value, receive_queue: Value, all_sig
 
 def is_queue(value: Value) -> bool:
     """Whether a value is a completion queue."""
-    found = known_value(value)
+    found = known_scalar(value)
     return isinstance(found, Pointer) and found.object.kind == "handle" and found.object.name == "cq"
 
 
@@ -132,10 +132,10 @@ def _connect(call: CallContext) -> Result:
 
 
 def _modify(call: CallContext) -> Result:
-    mask = known_value(call.arguments[2])
+    mask = known_scalar(call.arguments[2])
     if isinstance(mask, int) and mask & _RNR_RETRY:
         call.run.world.rnr_waits.add(
-            known_value(field_value(call, "ibv_qp_attr", call.arguments[1], "rnr_retry")) == _ENDLESS
+            known_scalar(field_value(call, "ibv_qp_attr", call.arguments[1], "rnr_retry")) == _ENDLESS
         )
     return 0
 
@@ -146,7 +146,7 @@ def _allocate(call: CallContext) -> Result:
 
 def _destroy(call: CallContext) -> Result:
     """A queue, device or region that is no more."""
-    found = known_value(call.arguments[0])
+    found = known_scalar(call.arguments[0])
     if isinstance(found, Pointer) and found.object.kind == "handle" and not call.state.is_set_up:
         call.state.drop(found.object)
         call.state.queue_pairs.pop(found.object, None)
@@ -155,9 +155,9 @@ def _destroy(call: CallContext) -> Result:
 
 def _event(call: CallContext) -> Result:
     """Wait for an event of a completion channel: which queue it is about. That none may come yet is left to polls."""
-    channel = known_value(call.arguments[0])
+    channel = known_scalar(call.arguments[0])
     queues = [each for each in call.state.memory if each.kind == "handle" and each.name == "cq"]
-    fitting = [each for each in queues if known_value(field_value(call, "ibv_cq", Pointer(each), "channel")) == channel]
+    fitting = [each for each in queues if known_scalar(field_value(call, "ibv_cq", Pointer(each), "channel")) == channel]
     if len(fitting) != 1:
         raise Refusal(
             "RR814", f"an event of a channel of {len(fitting)} completion queues is not modelled", "a channel for each"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from rdma_robust.c.evaluate.c_values import Value, is_unset, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
-from rdma_robust.c.evaluate.refusals import Refusal
+from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import Request, Segment
-from rdma_robust.c.evaluate.values import Value, is_unset, known_value
 from rdma_robust.c.evaluate.verbs.posts import posted
 from rdma_robust.c.evaluate.verbs.records import connected_at, field_value, further, number_field, optional
 
@@ -36,7 +36,7 @@ def segments_of(call: CallContext, record: str, address: Value) -> tuple[Segment
 def list_of(call: CallContext, record: str, first: Value) -> list[Value]:
     """Return the addresses of the work requests of a list. Raises RR817 for one without end."""
     found: list[Value] = []
-    at: Value = known_value(first)
+    at: Value = known_scalar(first)
     while at != 0:
         if len(found) >= _LONGEST_LIST:
             raise Refusal("RR817", "this list of work requests does not end", "the last one has `next` = NULL")
@@ -44,7 +44,7 @@ def list_of(call: CallContext, record: str, first: Value) -> list[Value]:
         following = field_value(call, record, at, "next")
         if is_unset(following):
             raise Refusal("RR811", f"`next` of this `struct {record}` has no value", "memset it to zero before")
-        at = known_value(following)
+        at = known_scalar(following)
     return found
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdma_robust.c.code import CType, Leaf
+from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, canonical
 from rdma_robust.c.evaluate.operations import ThreadStatement, Word, read_statement
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
-from rdma_robust.c.evaluate.values import Object, UnknownValue, Value, canonical
 
 Range = tuple[Object, int]
 """An object, and the offset where a range begins."""
@@ -38,7 +38,7 @@ def copied(
     targets = run.world.words(to, low, size, {low + cut for cut in cuts}) if writes else []
     if len(sources or targets) > 1:
         run.world.remark(
-            "RR826", "copies of several words by a processor are taken as one access for each word, in address order"
+            "RR846", "copies of several words by a processor are taken as one access for each word, in address order"
         )
     if reads and writes:
         return [each for pair in zip(sources, targets, strict=True) for each in _through_register(run, state, *pair)]

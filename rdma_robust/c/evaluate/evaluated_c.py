@@ -10,8 +10,8 @@ from rdma_robust.c.automaton import CProgram, EvaluatedThread, Guard, Remark, Th
 from rdma_robust.c.evaluate.annotations import ANNOTATIONS
 from rdma_robust.c.evaluate.atomics import ATOMICS
 from rdma_robust.c.evaluate.calls import Handler
+from rdma_robust.c.evaluate.evaluation_rounds import EvaluationRounds, ThreadName
 from rdma_robust.c.evaluate.libc import LIBC
-from rdma_robust.c.evaluate.machine import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.operations import (
     BarrierUse,
     Choice,
@@ -27,33 +27,33 @@ from rdma_robust.c.evaluate.operations import (
     ThreadUse,
     Word,
 )  # fmt: skip
-from rdma_robust.c.evaluate.refusals import Refusal, diagnostic
-from rdma_robust.c.evaluate.rounds import Rounds, ThreadName
+from rdma_robust.c.evaluate.pthreads import THREADS
+from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
 from rdma_robust.c.evaluate.spelling import Codes, Names, wanted_name
-from rdma_robust.c.evaluate.threads import THREADS
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import POLLS
-from rdma_robust.c.evaluate.verbs.requests import REQUESTS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
-from rdma_robust.c.evaluate.world import End, EvaluationOptions
+from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
 from rdma_robust.errors import Diagnostic, ProgramError
 
 LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS}
 """All calls that evaluation knows by name."""
 
 
-def evaluate(units: Units, options: EvaluationOptions | None = None, name: str = "program") -> CProgram:
+def evaluate_units(units: Units, options: EvaluationOptions | None = None, name: str = "program") -> CProgram:
     """Return the automata of all threads of a program. Raises ProgramError with all that is not understood."""
     _check_processes(units)
-    rounds = Rounds(units, options or EvaluationOptions(), LIBRARY)
+    rounds = EvaluationRounds(units, options or EvaluationOptions(), LIBRARY)
     rounds.run()
     if rounds.refused:
-        raise ProgramError(units.path, units.source, tuple(_distinct(rounds.refused)))
+        raise ProgramError(units.file, units.text, tuple(_distinct(rounds.refused)))
     writer = _Writer(rounds)
     try:
         return writer.program(name)
     except Refusal as refusal:
-        raise ProgramError(units.path, units.source, (diagnostic(refusal, []),)) from None
+        raise ProgramError(units.file, units.text, (diagnostic(refusal, []),)) from None
 
 
 def _check_processes(units: Units) -> None:
@@ -69,7 +69,7 @@ def _check_processes(units: Units) -> None:
             found.append(diagnostic(refusal, [place] if place else []))
         seen.add(process)
     if found:
-        raise ProgramError(units.path, units.source, tuple(found))
+        raise ProgramError(units.file, units.text, tuple(found))
 
 
 def _distinct(refused: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -83,7 +83,7 @@ def _distinct(refused: Iterable[Diagnostic]) -> list[Diagnostic]:
 class _Writer:
     """Gives names to all that a program uses, and writes its statements."""
 
-    def __init__(self, rounds: Rounds) -> None:
+    def __init__(self, rounds: EvaluationRounds) -> None:
         self.world, self.automata, self.buffers = rounds.world, rounds.automata, rounds.buffers
         self.facts = rounds.world.known
         self.processes = [process for process, _ in rounds.units.processes()]
@@ -273,7 +273,7 @@ class _Writer:
             statements = (edge.operation for each in automata for edges in each.edges.values() for edge in edges)
             if not any(isinstance(each, ThreadStatement) and each.form != "halt" for each in statements):
                 message = f"process `{process}` does nothing that others see"
-                yield Remark("RR825", message, self.world.units.declared(function), "does it end before, or in set-up?")
+                yield Remark("RR845", message, self.world.units.declared(function), "does it end before, or in set-up?")
 
 
 def _order(word: WordPlace) -> tuple[Any, ...]:

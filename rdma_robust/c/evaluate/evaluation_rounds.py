@@ -1,4 +1,4 @@
-"""Rounds over all threads of a program, until what they have to know of each other does not change any more.
+"""EvaluationRounds over all threads of a program, until what they have to know of each other does not change any more.
 
 Values: a word has what anyone writes, puts, fetches or swaps into it. By induction over the steps of a run, the first value
 that is in no set would have been made from values in the sets, by a step that an automaton has: so there is none. Sums would
@@ -10,26 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
+from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import Handler
-from rdma_robust.c.evaluate.machine import RawAutomaton, RawEdge, ThreadMachine
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import ThreadStatement, Word
-from rdma_robust.c.evaluate.refusals import Refusal, diagnostic
+from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.round_facts import UNBOUNDED, End, EvaluationOptions, RoundFacts, World
 from rdma_robust.c.evaluate.state import Frame, State
+from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.evaluate.values import Object, Scalar
 from rdma_robust.c.evaluate.verbs.polls import buffer_word
 from rdma_robust.c.evaluate.ways import most
-from rdma_robust.c.evaluate.world import UNBOUNDED, End, EvaluationOptions, RoundFacts, World
 from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30
-"""Rounds in which counts of messages may grow before they are taken to have no bound."""
+"""EvaluationRounds in which counts of messages may grow before they are taken to have no bound."""
 ThreadName = tuple[str, str]
 """A process, and a thread of it."""
 
 
-class Rounds:
+class EvaluationRounds:
     """The evaluation of all threads of a program; afterwards, `automata` are stable and `refused` has all refusals."""
 
     def __init__(self, units: Units, options: EvaluationOptions, library: Mapping[str, Handler]) -> None:
@@ -103,7 +104,7 @@ class Rounds:
     def _initialised(self, name: Object) -> ObjectBytes:
         """Return what a global holds as its declaration says."""
         state = State()
-        variable = self.world.globals[str(name.key[0])]
+        variable = next(each for each in self.units.globals() if each.unique == name.key[0])
         state.place(name, ObjectBytes(zero=True))
         state.frames = [Frame(self.units.initialiser(variable))]
         machine = ThreadMachine(self.world, name.process, "", self.library)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.atomics import compare_and_swap, possible_sums
+from rdma_robust.c.evaluate.c_values import FunctionValue, Object, Pointer, Scalar, all_apart, known_scalar, map_one
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import (
@@ -21,10 +22,9 @@ from rdma_robust.c.evaluate.operations import (
     read_statement,
     write_statement,
 )
-from rdma_robust.c.evaluate.refusals import Refusal
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import SpawnedThread
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.evaluate.values import FunctionValue, Object, Pointer, Scalar, all_apart, known_value, map_one
-from rdma_robust.c.evaluate.world import SpawnedThread
 
 EBUSY = 16
 _LOCK = CType("int", 4, signed=True, volatile=True, atomic=True)
@@ -34,7 +34,7 @@ _MOST_THREADS = 16
 
 def _create(call: CallContext) -> Result:
     run, state = call.run, call.state
-    function = known_value(call.arguments[2])
+    function = known_scalar(call.arguments[2])
     if not isinstance(function, FunctionValue) or run.world.units.function(function.name) is None:
         raise Refusal("RR818", "the function of this thread is not known here", "read the file that has it too (--with)")
     for value in state.symbols():
@@ -54,30 +54,30 @@ def _create(call: CallContext) -> Result:
 
 
 def _spawn(call: CallContext, name: str, function: str) -> None:
-    """Say that a thread begins, with the memory as it is now. Raises RR824 where that differs between ways."""
+    """Say that a thread begins, with the memory as it is now. Raises RR844 where that differs between ways."""
     run, base = call.run, State()
     for object, block in call.state.memory.items():
         base.memory[object] = block.copy()
     base.queue_pairs, base.numbers = dict(call.state.queue_pairs), {}
     base.is_set_up = True
-    found = SpawnedThread(run.process, name, function, known_value(call.arguments[3]), base)
+    found = SpawnedThread(run.process, name, function, known_scalar(call.arguments[3]), base)
     before = run.world.found.spawned.setdefault((run.process, name), found)
     if before is not found and (before.function, before.argument, before.state.key()) != (
         function,
         found.argument,
         base.key(),
     ):
-        raise Refusal("RR824", f"thread `{name}` begins with different memory on different ways", "create it at one place")
+        raise Refusal("RR844", f"thread `{name}` begins with different memory on different ways", "create it at one place")
 
 
 def _join(call: CallContext) -> Result:
-    handle = known_value(call.arguments[0])
+    handle = known_scalar(call.arguments[0])
     if not isinstance(handle, Pointer) or handle.object.name != "thread":
         raise Refusal("RR818", "the thread that is joined is not known here")
     name = handle.object.key[0]
     assert isinstance(name, str)
-    if call.arguments[1:] and known_value(call.arguments[1]) != 0:
-        call.run.world.remark("RR826", "what a joined thread returns is not known", call.chain)
+    if call.arguments[1:] and known_scalar(call.arguments[1]) != 0:
+        call.run.world.remark("RR846", "what a joined thread returns is not known", call.chain)
     return call.step([ThreadStatement("join {0}", (ThreadUse(name),))])
 
 
@@ -123,11 +123,11 @@ def _take(call: CallContext, index: int) -> Result:
     """Take a lock: try until it was free."""
     name, offset, word = _word(call, index, "this lock")
     if word is None:
-        if known_value(call.run.raw_read(call.state, name, offset, 4)) == 1:
+        if known_scalar(call.run.raw_read(call.state, name, offset, 4)) == 1:
             raise Refusal("RR817", f"`{name.name}` is taken by the thread that has it, which waits for ever")
         call.run.raw_write(call.state, name, offset, 4, 1)
         return 0
-    if call.frame.pending is not None and known_value(call.frame.pending) == 0:
+    if call.frame.pending is not None and known_scalar(call.frame.pending) == 0:
         return 0
     operation, old = compare_and_swap(call, word, 0, 1)
     return call.stay([operation], old)
@@ -136,7 +136,7 @@ def _take(call: CallContext, index: int) -> Result:
 def _try_lock(call: CallContext) -> Result:
     name, offset, word = _word(call, 0, "this lock")
     if word is None:
-        is_taken = known_value(call.run.raw_read(call.state, name, offset, 4)) == 1
+        is_taken = known_scalar(call.run.raw_read(call.state, name, offset, 4)) == 1
         if not is_taken:
             call.run.raw_write(call.state, name, offset, 4, 1)
         return EBUSY if is_taken else 0
@@ -202,7 +202,7 @@ def _sem_init(call: CallContext) -> Result:
 def _sem_post(call: CallContext) -> Result:
     name, offset, word = _word(call, 0, "this semaphore")
     if word is None:
-        value = known_value(call.run.raw_read(call.state, name, offset, 4))
+        value = known_scalar(call.run.raw_read(call.state, name, offset, 4))
         call.run.raw_write(call.state, name, offset, 4, value + 1 if isinstance(value, int) else value)
         return 0
     written = possible_sums(word, call.run.world.values_of(word), (1,))
@@ -214,7 +214,7 @@ def _sem_wait(call: CallContext) -> Result:
     """Wait for a semaphore: read it until it is positive, and take one if it has not changed."""
     name, offset, word = _word(call, 0, "this semaphore")
     if word is None:
-        value = known_value(call.run.raw_read(call.state, name, offset, 4))
+        value = known_scalar(call.run.raw_read(call.state, name, offset, 4))
         if not isinstance(value, int) or value <= 0:
             raise Refusal(
                 "RR817", f"`{name.name}` is waited for, and no other thread can post it", "create the thread before"
@@ -224,7 +224,7 @@ def _sem_wait(call: CallContext) -> Result:
     if call.frame.pending is None:
         register, seen = call.run.read_word(call.state, word, "seen")
         return call.stay([read_statement(register, word)], map_one(seen, lambda x: x))
-    count = known_value(call.frame.pending)
+    count = known_scalar(call.frame.pending)
     if isinstance(count, Pointer):
         return 0
     if not isinstance(count, int) or count <= 0:

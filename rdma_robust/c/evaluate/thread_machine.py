@@ -6,7 +6,6 @@ A place of the automaton is a state of the thread without what nothing will use;
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
 
 from rdma_robust.c.code import (
     Address,
@@ -24,15 +23,9 @@ from rdma_robust.c.code import (
     UnreadCode,
     ZeroBytes,
 )  # fmt: skip
-from rdma_robust.c.evaluate import copies
+from rdma_robust.c.evaluate import word_copies
 from rdma_robust.c.evaluate.arithmetic import COMPUTING, register_value
-from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
-from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement, ThreadStep
-from rdma_robust.c.evaluate.refusals import Refusal, diagnostic
-from rdma_robust.c.evaluate.state import Frame, State
-from rdma_robust.c.evaluate.thread_run import ThreadRun
-from rdma_robust.c.evaluate.values import (
+from rdma_robust.c.evaluate.c_values import (
     CaseSplit,
     FunctionValue,
     Object,
@@ -44,41 +37,25 @@ from rdma_robust.c.evaluate.values import (
     convert,
     extracted,
     inserted,
-    known_value,
+    known_scalar,
     map_one,
     map_two,
     raw_of,
     truth,
 )  # fmt: skip
-from rdma_robust.c.evaluate.world import World
-from rdma_robust.errors import Diagnostic
+from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStep
+from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.state import Frame, State
+from rdma_robust.c.evaluate.thread_run import ThreadRun
 
 _WATCHED = 500
 """Steps that nobody sees before states are compared, to find out whether a thread goes round for ever."""
 _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
 """Functions that are known by name even where a header has a body for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawEdge:
-    """A step of the automaton: what is done, or nothing that others see."""
-
-    operation: ThreadStatement | Choice | None
-    chain: Chain
-    to: int
-
-
-@dataclass(slots=True)
-class RawAutomaton:
-    """The steps from each place; 0 is the first."""
-
-    edges: dict[int, list[RawEdge]] = field(default_factory=dict)
-    refused: list[Diagnostic] = field(default_factory=list)
-
-    def new_place(self) -> int:
-        """Return a place without steps."""
-        self.edges[len(self.edges)] = []
-        return len(self.edges) - 1
 
 
 class ThreadMachine(ThreadRun):
@@ -102,7 +79,7 @@ class ThreadMachine(ThreadRun):
                 to, is_new = self._place_of(step.state, places)
                 if is_new and step.state is not None:
                     if len(places) > self.world.options.places:
-                        self._refuse(_TOO_MANY, step.chain)
+                        self._note(_TOO_MANY, step.chain)
                         return self.automaton
                     todo.append((to, step.state))
                 self._add(place, step, to)
@@ -126,7 +103,7 @@ class ThreadMachine(ThreadRun):
             self.automaton.edges[place].append(RawEdge(operation, step.chain, behind))
             place = behind
 
-    def _refuse(self, refusal: Refusal, chain: Chain) -> None:
+    def _note(self, refusal: Refusal, chain: Chain) -> None:
         found = diagnostic(refusal, chain)
         if found not in self.automaton.refused:
             self.automaton.refused.append(found)
@@ -142,7 +119,7 @@ class ThreadMachine(ThreadRun):
             except CaseSplit as split:
                 return [self._chosen(state, split, raws, chain) for raws in split.classes]
             except Refusal as refusal:
-                self._refuse(refusal, chain)
+                self._note(refusal, chain)
                 return [ThreadStep((), chain, None)]
             if found is not None:
                 return found
@@ -153,7 +130,7 @@ class ThreadMachine(ThreadRun):
                 if key in seen:
                     return [ThreadStep((), chain, None)]
                 seen.add(key)
-        self._refuse(_SILENT, self.chain(state))
+        self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]
 
     def _chosen(self, state: State, split: CaseSplit, raws: frozenset[Scalar], chain: Chain) -> ThreadStep:
@@ -182,8 +159,7 @@ class ThreadMachine(ThreadRun):
     # memory
 
     def _fresh(self, state: State, frame: Frame, each: Fresh) -> None:
-        found = self.local(len(state.frames) - 1, each.variable)
-        self.world.declare(found, each.variable.type)
+        found = self.object_of(state, each.variable)
         if each.size is not None:
             self.world.sizes[found] = max(as_number(frame.registers[each.size], "the size of this array"), 0)
         if not self.is_visible(state, found):
@@ -193,10 +169,10 @@ class ThreadMachine(ThreadRun):
     def _zero(self, state: State, frame: Frame, each: ZeroBytes) -> list[ThreadStep] | None:
         chain = self.chain(state)
         target = self.object_of(state, each.variable), each.offset
-        return self.go_on(state, frame, copies.bytes_set(self, state, target, each.size, 0) if each.size else [], chain)
+        return self.go_on(state, frame, word_copies.bytes_set(self, state, target, each.size, 0) if each.size else [], chain)
 
     def _load(self, state: State, frame: Frame, each: Load) -> list[ThreadStep] | None:
-        chain, address = self.chain(state), known_value(frame.registers[each.address])
+        chain, address = self.chain(state), known_scalar(frame.registers[each.address])
         if isinstance(address, FunctionValue) or (
             isinstance(address, UnknownValue) and (address.anything or not state.is_set_up)
         ):
@@ -235,7 +211,8 @@ class ThreadMachine(ThreadRun):
         source = self.address(frame.registers[each.source], "this read")
         if not each.size or target == source:
             return self.go_on(state, frame, [], chain)
-        return self.go_on(state, frame, copies.copied(self, state, target, source, each.size, leaves=each.leaves), chain)
+        found = word_copies.copied(self, state, target, source, each.size, leaves=each.leaves)
+        return self.go_on(state, frame, found, chain)
 
     # control
 
@@ -266,7 +243,7 @@ class ThreadMachine(ThreadRun):
 
     def _both(self, state: State, each: Branch) -> list[ThreadStep]:
         chain = self.chain(state)
-        self.world.remark("RR826", "both ways are taken where a branch depends on a local of RR_ANY", chain)
+        self.world.remark("RR846", "both ways are taken where a branch depends on a local of RR_ANY", chain)
         other = state.copy()
         state.frames[-1].at, other.frames[-1].at = each.then, each.otherwise
         return [ThreadStep((), chain, state), ThreadStep((), chain, other)]
@@ -293,7 +270,7 @@ class ThreadMachine(ThreadRun):
         kept = Object("local", self.process, "the result of a call", (self.thread, depth - 1, f"({target})"))
         self.world.declare(kept, kind)
         state.place(kept, ObjectBytes())
-        copies.copied(self, state, (kept, 0), (value.object, value.offset), kind.size)
+        word_copies.copied(self, state, (kept, 0), (value.object, value.offset), kind.size)
         return Pointer(kept)
 
     def _unread(self, _state: State, _frame: Frame, each: UnreadCode) -> None:
@@ -323,7 +300,7 @@ class ThreadMachine(ThreadRun):
     def _callee(self, frame: Frame, each: Call) -> str:
         if isinstance(each.callee, str):
             return each.callee
-        value = known_value(frame.registers[each.callee])
+        value = known_scalar(frame.registers[each.callee])
         if isinstance(value, FunctionValue):
             return value.name
         what = value.reason if isinstance(value, UnknownValue) else "a pointer to no function"
@@ -358,14 +335,14 @@ class ThreadMachine(ThreadRun):
             self.world.declare(found, variable.type)
             state.place(found, ObjectBytes())
             if variable.type.kind == "record":
-                copies.copied(self, state, (found, 0), self.address(value, "an argument"), variable.type.size)
+                word_copies.copied(self, state, (found, 0), self.address(value, "an argument"), variable.type.size)
             else:
                 state.block(found).write(0, max(variable.type.size, 1), _parameter(value, variable.type))
         state.frames.append(frame)
 
     def _unknown_call(self, frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
         for value, kind in zip(arguments, each.types, strict=False):
-            found = known_value(value)
+            found = known_scalar(value)
             if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
                 raise Refusal(
                     "RR816",

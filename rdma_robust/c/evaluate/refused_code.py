@@ -1,4 +1,4 @@
-"""What evaluation refuses: an exception at the place where it is found, and the diagnostic of it."""
+"""Refusals of evaluation: an exception at the place where it is found, and the diagnostic of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 
 
 class Refusal(Exception):
-    """What a program does that is not understood: code, message, and what to do. The machine adds where it is."""
+    """A refusal of what a program does and is not understood: code, message, and what to do. The machine adds where it is."""
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -28,6 +28,6 @@ def span_of(chain: Sequence[SourcePlace]) -> Span:
     return span or NO_SPAN
 
 
-def diagnostic(refusal: Refusal, chain: Sequence[SourcePlace]) -> Diagnostic:
+def diagnostic(each: Refusal, chain: Sequence[SourcePlace]) -> Diagnostic:
     """Return what is said of a refusal at a place."""
-    return Diagnostic("error", refusal.code, refusal.message, span_of(chain), hint=refusal.hint)
+    return Diagnostic("error", each.code, each.message, span_of(chain), hint=each.hint)

@@ -1,4 +1,4 @@
-"""What threads of a program have to know of each other: taken from the last round, and found anew in this one."""
+"""Facts that threads of a program have to know of each other: those of the last round, and those found in this one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import pairwise
 
 from rdma_robust.c.automaton import Remark
 from rdma_robust.c.code import CType, Leaf, Variable
+from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
-from rdma_robust.c.evaluate.refusals import Refusal
-from rdma_robust.c.evaluate.state import QueuePairState, Receive, State
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.state import ConnectedPair, Receive, State
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.evaluate.values import Object, Scalar, UnknownValue, Value, is_unset, known_value, rank
 
 WIDEST = 8
 """Bytes of the largest scalar."""
@@ -55,7 +55,7 @@ class SpawnedThread:
 
 @dataclass(slots=True)
 class RoundFacts:
-    """What one round has found."""
+    """The facts that one round has found."""
 
     shared: set[Object] = field(default_factory=set)
     ignored: set[Object] = field(default_factory=set)
@@ -100,7 +100,6 @@ class World:
         self.limits: tuple[int, int] | None = None
         self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
-        self.globals = {variable.unique: variable for variable in units.globals()}
         self._initialise = initialise
         self._contents: dict[Object, ObjectBytes] = {}
         self._fields: dict[str, dict[str, Leaf]] = {}
@@ -167,10 +166,10 @@ class World:
         for name in [each for each in state.memory if each in self.known.shared and each.process == process]:
             for low, high in pairwise(sorted(self.known.cuts.get(name, ()))):
                 word = Word(name, low, high - low)
-                value = known_value(state.memory[name].read(low, high - low, name.name))
+                value = known_scalar(state.memory[name].read(low, high - low, name.name))
                 if self.found.initial.setdefault(word, value) != value:
                     raise Refusal(
-                        "RR824", f"`{name.name}` starts with different values on different ways", "RR_START ends set-up"
+                        "RR844", f"`{name.name}` starts with different values on different ways", "RR_START ends set-up"
                     )
             if name.kind == "heap":
                 state.place(name, ObjectBytes())
@@ -184,15 +183,15 @@ class World:
             if pair.connection and pair.receives:
                 self.posted_early(End(pair.connection, process), pair.receives)
 
-    def posted_late(self, process: str, connection: str, pair: QueuePairState) -> None:
+    def posted_late(self, process: str, connection: str, pair: ConnectedPair) -> None:
         """Say which receives a queue pair has that is connected late: they are posted at the start too."""
         if pair.receives:
             self.posted_early(End(connection, process), pair.receives)
 
     def posted_early(self, end: End, receives: tuple[Receive, ...]) -> None:
-        """Say which receives are posted at the start. Raises RR824 where that differs between ways."""
+        """Say which receives are posted at the start. Raises RR844 where that differs between ways."""
         if self.found.early.setdefault(end, receives) != receives:
-            raise Refusal("RR824", f"different receives are posted on connection `{end.connection}` on different ways")
+            raise Refusal("RR844", f"different receives are posted on connection `{end.connection}` on different ways")
 
     # words
 
@@ -257,13 +256,13 @@ class World:
         elif word.object.kind == "global":
             found = self.contents_of(word.object).read(word.offset, word.size, word.object.name)
         if is_unset(found):
-            self.remark("RR826", f"`{word.object.name}` holds 0 at the start, where nothing was written to it")
+            self.remark("RR846", f"`{word.object.name}` holds 0 at the start, where nothing was written to it")
             return 0
         if isinstance(found, UnknownValue):
             raise Refusal(
                 "RR819", f"what `{word.object.name}` holds at the start depends on {found.reason}, which is not known here"
             )
-        return known_value(found)
+        return known_scalar(found)
 
     # connections
 

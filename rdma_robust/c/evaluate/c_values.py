@@ -107,7 +107,7 @@ def all_apart(value: Symbolic) -> CaseSplit:
     return CaseSplit(value.register, [frozenset({raw}) for raw, _ in value.cases])
 
 
-def known_value(value: Value) -> Scalar:
+def known_scalar(value: Value) -> Scalar:
     """Return a value that does not depend on a register; raises :class:`Split` for one that does."""
     if isinstance(value, Symbolic):
         raise all_apart(value)
@@ -130,7 +130,7 @@ def map_two(left: Value, right: Value, combine: Callable[[Scalar, Scalar], Scala
         both = [(raw, combine(each, others[raw])) for raw, each in left.cases if raw in others]
         return symbolic(left.register, both)
     if isinstance(left, Symbolic):
-        fixed = known_value(right)
+        fixed = known_scalar(right)
         return map_one(left, lambda each: combine(each, fixed))
     return map_one(right, lambda each: combine(left, each))
 
