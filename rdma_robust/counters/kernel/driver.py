@@ -91,7 +91,8 @@ def search(
     while True:
         try:
             run = _Run(program, bounds, ranges, engine, reduce=reduce, where=where)
-            status = run.go(limits, progress)
+            with run.workers:
+                status = run.go(limits, progress)
         except MemoryError:
             return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
         if status == Status.FOUND and len(run.workers.members) > 1:
