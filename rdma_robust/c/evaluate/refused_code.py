@@ -10,7 +10,7 @@ from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 
 
 class Refusal(Exception):
-    """A refusal of what a program does and is not understood: code, message, and what to do. The machine adds where it is."""
+    """A refusal of what a program does and is not understood: code, message, and what to do. The machine adds where."""
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)
