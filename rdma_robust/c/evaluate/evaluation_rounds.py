@@ -14,14 +14,13 @@ from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import ThreadStatement, Word
-from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
+from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED, RawAutomaton, RawEdge, most
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
-from rdma_robust.c.evaluate.round_facts import UNBOUNDED, End, EvaluationOptions, RoundFacts, World
+from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFacts, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import buffer_word
-from rdma_robust.c.evaluate.ways import most
 from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30

@@ -18,8 +18,6 @@ from rdma_robust.c.evaluate.units import Units
 
 WIDEST = 8
 """Bytes of the largest scalar."""
-UNBOUNDED = 10**6
-"""A number of messages or writes that no way bounds."""
 
 
 @dataclass(frozen=True, slots=True)

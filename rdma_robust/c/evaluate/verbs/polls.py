@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, known_scalar, symbolic
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.operations import NoBuffer, Part, Queue, RegisterUse, Sender, ThreadStatement, ThreadStep, Word
+from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.round_facts import UNBOUNDED, End, World
+from rdma_robust.c.evaluate.round_facts import End, World
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
