@@ -417,7 +417,7 @@ TOOL: Final = Tool(
             function_of("check"),
             rank=10,
             group=("Decide", 10),
-            settings=(*LIMITS, *RUNS, *MACHINE, *SEARCH, "self-check", "explain", "enable", "disable"),
+            settings=(*LIMITS, *RUNS, "threads", *MACHINE, *SEARCH, "self-check", "explain", "enable", "disable"),
         ),
         CommandEntry(
             "models",
@@ -505,6 +505,7 @@ TOOL: Final = Tool(
                 *LIMITS,
                 *HARDWARE,
                 "jobs",
+                "threads",
                 "recv-depth",
                 "send-depth",
                 "rnr",
@@ -520,7 +521,7 @@ TOOL: Final = Tool(
             function_of("reach"),
             rank=180,
             group=("Decide", 50),
-            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "send-depth", "rnr", "explain", "quiet"),
+            settings=(*LIMITS, *HARDWARE, "jobs", "threads", "recv-depth", "send-depth", "rnr", "explain", "quiet"),
         ),
         CommandEntry(
             "lint",
