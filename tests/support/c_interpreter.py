@@ -35,7 +35,7 @@ from rdma_robust.c.code import (
     UnreadCode,
     ZeroBytes,
 )
-from rdma_robust.c.front.units import CUnits
+from rdma_robust.c.front.c_units import CUnits
 
 FUNCTIONS = 1 << 40
 FLOATS = {4: "<f", 8: "<d", 16: "<d"}

@@ -12,7 +12,7 @@ import pytest
 
 from rdma_robust.c.code import Call
 from rdma_robust.c.front.c_options import COptions
-from rdma_robust.c.front.units import read_units
+from rdma_robust.c.front.c_units import read_units
 from tests.conftest import ROOT
 from tests.support.c_interpreter import Interpreter, Number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.c.front.cursors import children, expressions, kind_of
+from rdma_robust.c.front.cursors import children, cursor_kind, expressions
 from rdma_robust.c.front.function_reader import FunctionReader, Label
 from rdma_robust.c.front.libclang import Cursor, binary_kind, unary_kind
 
@@ -15,7 +15,7 @@ NOT: Final = 10
 
 def go_by(reader: FunctionReader, condition: Cursor, yes: Label, no: Label) -> None:
     """Append code that goes on at `yes` where a condition holds, at `no` elsewhere."""
-    kind = kind_of(condition)
+    kind = cursor_kind(condition)
     if kind == "PAREN_EXPR":
         go_by(reader, expressions(condition)[0], yes, no)
     elif kind == "UNARY_OPERATOR" and unary_kind(condition) == NOT:

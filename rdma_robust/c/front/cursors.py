@@ -57,14 +57,14 @@ def expressions(cursor: Cursor) -> list[Cursor]:
     return [each for each in cursor.get_children() if each.kind.is_expression()]
 
 
-def kind_of(cursor: Cursor) -> str:
+def cursor_kind(cursor: Cursor) -> str:
     """Return the name of the kind of a cursor."""
     return str(cursor.kind.name)
 
 
 def bare(cursor: Cursor) -> Cursor:
     """Return an expression without parentheses and implicit conversions around it."""
-    while kind_of(cursor) in _WRAPPERS or (kind_of(cursor) == "UNARY_OPERATOR" and unary_kind(cursor) == EXTENSION):
+    while cursor_kind(cursor) in _WRAPPERS or (cursor_kind(cursor) == "UNARY_OPERATOR" and unary_kind(cursor) == EXTENSION):
         inner = expressions(cursor)
         if len(inner) != 1:
             break
@@ -72,7 +72,7 @@ def bare(cursor: Cursor) -> Cursor:
     return cursor
 
 
-def place_of(cursor: Cursor) -> SourcePlace:
+def cursor_place(cursor: Cursor) -> SourcePlace:
     """Return where a cursor is; of what a macro made, its use."""
     start, end = cursor.location, cursor.extent.end
     if start.file is None:
@@ -86,18 +86,18 @@ def plain_name(kind: ClangType) -> str:
     return re.sub(r"\b(?:const|volatile|restrict)\b ?", "", str(kind.get_canonical().spelling)).strip()
 
 
-def type_of(kind: ClangType) -> CType:
+def c_type(kind: ClangType) -> CType:
     """Return a type of libclang as evaluation needs it."""
     canonical = kind.get_canonical()
     volatile = bool(kind.is_volatile_qualified() or canonical.is_volatile_qualified())
     name = str(canonical.kind.name)
     if name == "ATOMIC":
-        inner = type_of(without_atomic(canonical))
+        inner = c_type(without_atomic(canonical))
         return CType(inner.kind, inner.size, inner.signed, inner.name, volatile or inner.volatile, True)
     if name in _NUMBERS:
         return CType(*_NUMBERS[name], plain_name(canonical), volatile)
     if name == "ENUM":
-        under = type_of(canonical.get_declaration().enum_type)
+        under = c_type(canonical.get_declaration().enum_type)
         return CType("int", canonical.get_size(), under.signed, plain_name(canonical), volatile)
     found = _WHOLES.get(name)
     if found == "pointer":
@@ -110,13 +110,13 @@ def type_of(kind: ClangType) -> CType:
 def is_pointer_parameter(cursor: Cursor) -> bool:
     """Return whether an expression names a parameter that is declared as an array, and is a pointer."""
     named = bare(cursor)
-    is_name = kind_of(named) == "DECL_REF_EXPR" and named.referenced is not None
-    return is_name and kind_of(named.referenced) == "PARM_DECL" and type_of(named.type).kind in ("array", "function")
+    is_name = cursor_kind(named) == "DECL_REF_EXPR" and named.referenced is not None
+    return is_name and cursor_kind(named.referenced) == "PARM_DECL" and c_type(named.type).kind in ("array", "function")
 
 
 def type_of_value(cursor: Cursor) -> CType:
     """Return the type of the value of an expression."""
-    found = type_of(cursor.type)
+    found = c_type(cursor.type)
     if found.kind == "array" and is_pointer_parameter(cursor):
         return CType("pointer", 8, False, plain_name(cursor.type.get_canonical().element_type))
     return found

@@ -26,9 +26,9 @@ from rdma_robust.c.code import (
     UnreadCode,
     Variable,
 )
-from rdma_robust.c.front.cursors import INT, kind_of, place_of, type_of, type_of_value
+from rdma_robust.c.front.cursors import INT, c_type, cursor_kind, cursor_place, type_of_value
 from rdma_robust.c.front.libclang import Cursor
-from rdma_robust.c.front.liveness import live_before, taken_locals
+from rdma_robust.c.front.live_registers import live_before, taken_locals
 
 Label = int
 
@@ -107,7 +107,7 @@ class FunctionReader:
     def emit(self, instruction: Instruction, at: Cursor) -> None:
         """Append an instruction with its place."""
         self._code.append(instruction)
-        self._places.append(place_of(at))
+        self._places.append(cursor_place(at))
 
     def constant(self, value: int | float, at: Cursor) -> Register:
         """Return a register with a constant."""
@@ -179,34 +179,34 @@ class FunctionReader:
 
     def statement(self, each: Cursor) -> None:
         """Read a statement."""
-        rule = self.rules.statements.get(kind_of(each))
+        rule = self.rules.statements.get(cursor_kind(each))
         if rule is not None:
             rule(self, each)
         elif each.kind.is_expression():
             self.effect(each)
-        elif kind_of(each).startswith("OMP_"):
+        elif cursor_kind(each).startswith("OMP_"):
             self.unread("RR821", "OpenMP is not read", each, "threads made by pthread_create are")
         else:
-            self.unread("RR814", f"a statement of the kind {kind_of(each)} is not read", each)
+            self.unread("RR814", f"a statement of the kind {cursor_kind(each)} is not read", each)
 
     def value(self, each: Cursor) -> Register:
         """Return the value of an expression; of a record its address."""
-        rule = self.rules.values.get(kind_of(each))
+        rule = self.rules.values.get(cursor_kind(each))
         if rule is None:
-            return self.unread("RR814", f"an expression of the kind {kind_of(each)} is not read", each)
+            return self.unread("RR814", f"an expression of the kind {cursor_kind(each)} is not read", each)
         return rule(self, each)
 
     def place(self, each: Cursor) -> Location:
         """Return what an lvalue names."""
-        rule = self.rules.places.get(kind_of(each))
+        rule = self.rules.places.get(cursor_kind(each))
         if rule is None:
-            made = self.unread("RR814", f"an object named by the kind {kind_of(each)} is not read", each)
+            made = self.unread("RR814", f"an object named by the kind {cursor_kind(each)} is not read", each)
             return Location(made, type_of_value(each))
         return rule(self, each)
 
     def effect(self, each: Cursor) -> None:
         """Read an expression whose value nobody uses."""
-        rule = self.rules.effects.get(kind_of(each))
+        rule = self.rules.effects.get(cursor_kind(each))
         if rule is None:
             self.value(each)
         else:
@@ -221,8 +221,8 @@ class FunctionReader:
             if cursor == declared:
                 return variable
         self.names.note_type(declared.type)
-        made = self.new_variable(str(declared.spelling), type_of(declared.type))
-        if kind_of(declared) == "PARM_DECL" and made.type.kind in ("array", "function"):
+        made = self.new_variable(str(declared.spelling), c_type(declared.type))
+        if cursor_kind(declared) == "PARM_DECL" and made.type.kind in ("array", "function"):
             made = replace(made, type=CType("pointer", 8, False, made.type.name))
             self._variables[made.unique] = made
         alike.append((declared, made))
@@ -256,7 +256,7 @@ class FunctionReader:
         code, places = list(self._code), list(self._places)
         first = self._entered(parameters) if self.scopes_entered_within else []
         code = [*first, *(self._resolved(each, len(first)) for each in code)]
-        places = [place_of(at)] * len(first) + places
+        places = [cursor_place(at)] * len(first) + places
         taken = taken_locals(code)
         live, live_variables = live_before(code, taken)
         variables = dict(self._variables)

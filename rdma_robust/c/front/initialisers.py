@@ -7,18 +7,18 @@ from collections import deque
 from dataclasses import dataclass
 
 from rdma_robust.c.code import CopyBytes, CType, TextAddress, Variable, ZeroBytes
-from rdma_robust.c.front.cursors import bare, children, kind_of, text_bytes, type_of, type_of_value
+from rdma_robust.c.front.cursors import bare, c_type, children, cursor_kind, text_bytes, type_of_value
 from rdma_robust.c.front.function_reader import FunctionReader, Location
 from rdma_robust.c.front.layouts import bit_field, bytes_before, fields_of, is_union, leaves_of, member_name
-from rdma_robust.c.front.libclang import ClangType, Cursor, constant
-from rdma_robust.c.front.written_text import text_at
+from rdma_robust.c.front.libclang import ClangType, Cursor, constant_value
+from rdma_robust.c.front.written_text import text_of_cursor
 
 _MOST_IN_RANGE = 4096
 
 
 def initialise(reader: FunctionReader, variable: Variable, kind: ClangType, initial: Cursor, at: Cursor) -> None:
     """Append what gives a variable that has just begun its initial value."""
-    whole = type_of(kind)
+    whole = c_type(kind)
     if whole.kind in ("record", "array") and not variable.is_global:
         reader.emit(ZeroBytes(variable, 0, whole.size), at)
     _Initialiser(reader, variable, at).element(_Part(kind, 0), deque([initial]))
@@ -42,10 +42,10 @@ class _Initialiser:
     def element(self, part: _Part, items: deque[Cursor]) -> None:
         """Initialise a part by the first item, or if its braces are left out by as many as it has scalars."""
         item = items[0]
-        kind = type_of(part.type)
+        kind = c_type(part.type)
         if kind.kind == "array" and self._is_text(part, item):
             self._text(part, items.popleft())
-        elif kind_of(item) == "INIT_LIST_EXPR":
+        elif cursor_kind(item) == "INIT_LIST_EXPR":
             self._braced(part, kind, items.popleft())
         elif kind.kind in ("record", "array") and self._is_whole(kind, item):
             self._copied(part, kind, items.popleft())
@@ -56,8 +56,8 @@ class _Initialiser:
 
     def _is_whole(self, kind: CType, item: Cursor) -> bool:
         """Return whether an item is a value of a whole record, or of an array, which compilers let one write."""
-        given = type_of(item.type).kind
-        return given == kind.kind and (given == "record" or kind_of(bare(item)) == "COMPOUND_LITERAL_EXPR")
+        given = c_type(item.type).kind
+        return given == kind.kind and (given == "record" or cursor_kind(bare(item)) == "COMPOUND_LITERAL_EXPR")
 
     def _braced(self, part: _Part, kind: CType, item: Cursor) -> None:
         inner = deque(children(item))
@@ -102,7 +102,7 @@ class _Initialiser:
         """Initialise what designators name by a value, then what comes behind it in the parts inside of this one; return the
         number of the next part of this one."""
         if _is_range(items[0], designators):
-            least, greatest = constant(designators[0]), constant(designators[1])
+            least, greatest = constant_value(designators[0]), constant_value(designators[1])
             assert isinstance(least, int) and isinstance(greatest, int)
             parts = self._parts(part)[least : min(greatest + 1, least + _MOST_IN_RANGE)]
             items.popleft()
@@ -128,8 +128,8 @@ class _Initialiser:
 
     def _named(self, part: _Part, designator: Cursor) -> tuple[int, _Part | None]:
         """Return the number and the part that one designator names."""
-        if kind_of(designator) != "MEMBER_REF":
-            number = constant(designator)
+        if cursor_kind(designator) != "MEMBER_REF":
+            number = constant_value(designator)
             parts = self._parts(part)
             known = isinstance(number, int) and 0 <= number < len(parts)
             return (int(number), parts[int(number)]) if known and number is not None else (0, None)
@@ -157,12 +157,12 @@ class _Initialiser:
         self.reader.emit(CopyBytes(target, source, kind.size, leaves_of(part.type)), item)
 
     def _is_text(self, part: _Part, item: Cursor) -> bool:
-        literal = kind_of(bare(item)) == "STRING_LITERAL"
-        return literal and type_of(part.type.get_canonical().element_type).kind == "int"
+        literal = cursor_kind(bare(item)) == "STRING_LITERAL"
+        return literal and c_type(part.type.get_canonical().element_type).kind == "int"
 
     def _text(self, part: _Part, item: Cursor) -> None:
         text = text_bytes(bare(item))
-        size = type_of(part.type).size
+        size = c_type(part.type).size
         if text is None:
             self.reader.unread("RR814", "a text of wide characters is not read", item)
             return
@@ -174,7 +174,7 @@ class _Initialiser:
 
 def is_record_union(kind: ClangType) -> bool:
     """Return whether a type is a union, of which only one member is initialised."""
-    return type_of(kind).kind == "record" and is_union(kind)
+    return c_type(kind).kind == "record" and is_union(kind)
 
 
 def _member(part: _Part, field: Cursor) -> _Part:
@@ -184,14 +184,14 @@ def _member(part: _Part, field: Cursor) -> _Part:
 
 
 def _designated(item: Cursor) -> bool:
-    return kind_of(item) == "UNEXPOSED_EXPR" and type_of(item.type).kind == "void" and len(children(item)) > 1
+    return cursor_kind(item) == "UNEXPOSED_EXPR" and c_type(item.type).kind == "void" and len(children(item)) > 1
 
 
 def _is_range(item: Cursor, designators: list[Cursor]) -> bool:
     """Return whether designators are one with a range, `[1 ... 3]`."""
-    if len(designators) != 2 or "MEMBER_REF" in map(kind_of, designators):
+    if len(designators) != 2 or "MEMBER_REF" in map(cursor_kind, designators):
         return False
-    return re.match(r"\s*\[[^\[\]]*\.\.\.", text_at(item)) is not None
+    return re.match(r"\s*\[[^\[\]]*\.\.\.", text_of_cursor(item)) is not None
 
 
 def _same(one: ClangType, other: ClangType) -> bool:

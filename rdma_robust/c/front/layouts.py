@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rdma_robust.c.code import Bits, CType, Leaf
-from rdma_robust.c.front.cursors import type_of
+from rdma_robust.c.front.cursors import c_type
 from rdma_robust.c.front.libclang import ClangType, Cursor
 
 MOST_LEAVES: Final = 4096
@@ -55,7 +55,7 @@ def bit_field(field: Cursor) -> tuple[int, CType, Bits] | None:
     None where it crosses the bounds of every scalar, as in packed records.
     """
     first, width = int(field.get_field_offsetof()), int(field.get_bitfield_width())
-    declared = type_of(field.type)
+    declared = c_type(field.type)
     for size in (1, 2, 4, 8):
         start = first // (8 * size) * size
         if first + width <= 8 * (start + size):
@@ -91,4 +91,4 @@ def _leaves(kind: ClangType, at: int, path: str) -> Iterator[Leaf]:
             else:
                 yield from _leaves(field.type, at + bytes_before(field), inner)
     elif canonical.get_size() > 0:
-        yield Leaf(at, int(canonical.get_size()), path, type_of(kind))
+        yield Leaf(at, int(canonical.get_size()), path, c_type(kind))

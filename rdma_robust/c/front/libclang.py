@@ -57,7 +57,7 @@ def _declare(library: Any, calls: Any) -> None:
             call.errcheck = check
 
 
-def constant(cursor: Cursor) -> int | float | None:
+def constant_value(cursor: Cursor) -> int | float | None:
     """Return the value of an expression that is a constant, None if it is none."""
     calls = index_library().conf.lib
     found = calls.clang_Cursor_Evaluate(cursor)

@@ -8,12 +8,12 @@ from typing import Final
 from rdma_robust.c.code import CType, Fresh, FunctionAddress, Index, Load, Register, TextAddress
 from rdma_robust.c.front.cursors import (
     POINTER,
+    c_type,
+    cursor_kind,
     expressions,
     is_pointer_parameter,
-    kind_of,
     step_of,
     text_bytes,
-    type_of,
     type_of_value,
 )
 from rdma_robust.c.front.function_reader import FunctionReader, Location
@@ -25,7 +25,7 @@ DEREFERENCE: Final = 6
 EXTENSION: Final = 13
 
 
-def moved(reader: FunctionReader, base: Register, offset: int, at: Cursor) -> Register:
+def bytes_on(reader: FunctionReader, base: Register, offset: int, at: Cursor) -> Register:
     """Return an address so many bytes behind another one."""
     if not offset:
         return base
@@ -36,18 +36,18 @@ def moved(reader: FunctionReader, base: Register, offset: int, at: Cursor) -> Re
 
 def _variable(reader: FunctionReader, each: Cursor) -> Location:
     declared = each.referenced
-    kind = kind_of(declared)
+    kind = cursor_kind(declared)
     reader.names.note_type(each.type)
     if kind == "FUNCTION_DECL":
         target = reader.register()
         reader.emit(FunctionAddress(target, reader.names.function_name(declared)), each)
-        return Location(target, type_of(each.type))
+        return Location(target, c_type(each.type))
     if kind not in ("VAR_DECL", "PARM_DECL"):
-        return Location(reader.unread("RR814", f"`{each.spelling}` is no variable", each), type_of(each.type))
+        return Location(reader.unread("RR814", f"`{each.spelling}` is no variable", each), c_type(each.type))
     if kind == "VAR_DECL" and declared.tls_kind.name != "NONE":
         made = reader.unread("RR814", f"`{each.spelling}` is a variable of each thread, which is not modelled", each)
-        return Location(made, type_of(each.type))
-    outside = kind_of(declared.semantic_parent) != "FUNCTION_DECL"
+        return Location(made, c_type(each.type))
+    outside = cursor_kind(declared.semantic_parent) != "FUNCTION_DECL"
     storage = declared.storage_class.name
     if kind == "VAR_DECL" and (outside or storage == "EXTERN"):
         variable = reader.names.global_variable(declared)
@@ -56,7 +56,7 @@ def _variable(reader: FunctionReader, each: Cursor) -> Location:
     else:
         variable = reader.local(declared)
         return Location(reader.address(variable, each), variable.type)
-    return Location(reader.address(variable, each), type_of(each.type))
+    return Location(reader.address(variable, each), c_type(each.type))
 
 
 def _member(reader: FunctionReader, each: Cursor) -> Location:
@@ -65,20 +65,20 @@ def _member(reader: FunctionReader, each: Cursor) -> Location:
     reader.names.note_type(each.type)
     at = reader.value(base) if is_arrow else _place_or_value(reader, base)
     field = each.referenced
-    kind = type_of(each.type)
+    kind = c_type(each.type)
     canonical = base.type.get_canonical()
     record = canonical.get_pointee() if canonical.kind.name == "POINTER" else _element_type(canonical)
-    around = None if field is None or kind_of(field) != "FIELD_DECL" else bytes_of_anonymous(record, field)
+    around = None if field is None or cursor_kind(field) != "FIELD_DECL" else bytes_of_anonymous(record, field)
     if around is None:
         return Location(reader.unread("RR814", f"the member `{each.spelling}` is not read", each), kind)
     if not field.is_bitfield():
-        return Location(moved(reader, at, around + bytes_before(field), each), kind)
+        return Location(bytes_on(reader, at, around + bytes_before(field), each), kind)
     found = bit_field(field)
     if found is None:
         return Location(reader.unread("RR814", f"the bit-field `{each.spelling}` crosses words", each), kind)
     start, scalar, bits = found
     scalar = CType("int", scalar.size, scalar.signed, scalar.name, kind.volatile)
-    return Location(moved(reader, at, around + start, each), scalar, bits, kind)
+    return Location(bytes_on(reader, at, around + start, each), scalar, bits, kind)
 
 
 def _element_type(canonical: ClangType) -> ClangType:
@@ -88,7 +88,7 @@ def _element_type(canonical: ClangType) -> ClangType:
 
 def _place_or_value(reader: FunctionReader, each: Cursor) -> Register:
     """Return the address of a record that is an lvalue, or what a call returns."""
-    return reader.place(each).address if kind_of(each) in reader.rules.places else reader.value(each)
+    return reader.place(each).address if cursor_kind(each) in reader.rules.places else reader.value(each)
 
 
 def _element(reader: FunctionReader, each: Cursor) -> Location:
@@ -100,12 +100,10 @@ def _element(reader: FunctionReader, each: Cursor) -> Location:
     at = reader.value(base)
     number = reader.value(index)
     if not step:
-        return Location(
-            reader.unread("RR814", "elements of a size that is not known are not read", each), type_of(each.type)
-        )
+        return Location(reader.unread("RR814", "elements of a size that is not known are not read", each), c_type(each.type))
     target = reader.register()
     reader.emit(Index(target, at, number, step), each)
-    return Location(target, type_of(each.type))
+    return Location(target, c_type(each.type))
 
 
 def _pointed(reader: FunctionReader, each: Cursor) -> Location:
@@ -113,14 +111,14 @@ def _pointed(reader: FunctionReader, each: Cursor) -> Location:
     kind = unary_kind(each)
     if kind == DEREFERENCE:
         reader.names.note_type(each.type)
-        return Location(reader.value(inner), type_of(each.type))
+        return Location(reader.value(inner), c_type(each.type))
     if kind == EXTENSION:
         return reader.place(inner)
-    return Location(reader.value(each), type_of(each.type))
+    return Location(reader.value(each), c_type(each.type))
 
 
 def _literal(reader: FunctionReader, each: Cursor) -> Location:
-    kind = type_of(each.type)
+    kind = c_type(each.type)
     reader.names.note_type(each.type)
     initial = expressions(each)[-1]
     if reader.outside:
@@ -135,10 +133,10 @@ def _literal(reader: FunctionReader, each: Cursor) -> Location:
 def _text(reader: FunctionReader, each: Cursor) -> Location:
     text = text_bytes(each)
     if text is None:
-        return Location(reader.unread("RR814", "a text of wide characters is not read", each), type_of(each.type))
+        return Location(reader.unread("RR814", "a text of wide characters is not read", each), c_type(each.type))
     target = reader.register()
     reader.emit(TextAddress(target, text), each)
-    return Location(target, type_of(each.type))
+    return Location(target, c_type(each.type))
 
 
 def _inner(reader: FunctionReader, each: Cursor) -> Location:
@@ -146,19 +144,19 @@ def _inner(reader: FunctionReader, each: Cursor) -> Location:
     inner = expressions(each)
     if len(inner) == 1:
         return reader.place(inner[0])
-    return Location(reader.value(each), type_of(each.type))
+    return Location(reader.value(each), c_type(each.type))
 
 
 def _temporary(reader: FunctionReader, each: Cursor) -> Location:
     """A record that is a value: what a call returns, an assignment, `?:`."""
-    return Location(reader.value(each), type_of(each.type))
+    return Location(reader.value(each), c_type(each.type))
 
 
 def parameter_pointer(reader: FunctionReader, each: Cursor) -> Register | None:
     """Return the value of a parameter that is declared as an array, None for any other expression."""
     if not is_pointer_parameter(each):
         return None
-    while kind_of(each) != "DECL_REF_EXPR":
+    while cursor_kind(each) != "DECL_REF_EXPR":
         each = expressions(each)[0]
     target = reader.register()
     reader.emit(Load(target, reader.place(each).address, POINTER), each)

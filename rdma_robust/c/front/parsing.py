@@ -49,7 +49,7 @@ def arguments_of(more: Sequence[str]) -> list[str]:
     ]
 
 
-def parse(file: str, text: str | None, more: Sequence[str]) -> Any:
+def parse_c(file: str, text: str | None, more: Sequence[str]) -> Any:
     """Return the translation unit of a file, of `text` if that is not what is saved."""
     library = index_library()
     unsaved = [] if text is None else [(file, text)]
@@ -78,18 +78,10 @@ def _span(location: Any, origin: Span | None = None) -> Span:
     return Span(line, column, line, column + 1, 0, 0, file, origin)
 
 
-def span_of(place: SourcePlace, origin: Span | None = None) -> Span:
+def place_span(place: SourcePlace, origin: Span | None = None) -> Span:
     """Return a place of the C as a span."""
     end_line, end_column = (place.end_line, place.end_column) if place.end_line else (place.line, place.column + 1)
     return Span(place.line, place.column, end_line, end_column, 0, 0, place.file, origin)
-
-
-def chain_span(chain: Sequence[SourcePlace]) -> Span | None:
-    """Return places, the innermost first, as a span with its origins; None if there are none."""
-    found: Span | None = None
-    for place in reversed(chain):
-        found = span_of(place, found)
-    return found
 
 
 def is_of_system(file: str) -> bool:

@@ -38,7 +38,7 @@ def use_text(file: str, text: str) -> None:
 _unsaved: dict[str, bytes] = {}
 
 
-def text_at(cursor: Cursor) -> str:
+def text_of_cursor(cursor: Cursor) -> str:
     """Return the text from the first character of a cursor on; of what a macro made, from its use on."""
     start = cursor.extent.start
     if start.file is None:
@@ -56,7 +56,7 @@ def _definitions(unit: Any) -> dict[str, str]:
     for each in unit.cursor.get_children():
         if each.kind.name == "MACRO_DEFINITION" and each.location.file is not None:
             start, end = each.extent.start.offset, each.extent.end.offset
-            found[str(each.spelling)] = text_at(each)[: end - start]
+            found[str(each.spelling)] = text_of_cursor(each)[: end - start]
     return found
 
 
@@ -65,7 +65,7 @@ def text_from_word(cursor: Cursor, word: re.Pattern[str]) -> str:
 
     '' where that is not seen: where the macros have the word several times.
     """
-    text = text_at(cursor)
+    text = text_of_cursor(cursor)
     if word.match(text):
         return text
     used = _WORD.match(text)

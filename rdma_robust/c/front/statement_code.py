@@ -8,10 +8,10 @@ from typing import Final
 
 from rdma_robust.c.code import Binary, Call, CType, Fresh, FunctionReturn
 from rdma_robust.c.front.conditions import go_by
-from rdma_robust.c.front.cursors import INT, children, expressions, kind_of, step_of, type_of, type_of_value
+from rdma_robust.c.front.cursors import INT, c_type, children, cursor_kind, expressions, step_of, type_of_value
 from rdma_robust.c.front.function_reader import FunctionReader, SwitchCases
 from rdma_robust.c.front.initialisers import initialise
-from rdma_robust.c.front.libclang import Cursor, constant, initial_expression
+from rdma_robust.c.front.libclang import Cursor, constant_value, initial_expression
 from rdma_robust.c.front.written_text import text_from_word
 
 _NO_VALUE: Final = CType("void", 0, False, "void")
@@ -24,7 +24,7 @@ def _block(reader: FunctionReader, each: Cursor) -> None:
 
 def _declarations(reader: FunctionReader, each: Cursor) -> None:
     for declared in each.get_children():
-        if kind_of(declared) == "VAR_DECL":
+        if cursor_kind(declared) == "VAR_DECL":
             _declaration(reader, declared)
 
 
@@ -155,7 +155,7 @@ def _continue(reader: FunctionReader, each: Cursor) -> None:
 
 def _return(reader: FunctionReader, each: Cursor) -> None:
     given = children(each)
-    if given and type_of(given[0].type).kind == "void":
+    if given and c_type(given[0].type).kind == "void":
         reader.effect(given[0])
         given = []
     reader.emit(FunctionReturn(reader.value(given[0]) if given else None), each)
@@ -192,7 +192,7 @@ def _switch(reader: FunctionReader, each: Cursor) -> None:
 
 def _case(reader: FunctionReader, each: Cursor) -> None:
     *bounds, inner = children(each)
-    values = [constant(bound) for bound in bounds]
+    values = [constant_value(bound) for bound in bounds]
     label = reader.label()
     reader.mark(label)
     if all(isinstance(value, int) for value in values):

@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from rdma_robust.c.code import Call, CType, Fresh, Function, FunctionAddress, Leaf, SourcePlace, Variable
 from rdma_robust.c.front.c_options import COptions, with_commands
-from rdma_robust.c.front.cursors import children, kind_of, place_of, plain_name, type_of
-from rdma_robust.c.front.expressions import EFFECTS, VALUES
+from rdma_robust.c.front.cursors import c_type, children, cursor_kind, cursor_place, plain_name
+from rdma_robust.c.front.expression_code import EFFECTS, VALUES
 from rdma_robust.c.front.function_reader import FunctionReader, Rules
 from rdma_robust.c.front.initialisers import initialise
 from rdma_robust.c.front.layouts import leaves_of
 from rdma_robust.c.front.libclang import ClangType, Cursor, initial_expression
 from rdma_robust.c.front.objects import PLACES
-from rdma_robust.c.front.parsing import errors_of, is_of_system, parse, span_of
-from rdma_robust.c.front.statements import STATEMENTS
+from rdma_robust.c.front.parsing import errors_of, is_of_system, parse_c, place_span
+from rdma_robust.c.front.statement_code import STATEMENTS
 from rdma_robust.c.front.written_text import use_text
 from rdma_robust.errors import Diagnostic, ProgramError
 
@@ -72,11 +72,11 @@ class CUnits:
         if name not in self._compiled:
             unit, cursor = self._functions[name]
             reader = FunctionReader(UnitScope(self, unit), name, RULES)
-            body = [each for each in children(cursor) if kind_of(each) == "COMPOUND_STMT"]
+            body = [each for each in children(cursor) if cursor_kind(each) == "COMPOUND_STMT"]
             parameters = tuple(reader.local(each) for each in cursor.get_arguments())
             self.note_type(cursor.result_type)
             reader.statement(body[-1])
-            self._compiled[name] = reader.function(parameters, type_of(cursor.result_type), cursor)
+            self._compiled[name] = reader.function(parameters, c_type(cursor.result_type), cursor)
         return self._compiled[name]
 
     def initialiser(self, variable: Variable) -> Function:
@@ -154,7 +154,7 @@ class CUnits:
 
     def add(self, file: str, text: str | None, arguments: tuple[str, ...]) -> list[Diagnostic]:
         """Parse one more file; return its errors."""
-        unit = CUnit(file, parse(file, text, arguments))
+        unit = CUnit(file, parse_c(file, text, arguments))
         self.units.append(unit)
         return errors_of(unit.parsed)
 
@@ -164,24 +164,24 @@ class CUnits:
         for unit in self.units:
             scope = UnitScope(self, unit)
             for each in children(unit.parsed.cursor):
-                if kind_of(each) == "FUNCTION_DECL":
+                if cursor_kind(each) == "FUNCTION_DECL":
                     self._note_function(unit, scope, each)
-                elif kind_of(each) == "VAR_DECL" and not self._note(each):
+                elif cursor_kind(each) == "VAR_DECL" and not self._note(each):
                     scope.global_variable(each)
 
     def _note_function(self, unit: CUnit, scope: UnitScope, each: Cursor) -> None:
         name = scope.function_name(each)
-        notes = [str(one.spelling) for one in children(each) if kind_of(one) == "ANNOTATE_ATTR"]
+        notes = [str(one.spelling) for one in children(each) if cursor_kind(one) == "ANNOTATE_ATTR"]
         known = self._annotations.setdefault(name, [])
         known += [note for note in notes if note.startswith("rr_") and note not in known]
-        self._declared.setdefault(name, place_of(each))
+        self._declared.setdefault(name, cursor_place(each))
         if each.is_definition() and name not in self._functions:
             self._functions[name] = (unit, each)
-            self._declared[name] = place_of(each)
+            self._declared[name] = cursor_place(each)
 
     def _note(self, each: Cursor) -> bool:
         """Take in an annotation that is a declaration; return whether it is one."""
-        notes = [str(one.spelling) for one in children(each) if kind_of(one) == "ANNOTATE_ATTR"]
+        notes = [str(one.spelling) for one in children(each) if cursor_kind(one) == "ANNOTATE_ATTR"]
         for note in notes:
             said, *values = note.split(":")
             if said == "rr_any":
@@ -189,7 +189,7 @@ class CUnits:
             elif said == "rr_processes":
                 self.processes_asked = int(values[0], 0)
             elif said == "rr_expect":
-                self.expected.append((note.partition(":")[2], place_of(each)))
+                self.expected.append((note.partition(":")[2], cursor_place(each)))
         return any(note.startswith("rr_") for note in notes)
 
     def note_type(self, found: ClangType) -> None:
@@ -206,11 +206,11 @@ class CUnits:
         if known is None:
             self.note_type(declared.type)
             name = str(declared.spelling) or "literal"
-            known = GlobalObject(Variable(name, unique, type_of(declared.type), True), declared, initial, defined)
+            known = GlobalObject(Variable(name, unique, c_type(declared.type), True), declared, initial, defined)
             self._globals[unique] = known
-            self._declared.setdefault(unique, place_of(declared))
+            self._declared.setdefault(unique, cursor_place(declared))
         elif (initial is not None and known.initial is None) or (defined and not known.is_defined):
-            kind = type_of(declared.type)
+            kind = c_type(declared.type)
             known.variable = known.variable if kind.size <= known.variable.type.size else _typed(known.variable, kind)
             known.declared, known.initial, known.is_defined = declared, initial, True
         return known.variable
@@ -239,13 +239,13 @@ class UnitScope:
 
     def static_local(self, function: str, declared: Cursor) -> Variable:
         """Return the static local of a function as a global."""
-        place = place_of(declared)
+        place = cursor_place(declared)
         unique = f"{function}.{declared.spelling}:{place.line}:{place.column}"
         return self.units.own_global(unique, declared, initial_expression(declared), defined=True)
 
     def file_literal(self, owner: str, literal: Cursor) -> Variable:
         """Return the object of a compound literal outside of functions as a global."""
-        place = place_of(literal)
+        place = cursor_place(literal)
         return self.units.own_global(f"{owner}.literal:{place.line}:{place.column}", literal, None, defined=True)
 
     def function_name(self, declared: Cursor) -> str:
@@ -265,7 +265,7 @@ def _names_twice(units: list[CUnit]) -> set[str]:
     """Return the names of one unit alone that another unit has too."""
     found: Counter[str] = Counter()
     for unit in units:
-        tops = [each for each in children(unit.parsed.cursor) if kind_of(each) in ("FUNCTION_DECL", "VAR_DECL")]
+        tops = [each for each in children(unit.parsed.cursor) if cursor_kind(each) in ("FUNCTION_DECL", "VAR_DECL")]
         found.update({str(each.spelling) for each in tops if each.is_definition() and _is_internal(each)})
     return {name for name, count in found.items() if count > 1}
 
@@ -297,5 +297,5 @@ def _wrong_processes(units: CUnits) -> Iterator[Diagnostic]:
         place = units.declared(function)
         if place is not None and process in seen:
             said = f"process {process} is to run `{seen[process]}` and `{function}`"
-            yield Diagnostic("error", "RR818", said, span_of(place), hint="give each process one function")
+            yield Diagnostic("error", "RR818", said, place_span(place), hint="give each process one function")
         seen.setdefault(process, function)

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rdma_robust.c.code import AddressDifference, Binary, CopyBytes, CType, Index, Register, Unary
-from rdma_robust.c.front.calls import call
+from rdma_robust.c.front.call_code import call
 from rdma_robust.c.front.conditions import AND, NOT, OR, go_by
 from rdma_robust.c.front.cursors import (
     EXTENSION,
     INT,
     bare,
+    c_type,
     children,
+    cursor_kind,
     expressions,
-    kind_of,
     step_of,
-    type_of,
     type_of_value,
 )
 from rdma_robust.c.front.function_reader import FunctionReader, Location
 from rdma_robust.c.front.layouts import leaves_of
-from rdma_robust.c.front.libclang import Cursor, binary_kind, constant, unary_kind
+from rdma_robust.c.front.libclang import Cursor, binary_kind, constant_value, unary_kind
 from rdma_robust.c.front.objects import DEREFERENCE, parameter_pointer
 from rdma_robust.c.front.updates import assigned, stepped, updated
 
@@ -53,7 +53,7 @@ _DECAYED: Final = ("pointer", "array")
 
 
 def _constant(reader: FunctionReader, each: Cursor) -> Register:
-    value = constant(each)
+    value = constant_value(each)
     if value is None:
         return reader.unread("RR814", "the value of this expression is not known", each)
     return reader.constant(value, each)
@@ -65,7 +65,7 @@ def _of_place(reader: FunctionReader, each: Cursor) -> Register:
 
 def _name(reader: FunctionReader, each: Cursor) -> Register:
     declared = each.referenced
-    if declared is not None and kind_of(declared) == "ENUM_CONSTANT_DECL":
+    if declared is not None and cursor_kind(declared) == "ENUM_CONSTANT_DECL":
         return reader.constant(int(declared.enum_value), each)
     pointer = parameter_pointer(reader, each)
     return _of_place(reader, each) if pointer is None else pointer
@@ -89,11 +89,11 @@ def _converted(reader: FunctionReader, each: Cursor) -> Register:
 
 def _cast(reader: FunctionReader, each: Cursor) -> Register:
     inner = expressions(each)[-1]
-    target, source = type_of(each.type), type_of_value(inner)
+    target, source = c_type(each.type), type_of_value(inner)
     if target.kind == "void":
         reader.effect(inner)
         return reader.constant(0, each)
-    if kind_of(each) == "UNEXPOSED_EXPR" and target.kind in _DECAYED:
+    if cursor_kind(each) == "UNEXPOSED_EXPR" and target.kind in _DECAYED:
         pointer = parameter_pointer(reader, each)
         if pointer is not None:
             return pointer
@@ -102,7 +102,7 @@ def _cast(reader: FunctionReader, each: Cursor) -> Register:
 
 def _or_else(reader: FunctionReader, each: Cursor, first: Cursor, second: Cursor) -> Register:
     """`first ?: second`."""
-    kind = type_of(each.type)
+    kind = c_type(each.type)
     found = reader.hidden(kind, each)
     source = type_of_value(first)
     value = reader.value(first)
@@ -133,7 +133,7 @@ def _truth(reader: FunctionReader, each: Cursor) -> Register:
 def _choice(reader: FunctionReader, each: Cursor) -> Register:
     """`condition ? one : other`; of records the address of one of them."""
     condition, *ways = expressions(each)
-    whole = type_of(each.type)
+    whole = c_type(each.type)
     kind = whole if whole.kind in ("int", "bool", "float", "pointer") else CType("pointer", 8, False, whole.name)
     found = None if whole.kind == "void" else reader.hidden(kind, each)
     yes, no, end = reader.label(), reader.label(), reader.label()
@@ -166,7 +166,7 @@ def _unary(reader: FunctionReader, each: Cursor) -> Register:
         return target
     if kind in _ARITHMETIC:
         target = reader.register()
-        reader.emit(Unary(target, "-" if kind == 8 else "~", reader.value(inner), type_of(each.type)), each)
+        reader.emit(Unary(target, "-" if kind == 8 else "~", reader.value(inner), c_type(each.type)), each)
         return target
     return reader.unread("RR814", "this operator is not read", each)
 
@@ -189,7 +189,7 @@ def _binary(reader: FunctionReader, each: Cursor) -> Register:
     if operator in "+-" and (one.kind in _DECAYED or other.kind in _DECAYED):
         return _of_addresses(reader, each, operator, (first, second))
     target = reader.register()
-    reader.emit(Binary(target, operator, first, second, one, type_of(each.type)), each)
+    reader.emit(Binary(target, operator, first, second, one, c_type(each.type)), each)
     return target
 
 
@@ -197,7 +197,7 @@ def _of_addresses(reader: FunctionReader, each: Cursor, operator: str, values: t
     left, right = children(each)
     both = all(type_of_value(side).kind in _DECAYED for side in (left, right))
     base = left if type_of_value(left).kind in _DECAYED else right
-    step = step_of(bare(base).type if type_of(base.type).kind == "array" else base.type)
+    step = step_of(bare(base).type if c_type(base.type).kind == "array" else base.type)
     if not step:
         return reader.unread("RR814", "steps of a size that is not known are not read", each)
     target = reader.register()
@@ -210,7 +210,7 @@ def _of_addresses(reader: FunctionReader, each: Cursor, operator: str, values: t
 
 
 def _assignment(reader: FunctionReader, each: Cursor, left: Cursor, right: Cursor) -> Register:
-    kind = type_of(left.type)
+    kind = c_type(left.type)
     if kind.kind not in ("record", "array"):
         return assigned(reader, each, left, right)
     source = reader.value(right)
@@ -222,7 +222,7 @@ def _assignment(reader: FunctionReader, each: Cursor, left: Cursor, right: Curso
 def _block_value(reader: FunctionReader, each: Cursor) -> Register:
     """`({ ...; value; })`."""
     inner = children(children(each)[0])
-    has_value = type_of(each.type).kind != "void" and inner and inner[-1].kind.is_expression()
+    has_value = c_type(each.type).kind != "void" and inner and inner[-1].kind.is_expression()
     for one in inner[:-1] if has_value else inner:
         reader.statement(one)
     return reader.value(inner[-1]) if has_value else reader.constant(0, each)
@@ -230,7 +230,7 @@ def _block_value(reader: FunctionReader, each: Cursor) -> Register:
 
 def _generic(reader: FunctionReader, each: Cursor) -> Register:
     """`_Generic`: what is chosen is the only one of its type, or a constant."""
-    value = constant(each)
+    value = constant_value(each)
     if value is not None:
         return reader.constant(value, each)
     chosen = [one for one in expressions(each)[1:] if one.type == each.type]
@@ -282,7 +282,7 @@ def _effect_of_inner(reader: FunctionReader, each: Cursor) -> None:
 
 def _effect_of_place(reader: FunctionReader, each: Cursor) -> None:
     """The value of a place that is neither volatile nor atomic is not read for nothing."""
-    if kind_of(each) == "DECL_REF_EXPR" and kind_of(each.referenced) == "ENUM_CONSTANT_DECL":
+    if cursor_kind(each) == "DECL_REF_EXPR" and cursor_kind(each.referenced) == "ENUM_CONSTANT_DECL":
         return
     found: Location = reader.place(each)
     if found.type.volatile or found.type.atomic:
