@@ -7,11 +7,12 @@ import os
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rdma_robust.errors import UsageError
 
-_KEPT = ("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-std=")
+_KEPT: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-std=")
+"""Options of a compiler that change what a text is."""
 
 
 @dataclass(frozen=True, slots=True)

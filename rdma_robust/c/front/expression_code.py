@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rdma_robust.c.code import AddressDifference, Binary, CopyBytes, CType, Index, Register, Unary
-from rdma_robust.c.front.call_code import call
+from rdma_robust.c.code import AddressDifference, Binary, Call, CopyBytes, CType, Index, Register, Unary
 from rdma_robust.c.front.conditions import AND, NOT, OR, go_by
 from rdma_robust.c.front.cursors import (
     EXTENSION,
@@ -50,6 +49,11 @@ _ADDRESS: Final = 5
 _PLUS: Final = 7
 _ARITHMETIC: Final = {8: "-", 9: "~"}
 _DECAYED: Final = ("pointer", "array")
+
+
+_RESULTS: Final = ("__rr_load", "__rr_exchange")
+_FIRST: Final = {"__builtin_expect", "__builtin_expect_with_probability", "__builtin_assume_aligned"}
+_MOST_SHOWN: Final = 60
 
 
 def _constant(reader: FunctionReader, each: Cursor) -> Register:
@@ -239,6 +243,57 @@ def _generic(reader: FunctionReader, each: Cursor) -> Register:
     return reader.value(chosen[0])
 
 
+def _callee_name(reader: FunctionReader, called: Cursor) -> str:
+    """Return the name of the function that is called, '' where a pointer is."""
+    named = bare(called)
+    if cursor_kind(named) != "DECL_REF_EXPR":
+        return ""
+    declared = named.referenced
+    if declared is None or named.type.spelling == "<builtin fn type>":
+        return str(named.spelling)
+    return reader.names.function_name(declared) if cursor_kind(declared) == "FUNCTION_DECL" else ""
+
+
+def _call(reader: FunctionReader, each: Cursor) -> Register:
+    """Append a call; return its result, of a record its address."""
+    called, *given = expressions(each)
+    name = _callee_name(reader, called)
+    if name.startswith("__builtin_"):
+        if name in _FIRST:
+            return reader.converted(reader.value(given[0]), type_of_value(given[0]), c_type(each.type), each)
+        value = constant_value(each)
+        if value is not None or name == "__builtin_constant_p":
+            return reader.constant(value or 0, each)
+    callee = name or reader.value(called)
+    arguments = tuple(reader.value(argument) for argument in given)
+    types = tuple(type_of_value(argument) for argument in given)
+    result = c_type(each.type)
+    reader.names.note_type(each.type)
+    texts = tuple(_written(argument) for argument in given)
+    if not (name.startswith("__rr_fetch_") or name in _RESULTS):
+        target = None if result.kind == "void" else reader.register()
+        reader.emit(Call(target, callee, arguments, types, result, texts), each)
+        return reader.constant(0, each) if target is None else target
+    held = c_type(bare(_uncast(given[0])).type.get_canonical().get_pointee())
+    held = CType(held.kind, held.size, held.signed, held.name)
+    target = reader.register()
+    reader.emit(Call(target, callee, arguments, types, held, texts), each)
+    return reader.converted(target, held, result, each)
+
+
+def _uncast(argument: Cursor) -> Cursor:
+    """Return what our own macros convert to a pointer to anything."""
+    inner = bare(argument)
+    return expressions(inner)[-1] if cursor_kind(inner) == "CSTYLE_CAST_EXPR" else inner
+
+
+def _written(argument: Cursor) -> str:
+    """Return an argument as it is written, in one line."""
+    tokens = [str(token.spelling) for token in argument.get_tokens()]
+    text = "".join(f" {token}" if token[:1].isalnum() else token for token in tokens).strip()
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
+
+
 def _scalar_list(reader: FunctionReader, each: Cursor) -> Register:
     inner = expressions(each)
     return reader.value(inner[0]) if inner else reader.constant(0, each)
@@ -265,7 +320,7 @@ VALUES: Final[Mapping[str, Callable[[FunctionReader, Cursor], Register]]] = {
     "BINARY_OPERATOR": _binary,
     "COMPOUND_ASSIGNMENT_OPERATOR": _update,
     "CONDITIONAL_OPERATOR": _choice,
-    "CALL_EXPR": call,
+    "CALL_EXPR": _call,
     "StmtExpr": _block_value,
     "GENERIC_SELECTION_EXPR": _generic,
     "INIT_LIST_EXPR": _scalar_list,
