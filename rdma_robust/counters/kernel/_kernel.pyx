@@ -454,9 +454,9 @@ cdef class Search:
         """The status where no state or no part of one gets a number."""
         if beyond(&self.folder.spare_roots, self.store.max_states):
             return STATES
-        if beyond(&self.folder.spare_roots, self.store.roots.most) or beyond(&self.folder.spare_parts, self.store.parts.most):
+        if beyond(&self.folder.spare_roots, self.store.roots.most):
             return NUMBERS
-        return MEMORY
+        return NUMBERS if beyond(&self.folder.spare_parts, self.store.parts.most) else MEMORY
 
     cdef bint put_off(self, int64_t number, uint64_t *r) noexcept nogil:
         """Put a new state on the agenda, if there is one; False if there is no memory."""

@@ -5,8 +5,8 @@ The words are in chunks, each with a number of a parent and room for more words 
 open-addressing, of 32-bit entries: the number and one more and, in the bits that leaves, a part of the hash. A word is
 written before its entry, and an entry never changes (but by `renew`), so several threads may add and find words at once;
 nobody may while a table is enlarged. Threads take numbers by the handful: each writes its words to lines of memory of its
-own, and all seldom to what they all read. Source: Laarman, van de Pol and Weber, Boosting multi-core reachability performance
-with shared hash tables, 2010.
+own, and all seldom to what they all read. Source: Laarman, van de Pol and Weber, Boosting multi-core reachability
+performance with shared hash tables, 2010.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
