@@ -102,7 +102,7 @@ def _function(seed: int) -> str:
     chance = random.Random(seed)
     names = [f"v{k}" for k in range(5)]
     declared = " ".join(f"{chance.choice(TYPES)} {name} = {chance.randint(-300, 300)};" for name in names)
-    record = "struct { unsigned a : 3; signed b : 5; short c; unsigned long d : 37; } r = { 1, -2, 3, 4 };"
+    record = "struct { unsigned a : 3; signed b : 5; short c; unsigned d : 29; } r = { 1, -2, 3, 4 };"
     body = " ".join(_statement(chance, names, 3) for _ in range(6))
     shown = " ".join(f"show({name});" for name in [*names, "r.a", "r.b", "r.c", "r.d", "q[0]", "q[3]"])
     return f"static void f{seed}(void) {{ {declared} {record} long q[4] = {{ 1, 2 }}; int n = 0; {body} {shown} }}"
@@ -116,9 +116,8 @@ def _statement(chance: random.Random, names: list[str], depth: int) -> str:
     if kind == 1:
         return f"{left} {chance.choice(('+=', '-=', '*=', '&=', '|=', '^='))} {_expression(chance, names, 2)};"
     if kind == 2:
-        return f"{chance.choice(names)} = {chance.choice((f'{left}++', f'--{left}', f'{left}--', f'++{left}'))};".replace(
-            "_Bool", "int"
-        )
+        step = chance.choice((f"{left}++", f"--{left}", f"{left}--", f"++{left}"))
+        return f"{chance.choice([name for name in names if name not in left])} = {step};"
     inner = " ".join(_statement(chance, names, depth - 1) for _ in range(2))
     condition = _expression(chance, names, 2)
     if kind == 3:

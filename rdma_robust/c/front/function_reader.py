@@ -35,7 +35,7 @@ Label = int
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What an lvalue names: an address, the type of the object there, and which bits of it."""
+    """The object that an lvalue names: an address, the type of the object there, and which bits of it."""
 
     address: Register
     type: CType
@@ -44,7 +44,7 @@ class Location:
 
 
 class UnitNames(Protocol):
-    """What a function asks of its unit: names that are unique among all units."""
+    """The names that a function asks its unit for: they are unique among all units."""
 
     def global_variable(self, declared: Cursor) -> Variable:
         """Return the global that is declared so."""

@@ -1,4 +1,4 @@
-"""What lvalues of C name: variables, members, elements, what pointers point to."""
+"""Objects that lvalues of C name: variables, members, elements, and those that pointers point to."""
 
 from __future__ import annotations
 
