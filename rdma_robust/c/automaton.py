@@ -55,7 +55,7 @@ class WordPlace:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A warning about the whole (RR825, RR826): its code, what it says, and a place."""
+    """A warning about the whole (RR845, RR846): its code, what it says, and a place."""
 
     code: str
     message: str
