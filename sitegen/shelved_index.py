@@ -296,8 +296,13 @@ RACES: Final = Folder(
     "Programs with and without data races, from protocols and standards (docs/races.md).",
     (
         ("Data and flag", "who has seen the flag reads the data", r"flag-|multipath-|store-|lock-"),
-        ("Buffers", "of requests under way, and of messages", r"source-|buffer-|completions-|ring-"),
+        (
+            "Buffers",
+            "of requests under way, and of messages",
+            r"source-|buffer-|completions-|ring-|unsignaled-|acknowledged-",
+        ),
         ("Barriers", "and what cards still have to do", r"barrier-"),
+        ("What counts as an access", "looks, and swaps that fail", r"look-|failed-"),
         ("Races and robustness", "neither follows from the other", r"two-"),
     ),
     ("races?", races),
