@@ -67,9 +67,16 @@ def copies(path: Path) -> str:
     return str(sum(map(int, re.findall(r">= (\d+)", found[1])))) if found else "-"
 
 
+def races(path: Path) -> str:
+    """Return whether the program expects a data race, and on which hardware if it says so."""
+    found = re.search(r"^expect .*\brace( free)?$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    said = "-" if found is None else "race free" if found[1] else "RACE"
+    return said if hardware(path) == "-" else f"{said} ({hardware(path)})"
+
+
 def verdict(path: Path) -> str:
     """Return the verdict that the program expects, as a report prints it."""
-    found = re.search(r"^expect (not )?robust$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(r"^expect (not )?robust(?:, race(?: free)?)?$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return "-" if found is None else "NOT ROBUST" if found[1] else "robust"
 
 
@@ -276,11 +283,34 @@ MEMORIES: Final = Folder(
     "and a read that flushes tell of it.",
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
-        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-|one-flush-|two-cards-|flag-"),
+        (
+            "Reads that flush",
+            "by a card, of a word of that memory",
+            r"flushed-|read-|one-flush-|two-cards-|flag-|operands?-",
+        ),
         ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-|polled-"),
         ("For ever", "rings of one slot, and rails", r"ring-|rails-"),
     ),
     ("hardware", hardware),
+)
+
+RACES: Final = Folder(
+    LITMUS / "races",
+    "Data races",
+    "Programs with and without data races, from protocols and standards (docs/races.md).",
+    (
+        ("Data and flag", "who has seen the flag reads the data", r"flag-|multipath-|store-|lock-"),
+        (
+            "Buffers",
+            "of requests under way, and of messages",
+            r"source-|buffer-|completions-|ring-|unsignaled-|acknowledged-",
+        ),
+        ("Barriers", "and what cards still have to do", r"barrier-"),
+        ("What counts as an access", "looks, and swaps that fail", r"look-|failed-"),
+        ("Races and robustness", "neither follows from the other", r"two-"),
+    ),
+    ("races?", races),
+    decided="`rdma-robust races litmus/races --expect` decides them.",
 )
 
 FOLDERS: Final = (
@@ -298,4 +328,5 @@ FOLDERS: Final = (
     WORDS,
     GUARANTEES,
     OWN_TABLES,
+    RACES,
 )

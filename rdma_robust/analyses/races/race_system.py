@@ -286,6 +286,7 @@ class RaceSystem:
                 marks, level = self.rules.after(marks, event, each)
                 levels.append(level)
         changes = (*changes, *self._completions(events, before, marks))
+        changes = (*changes, *self._counted_again(before, marks, events[0] if told else None))
         for event, level in zip(events, levels, strict=True):
             if not level and event.cell == marks.chosen.word:
                 key = access_key(event)
@@ -294,6 +295,13 @@ class RaceSystem:
         if any(event.members for event in events) and move.state.meeting == NO_MEETING:
             marks = marks._replace(round=False)
         yield self._kept(marks, move.state), changes, None
+
+    def _counted_again(self, before: RaceMarks, after: RaceMarks, poll: Event | None) -> CounterChanges:
+        """What completions add to counters that told, and need not any more, but for that which the `poll` has taken."""
+        taken = None if poll is None else (poll.thread, poll.remote)
+        kept = {pair for pair, _ in after.told} | {taken}
+        again = (pair for pair, _ in before.told if pair not in kept and pair in self.counter_of)
+        return tuple((self.counter_of[pair], 1) for pair in sorted(again, key=str))
 
     def _opened(self, marks: RaceMarks, event: Event, queues: Queues) -> RaceMarks:
         """The marks where a round of a barrier begins: what is before one of its events is before all."""

@@ -21,13 +21,14 @@ def events_of_move(action: Action, model: Model) -> tuple[Event, ...]:
     return tuple(_events(action, action.step, model))
 
 
-def order_of_run(program: Program, actions: Iterable[Action], model: Model) -> list[Event]:
-    """Return the events of a run in its order, with their places in the program order of their threads."""
+def events_of_run(program: Program, actions: Iterable[Action], model: Model) -> list[tuple[Action, tuple[Event, ...]]]:
+    """Return the moves of a run with their events, which have their places in the program order of their threads."""
     numbers = {thread.name: t for t, thread in enumerate(program.threads)}
-    found: list[Event] = []
+    found: list[tuple[Action, tuple[Event, ...]]] = []
     made: dict[int, int] = {}
     sent: dict[tuple[int, int, str], list[Event]] = {}
     for action in actions:
+        mine: list[Event] = []
         for event in events_of_move(action, model):
             position = made.get(event.thread, 0)
             made[event.thread] = position + 1
@@ -36,7 +37,8 @@ def order_of_run(program: Program, actions: Iterable[Action], model: Model) -> l
             elif event.type is EventType.RP and event.peer is not None:
                 message = sent[numbers[event.peer], event.thread, event.lane].pop(0)
                 event = event if message.cell is None else replace(event, read=None)
-            found.append(replace(event, position=position))
+            mine.append(replace(event, position=position))
+        found.append((action, tuple(mine)))
     return found
 
 
