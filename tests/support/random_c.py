@@ -158,7 +158,12 @@ class _Maker:
             self.used.add("poll")
 
     def local_swap(self, side: Side) -> None:
-        word, a, b, register = self.word(), self.random.randint(0, 2), self.random.randint(1, 3), self.random.choice(REGISTERS)
+        word, a, b, register = (
+            self.word(),
+            self.random.randint(0, 2),
+            self.random.randint(1, 3),
+            self.random.choice(REGISTERS),
+        )
         side.add(f"{register} = __sync_val_compare_and_swap(&m.{word}, {a}, {b});", f"{register} = cas(m_{word}, {a}, {b})")
         self.used.add("local atomic")
 

@@ -153,9 +153,7 @@ class GraphBuilder:
                 self._passed(label, statement, at, _EXIT)
                 self._check_only(statements[k:])
                 return
-            if isinstance(statement, _DECLARATIONS) or (
-                label is None and _does_nothing(statement)
-            ):
+            if isinstance(statement, _DECLARATIONS) or (label is None and _does_nothing(statement)):
                 self._check_only((statement,))
                 continue
             if isinstance(statement, ast.LabelStatement) and label is None:
