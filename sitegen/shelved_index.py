@@ -283,7 +283,11 @@ MEMORIES: Final = Folder(
     "and a read that flushes tell of it.",
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
-        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-|one-flush-|two-cards-|flag-"),
+        (
+            "Reads that flush",
+            "by a card, of a word of that memory",
+            r"flushed-|read-|one-flush-|two-cards-|flag-|operands?-",
+        ),
         ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-|polled-"),
         ("For ever", "rings of one slot, and rails", r"ring-|rails-"),
     ),
