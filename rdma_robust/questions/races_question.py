@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer, Failure
-from rdma_robust.frame.formats.report_section import ReportSection
-from rdma_robust.frame.question import Question, Section
-from rdma_robust.frame.report_part import ReportAsking, ReportPart
+from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
@@ -79,23 +77,3 @@ def _view(asking: RacesAsking) -> RacesView:
 RACES: Final[Question[RacesAsking, RacesRecord]] = Question(
     "races", ("rdma-robust/races", 1), "program", _answer, _unanswered, _view, load_races
 )
-
-
-@dataclass(frozen=True)
-class RacesPart(ReportPart[RacesAsking, Any]):
-    """The programs that share memory; what is wrong with one is told by its verdict."""
-
-    def asking(self, how: ReportAsking) -> RacesAsking:
-        options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define)
-        return RacesAsking(options, how.expect)
-
-    def section(self, found: Section[RacesAsking, Any]) -> ReportSection:
-        from rdma_robust.reports.batch.race_rows import races_section  # noqa: PLC0415 - only where it is wanted
-
-        return races_section(found)
-
-    def is_said(self, record: Any) -> bool:  # noqa: ARG002
-        return False
-
-
-RACES_PART: Final = RacesPart(RACES, ("",), 6)
