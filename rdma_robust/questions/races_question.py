@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RacesAsking:
-    """How programs are asked. `explain` asks for the races beneath the rows, with their runs."""
+    """How programs are asked: of the `options` count the hardware, the depth of receive queues, loops that wait, and limits.
+
+    `explain` asks for the races beneath the rows, with their runs.
+    """
 
     options: CheckOptions
     expect: bool = False
@@ -54,6 +57,7 @@ def _answer(
     from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
 
     text = read_source(source)
+    # A loop that only waits is one look that waits: its word is one by which threads tell each other something.
     program = blocking(load_decidable(text, source.name))
     program = spin_assumed(program, asking.options.await_loops)
     options = asking.options.on(program.hardware)
