@@ -160,6 +160,11 @@ class AutomatonBuilder:
         self._edges.append(ShapeEdge(self._number(source), self._number(target), when != ""))
         return self
 
+    def declaration(self, line: str, *, at: Span | None = None) -> AutomatonBuilder:
+        """Add a declaration before the first edge: a lane, `qp q to B`, or receives, `posted x from T`."""
+        self._lines.add(f"  {piece(line, 'a declaration')}", at)
+        return self
+
     @property
     def lines(self) -> SourceLines:
         """What was written."""
@@ -230,6 +235,16 @@ class ProgramBuilder:
             raise UsageError("a `hardware` line that says nothing: name cpu, atomics, order, reads, rnr or a depth")
         said = ", ".join(settings)
         self._head.add(f"hardware {said}", at)
+        return self
+
+    def head_line(self, line: str) -> ProgramBuilder:
+        """A line before the nodes as the language writes it."""
+        self._head.add(piece(line, "a line"))
+        return self
+
+    def tail_line(self, line: str) -> ProgramBuilder:
+        """A line behind the threads as the language writes it."""
+        self._tail.add(piece(line, "a line"))
         return self
 
     def constant(self, name: str, value: Value, *, at: Span | None = None) -> ProgramBuilder:

@@ -1,0 +1,89 @@
+"""The program of the language that an evaluated C program is: a thread for each automaton, a step for each edge.
+
+Its source is its canonical listing, as that of every program of automata: what edits text refuses it. A step names the place
+of the C that it comes from, and the calls outwards, as what it was expanded from. Edges without an effect stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rdma_robust.build import AutomatonBuilder, Initial, ProgramBuilder, Relaxed, Sync
+from rdma_robust.c.automaton import CProgram, EvaluatedThread, Guard, ThreadEdge, WordPlace
+from rdma_robust.c.code import SourcePlace
+from rdma_robust.errors import Span
+from rdma_robust.language.flow.cfg import Program
+
+_END: Final = "end"
+_HALT: Final = "halt"
+_SILENT: Final = "skip"
+
+
+def program_of(given: CProgram, file: str) -> Program:
+    """Return the checked program of the automata; `file` is the C file, as messages name it.
+
+    Raises ProgramError where a statement is none of the language, with its place in the C.
+    """
+    builder = ProgramBuilder(given.name)
+    for line in given.head:
+        builder.head_line(line)
+    for node, words in given.nodes.items():
+        builder.node(node, {word.name: _initial(word) for word in words})
+    for thread in given.threads:
+        _add(builder, thread)
+    for line in given.expectations:
+        builder.tail_line(line)
+    return builder.program(file)
+
+
+def _initial(word: WordPlace) -> Initial:
+    found = Relaxed(word.initial) if "relaxed" in word.qualifiers else word.initial
+    return Sync(found) if "sync" in word.qualifiers else found
+
+
+def _add(builder: ProgramBuilder, thread: EvaluatedThread) -> None:
+    """Add a thread: its declarations, and the edges of the locations that it can come to."""
+    start = "0" if thread.edges.get(0) else _END
+    registers = dict.fromkeys(thread.registers, 0)
+    begin = "begin" if start == _END else start
+    made = builder.automaton(thread.name, thread.process, begin, _END, at=chain_span(thread.chain), **registers)
+    for line in thread.posted:
+        made.declaration(line, at=chain_span(thread.chain))
+    if start == _END:
+        made.edge(begin, _END)
+    todo, seen = [0], {0}
+    while todo:
+        here = todo.pop()
+        for each in thread.edges.get(here, ()):
+            _add_edge(made, thread.edges, here, each)
+            if each.to not in seen and each.statement != _HALT:
+                seen.add(each.to)
+                todo.append(each.to)
+
+
+def _add_edge(made: AutomatonBuilder, edges: Mapping[int, tuple[ThreadEdge, ...]], here: int, each: ThreadEdge) -> None:
+    halts = each.statement == _HALT
+    to = str(each.to) if edges.get(each.to) and not halts else _END
+    action = _SILENT if halts or not each.statement else each.statement
+    when = "" if each.guard is None else guard_condition(each.guard)
+    made.edge(str(here), to, action, when=when, at=chain_span(each.chain))
+
+
+def guard_condition(guard: Guard) -> str:
+    """Return a guard as a condition, '' where it always holds: what it may be, or not, whichever is shorter."""
+    others = guard.among - guard.values
+    if not others:
+        return ""
+    if len(others) < len(guard.values):
+        return " && ".join(f"{guard.register} != {value}" for value in sorted(others))
+    return " || ".join(f"{guard.register} == {value}" for value in sorted(guard.values)) or "0 == 1"
+
+
+def chain_span(chain: Sequence[SourcePlace]) -> Span | None:
+    """Return the innermost place of a chain with the others as its origins, None of an empty chain."""
+    span: Span | None = None
+    for place in reversed(chain):
+        line, column = place.end_line or place.line, place.end_column or place.column + 1
+        span = Span(place.line, place.column, line, column, 0, 0, place.file, span)
+    return span
