@@ -1,0 +1,41 @@
+/* Printed by this program: what is easily read wrong of atomics. `show` prints a number; the test writes the head. */
+_Atomic int a = 5; atomic_uchar c = 250; static _Atomic(uint64_t) w; volatile int v = 2; int plain = 3; atomic_flag flag = ATOMIC_FLAG_INIT; signed char small = -4;
+int main(void) {
+    a += 3;
+    show(a);
+    show(a++);
+    show(--a); c += 10;
+    show(c); w = 1ull << 35;
+    show(w);
+    show(atomic_load(&a)); atomic_store(&a, 9);
+    show(atomic_fetch_add(&a, 4));
+    show(a);
+    int e = 1;
+    show(atomic_compare_exchange_strong(&a, &e, 5));
+    show(e);
+    show(atomic_compare_exchange_strong(&a, &e, 5));
+    show(a);
+    show(atomic_exchange(&a, 8));
+    show(atomic_fetch_sub(&a, 3));
+    show(__atomic_load_n(&small, 0));
+    show(__sync_fetch_and_add(&plain, 4));
+    show(plain);
+    show(__sync_add_and_fetch(&plain, 4));
+    show(__sync_bool_compare_and_swap(&plain, 11, 1));
+    show(plain);
+    show(__sync_val_compare_and_swap(&plain, 7, 2)); __atomic_store_n(&plain, -7, 5);
+    show(plain);
+    show(__atomic_exchange_n(&plain, 6, 5)); atomic_thread_fence(memory_order_seq_cst); __sync_synchronize();
+    v++;
+    show(v);
+    show(atomic_fetch_or(&a, 16));
+    show(a);
+    show(atomic_flag_test_and_set(&flag));
+    show(atomic_flag_test_and_set(&flag)); __asm__ volatile("" ::: "memory");
+    show(__builtin_expect(v, 3));
+    show(__atomic_or_fetch(&plain, 8, 5));
+    show(atomic_fetch_and_explicit(&a, 17, memory_order_relaxed));
+    show(a); a |= 6;
+    show(a); a ^= 3;
+    show(a);
+    return 0; }
