@@ -20,7 +20,7 @@ _HALT: Final = "halt"
 _SILENT: Final = "skip"
 
 
-def automata_program(given: CProgram, file: str) -> Program:
+def evaluated_program(given: CProgram, file: str) -> Program:
     """Return the checked program of the automata; `file` is the C file, as messages name it.
 
     Raises ProgramError where a statement is none of the language, with its place in the C.

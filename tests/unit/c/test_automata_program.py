@@ -9,7 +9,7 @@ import pytest
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
 from rdma_robust.c.front.c_options import COptions
 from rdma_robust.c.front.c_units import read_units
-from rdma_robust.c.text.automata_program import automata_program
+from rdma_robust.c.text.automata_program import evaluated_program
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
@@ -20,7 +20,7 @@ MAILBOX: Final = str(ROOT / "tests/data/mailbox.c")
 
 def mailbox(*definitions: str) -> Program:
     units = read_units(MAILBOX, COptions(definitions=definitions))
-    return automata_program(evaluate_units(units, name="mailbox"), MAILBOX)
+    return evaluated_program(evaluate_units(units, name="mailbox"), MAILBOX)
 
 
 @pytest.mark.parametrize(("definitions", "verdict"), [((), "NOT_ROBUST"), (("POLLED",), "ROBUST")])
