@@ -46,10 +46,6 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     order = _order_of(options.model)
     if outcome.verdict is Verdict.ROBUST and compares_what_changes(program):
         raise SizeLimitError("no rules are argued for a remote compare-and-swap that compares with a word that is written")
-    if program.memories and outcome.verdict is Verdict.ROBUST:
-        raise SizeLimitError(
-            "the checker of certificates has no rules for memory behind a card in a proof that a program is robust"
-        )
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
         raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:
