@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 from bench.families import bakery, pipeline, szymanski
 from rdma_robust.counters.kernel import driver
-from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.language.load import load_program
+from rdma_robust.limits import processors
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 

@@ -107,7 +107,7 @@ class OptionValues(TypedDict, total=False):
     cpu: Processor | None
     atomics: Atomics | None
     order: str | None
-    threads: int
+    threads: int | None
 
 
 def parse(
@@ -167,11 +167,13 @@ def reach(
     timeout: float | None = None,
     max_states: int | None = None,
     memory: int | None = None,
+    threads: int | None = None,
 ) -> Reached:
     """Answer whether a state in which `target` holds is reachable, see docs/safety.md; `program` is as for :func:`check`.
 
     `ordered_reads`, `cpu`, `atomics` and `order` say what the program runs on, and where they do not, its `hardware` line.
-    `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a
+    `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process, `threads` of a large search, by
+    default as many as there are processors. Raises ProgramError also for a
     target that means nothing in the program, and UsageError for another `model`.
     """
     from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
@@ -185,7 +187,7 @@ def reach(
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
     loaded = decidable(_loaded(program, define, proofs=False, crowds=True), crowds=True)
-    limits = Limits.of(timeout, max_states, memory)
+    limits = Limits.of(timeout, max_states, memory, threads=_searchers(threads))
     meant = read_target(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
@@ -202,6 +204,7 @@ def verify(
     timeout: float | None = None,
     max_states: int | None = None,
     memory: int | None = None,
+    threads: int | None = None,
     hangs: bool = True,
 ) -> Verified:
     """Check every `assert`, `invariant` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
@@ -213,7 +216,7 @@ def verify(
     from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import Hardware  # noqa: PLC0415
 
-    limits = Limits.of(timeout, max_states, memory)
+    limits = Limits.of(timeout, max_states, memory, threads=_searchers(threads))
     loaded = blocking(_loaded(program, define, crowds=True))
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return verify_all(loaded, limits, hardware.model, hangs=hangs)
@@ -230,13 +233,15 @@ def prove(
     timeout: float | None = None,
     max_states: int | None = None,
     memory: int | None = None,
+    threads: int | None = None,
 ) -> SafetyOutcome:
     """Answer whether `program` is safe under a memory `model`, for all runs and with unbounded integers, see docs/prove.md.
 
     SAFE comes with an inductive invariant, UNSAFE with a run that the model's machine has replayed, UNKNOWN with the reason.
     `program` is as for :func:`check`; `engine`, `reduction` and `bound` are the options of the command, `timeout` is in
-    seconds, `max_states` for each search, `memory` in MiB of the process. Raises ProgramError also for a statement that the
-    model does not have, and UsageError for another `model`, or for an engine whose solver is not installed.
+    seconds, `max_states` for each search, `memory` in MiB of the process, `threads` of a large search.
+    Raises ProgramError also for a statement that the model does not have, and UsageError for another `model`, or for an
+    engine whose solver is not installed.
     """
     from typing import get_args  # noqa: PLC0415 - only here
 
@@ -252,8 +257,15 @@ def prove(
     loaded = _loaded(program, define)
     if refused := model_refusals(loaded, model):
         raise ProgramError(loaded.file, loaded.source, refused)
-    limits = Limits.of(timeout, max_states, memory)
+    limits = Limits.of(timeout, max_states, memory, threads=_searchers(threads))
     return decide_safety(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
+
+
+def _searchers(threads: int | None) -> int:
+    """Return how many threads a search has. Raises UsageError for what is no number of threads."""
+    from rdma_robust.options import CheckOptions  # noqa: PLC0415
+
+    return CheckOptions(threads=threads).limits().threads
 
 
 def _loaded(

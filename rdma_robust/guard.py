@@ -55,6 +55,7 @@ DOING: Final[Mapping[str, str]] = {
     "rdma_robust.cli.processes": "deciding",
     "rdma_robust.questions": "deciding",
     "rdma_robust.orders": "reading",
+    "rdma_robust.c": "reading C",
     "rdma_robust.language.syntax": "parsing",
     "rdma_robust.language.check": "checking names and types",
     "rdma_robust.language.flow": "building the flow graph",

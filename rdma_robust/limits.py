@@ -6,6 +6,7 @@ answer before its end calls a :class:`Poll` in its loops, which raises LimitReac
 
 from __future__ import annotations
 
+import os
 import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +30,17 @@ _MEMORY_S: Final = 0.02
 
 MOST_NUMBERS: Final = 0xFFFFFFFE
 """States, or parts of states, of a search at most: their numbers have 32 bits."""
+
+
+MANY: Final = 100_000
+"""States from which on a search may have several threads: with fewer it is done before these would pay."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)

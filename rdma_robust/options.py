@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, processors
 from rdma_robust.model import Atomics, Hardware, Model, Processor
 from rdma_robust.orders import SHIPPED, is_order
 
@@ -77,14 +77,14 @@ class CheckOptions:
     cpu: Processor | None = None
     atomics: Atomics | None = None
     order: str | None = None
-    threads: int = 1
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.recv_depth <= MOST_RECEIVES:
             raise UsageError(f"a receive queue has room for 1 to {MOST_RECEIVES} receives, not for {self.recv_depth}")
-        if self.threads < 1:
+        if self.threads is not None and self.threads < 1:
             raise UsageError(f"a search has at least one thread, not {self.threads}")
-        if self.threads > 1 and self.kernel == "python":
+        if self.threads is not None and self.threads > 1 and self.kernel == "python":
             raise UsageError(f"the search in Python has one thread, not {self.threads}: leave out `kernel`")
         if self.hardware is not None and not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
@@ -111,7 +111,7 @@ class CheckOptions:
 
     def limits(self) -> Limits:
         """Return the limits for everything that is done for a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads)
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads or processors())
 
     def on(self, hardware: Hardware) -> CheckOptions:
         """Return the options for a program that says this about its hardware: their `model` is that which results."""

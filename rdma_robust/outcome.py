@@ -35,12 +35,13 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Sizes of the search: stored states, fired transitions, pivot classes started, unbounded poll counters."""
+    """Sizes of the search: stored states, fired transitions, pivot classes started, unbounded poll counters, threads."""
 
     states: int = 0
     transitions: int = 0
     pivots: int = 0
     counters: int = 0
+    threads: int = 1
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ class RdmaLexer(RegexLexer):
             (r"invariant(?=\s+[\w(!]|\()|(?:un)?safe(?=\s+under\b)", Keyword),
             (r"(under)(\s+)(tso|pso|rma)\b", _parts(Keyword, Whitespace, Keyword)),
             (r"no(?=\s+hang\b)|hang(?=\s+under\b)", Keyword),
+            (r"(?:(?<=expect )|(?<=robust, )|(?<=sc, )|(?<=rdma, ))race(?:\s+free)?(?=\s*(?:[,;/\n]|when\b|$))", Keyword),
             (words(REMOTE, prefix=r"\b", suffix=r"\b"), Name.Builtin),
             (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
             (r"[A-Za-z_]\w*", Name),

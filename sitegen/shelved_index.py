@@ -67,9 +67,16 @@ def copies(path: Path) -> str:
     return str(sum(map(int, re.findall(r">= (\d+)", found[1])))) if found else "-"
 
 
+def races(path: Path) -> str:
+    """Return whether the program expects a data race, and on which hardware if it says so."""
+    found = re.search(r"^expect .*\brace( free)?$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    said = "-" if found is None else "race free" if found[1] else "RACE"
+    return said if hardware(path) == "-" else f"{said} ({hardware(path)})"
+
+
 def verdict(path: Path) -> str:
     """Return the verdict that the program expects, as a report prints it."""
-    found = re.search(r"^expect (not )?robust$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(r"^expect (not )?robust(?:, race(?: free)?)?$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return "-" if found is None else "NOT ROBUST" if found[1] else "robust"
 
 
@@ -283,6 +290,20 @@ MEMORIES: Final = Folder(
     ("hardware", hardware),
 )
 
+RACES: Final = Folder(
+    LITMUS / "races",
+    "Data races",
+    "Programs with and without data races, from protocols and standards (docs/races.md).",
+    (
+        ("Data and flag", "who has seen the flag reads the data", r"flag-|multipath-|store-|lock-"),
+        ("Buffers", "of requests under way, and of messages", r"source-|buffer-|completions-|ring-"),
+        ("Barriers", "and what cards still have to do", r"barrier-"),
+        ("Races and robustness", "neither follows from the other", r"two-"),
+    ),
+    ("races?", races),
+    decided="`rdma-robust races litmus/races --expect` decides them.",
+)
+
 FOLDERS: Final = (
     DEPLOYED,
     CROWDS,
@@ -298,4 +319,5 @@ FOLDERS: Final = (
     WORDS,
     GUARANTEES,
     OWN_TABLES,
+    RACES,
 )

@@ -19,7 +19,7 @@ from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, TraceParts
 from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
-from rdma_robust.certify.thread_reading import Ahead, ThreadReading, compares_written, readings_of, request_of
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_for_search, request_of
 from rdma_robust.language.flow.cfg import (
     Cell,
     Program,
@@ -43,9 +43,7 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     Source: docs/theory.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
-    readings = readings_of(program, platform)
-    if compares_written(program, {access.cell for each in readings for access in each.accesses() if access.writes}):
-        reject("there are no rules for a remote compare-and-swap that compares with a word that is written")
+    readings = readings_for_search(program, platform)
     states = read_states(program, readings, platform, evidence)
     _Inductive(program, readings, states, platform).check()
     return f"an inductive invariant of {states.rows} states"

@@ -6,7 +6,7 @@ event goes to beta iff it is forced by what is in beta. A robust program has no 
 
 Written from docs/theory.md, "The normal form" (Lemma 3: the rules; Corollary 4: the counting of polls), "The pivot
 refinement" (Theorem 7: no access but the first of beta has a choice), "The search" (Theorem 8: it finds every violation)
-and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M6), messages (S1 to S3), completions and weaker
+and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M8), messages (S1 to S3), completions and weaker
 orders, and "Barriers", whose rounds are one event of all threads; "Memory behind a card" is in :mod:`card_memories`. It
 shares no code with the instrumentations.
 
@@ -103,7 +103,7 @@ class NormalFormRules:
                 yield from self.memories.polled(beta, event) if event.kind is EventKind.POLL else (beta,)
 
     def written_behind(self, marks: Marks, event: ThreadEvent, value: Seen) -> TraceParts | None:
-        """Place the write of a remote atomic whose read, for which it waits, is in beta."""
+        """Place an event of a remote atomic in beta: its write, where its read, for which that waits, is."""
         return self._in_beta(marks, event, value, Tag(True, False))
 
     def apart(self, before: Marks, after: Marks, event: ThreadEvent) -> Marks:
@@ -139,7 +139,7 @@ class NormalFormRules:
         found if its step is enabled and the marks are closed."""
         pivot = marks.pivot
         same = event.thread == pivot.thread and event.cell == pivot.cell and (event.kind in WRITES) == pivot.writes
-        if not same or (event.kind is EventKind.ATOMIC_READS) != pivot.atomic:
+        if not same or event.at_once or (event.kind is EventKind.ATOMIC_READS) != pivot.atomic:
             return False
         if pivot.atomic and self.platform.ranked and (marks.split or (event.swaps and event.cell in marks.atomics)):
             return False

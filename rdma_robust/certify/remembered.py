@@ -73,9 +73,9 @@ TrailName = tuple[str, str]
 class Trail:
     """The events to which ob leads, within a part, from some first ones about a memory behind a card.
 
-    `threads` have a CPU event there; of NIC events it has queue pair, kind and memory, of accesses the words. `tells` are the
-    queue pairs of which a completion tells of one, and `writes` the writes of beta to the memory that the trail is about: all,
-    or those that come behind reads.
+    `threads` have a CPU event there; of NIC events it has queue pair, kind and memory, of accesses the words. `tells` are
+    the queue pairs of which a completion tells of one, and `writes` the writes of beta to the memory that it is about:
+    all, or those that come behind reads.
     """
 
     threads: frozenset[int] = frozenset()

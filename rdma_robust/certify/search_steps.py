@@ -217,11 +217,41 @@ class SearchSteps:
                 yield self._made(move, placed, around, starts)
             return
         write = self._second(move)
+        if move.event.at_once:
+            yield from self._at_once(move.event, write, around)
+            return
         stopped = replace(move, after=replace(move.after, stage=OperationStage.STOPPED, carried=None, operands=()))
         if around.marks is None:
             yield from self._first_atomic(move, write, stopped, around)
         else:
             yield from self._later_atomic(move, write, stopped, around, around.marks)
+
+    def _at_once(self, read: ThreadEvent, write: ThreadMove, around: Around) -> Iterator[SearchStep]:
+        """A compare-and-swap that fails and is taken as one that writes what it has read: both of its events together."""
+        if around.marks is None:
+            yield self._made(write, self.rules.in_sequence(write.event), around, None)
+            for pivot in self._classes(read):
+                yield from self._both_in_beta(self.rules.before_beta(pivot), read, write, around, pivot)
+            return
+        for first in self.rules.placed(around.marks, read, around.value):
+            assert first.marks is not None
+            for second in self.rules.placed(first.marks, write.event, around.value):
+                if first.in_beta or second.in_beta:
+                    yield from self._both_in_beta(around.marks, read, write, around, None)
+                else:
+                    yield self._made(write, second, around, None)
+
+    def _both_in_beta(
+        self, marks: Marks, read: ThreadEvent, write: ThreadMove, around: Around, starts: PivotAccesses | None
+    ) -> Iterator[SearchStep]:
+        first = self.rules.written_behind(marks, read, around.value)
+        second = (
+            None
+            if first is None or first.marks is None
+            else self.rules.written_behind(first.marks, write.event, around.value)
+        )
+        if second is not None:
+            yield self._made(write, second if starts is None else _excluding(second, starts, around.held), around, starts)
 
     def _first_atomic(
         self, move: ThreadMove, write: ThreadMove, stopped: ThreadMove, around: Around

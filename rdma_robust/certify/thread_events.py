@@ -62,7 +62,8 @@ class ThreadEvent:
     `remote` is what the thread calls the queue pair: a lane, or the other node. `peer` is the other thread of a message, or
     of what posts a buffer or takes a receive completion, and `lane` that of the sender, if it has a name. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
-    A read `swaps` if it is that of a remote atomic that writes. A SWAP without a cell is a locked section: at one
+    A read `swaps` if it is that of a remote atomic that writes, or that is taken as one that writes what it has read,
+    `at_once`. A SWAP without a cell is a locked section: at one
     moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads; a whole round of it
     is an event of its first thread and of the `others`. An answer knows the word that its request has `asked`; a read is
     that of an `operand`, or that of an atomic which `takes` some.
@@ -84,6 +85,7 @@ class ThreadEvent:
     asked: Cell | None = field(default=None, compare=False)
     operand: bool = field(default=False, compare=False)
     takes: bool = field(default=False, compare=False)
+    at_once: bool = False
 
     @property
     def threads(self) -> tuple[int, ...]:

@@ -79,6 +79,7 @@ class ThreadReading:
         for i, (source, _, _) in enumerate(self.steps):
             self._from.setdefault(source, []).append(i)
         self._ahead: dict[LocalState, tuple[Ahead, ...]] = {}
+        self.writes_back: frozenset[int] = frozenset()
 
     @property
     def buffered(self) -> bool:
@@ -100,6 +101,11 @@ class ThreadReading:
                     yield from (CellAccess(cells[k], True) for k, _ in writes)
                 case _:
                     yield from self._accesses_of(request_of(step.op))
+
+    def accesses_of_card(self) -> Iterator[CellAccess]:
+        """Yield every cell that the card may access for the thread, and how."""
+        for _, _, step in self.steps:
+            yield from self._accesses_of(request_of(step.op))
 
     def _accesses_of(self, request: CardRequest | None) -> Iterator[CellAccess]:
         if request is not None and request.source is not None:
@@ -283,9 +289,16 @@ class ThreadReading:
         elif writes != 0:
             event = ThreadEvent(self.number, EventKind.ATOMIC, cell, pair, completion, takes=bool(op.operands))
             yield ThreadMove(event, evaluated(op.new, known), answers, line)
-        if writes is None or writes == 0:
-            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, completion, takes=bool(op.operands))
+        if writes is not None and writes != 0:
+            return
+        event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, completion, takes=bool(op.operands))
+        if ahead.number not in self.writes_back:
             yield ThreadMove(event, None, answers, line)
+        elif self._platform.ranked:
+            event = replace(event, swaps=True, at_once=True, completion=Completion.NONE)
+            yield ThreadMove(event, None, self._middle(ahead, value, OperationStage.HALF), line)
+        else:
+            yield ThreadMove(replace(event, kind=EventKind.ATOMIC), value, answers, line)
 
     def _requests(self, request: CardRequest, step: cfg.Step, ahead: Ahead, value: Value) -> Iterator[ThreadMove]:
         """The first event of a request: a read by the CPU or the card, or what it writes if it reads nothing."""
@@ -319,7 +332,9 @@ class ThreadReading:
                 yield from self._remote_atomic(step, step.op, Ahead(here.operation, here, None), value, over)
             case OperationStage.HALF:
                 assert isinstance(step.op, cfg.RemoteRmw)
-                new = evaluated(step.op.new, self._values(here) | _taken(here) | {VALUE.name: here.carried})
+                known = self._values(here) | _taken(here) | {VALUE.name: here.carried}
+                fails = here.operation in self.writes_back and evaluated(step.op.when, known) == 0
+                new = here.carried if fails else evaluated(step.op.new, known)
                 last, pair = step.op.target is None, step.op.lane or step.op.source.card
                 completion = _completion(step) if last else Completion.NONE
                 event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, pair, completion)
@@ -464,11 +479,22 @@ def _taken(local: LocalState) -> dict[str, Value]:
     return {f"{VALUE.name}{k}": value for k, value in enumerate(local.operands)}
 
 
-def compares_written(program: cfg.Program, written: Collection[cfg.Cell]) -> bool:
-    """Return whether a remote compare-and-swap compares with an operand in memory that is one of the cells `written`."""
-    ops = (step.op for thread in program.threads for _, _, step in cfg.steps(thread))
-    atomics = (op for op in ops if isinstance(op, cfg.RemoteRmw))
-    return any(f"{VALUE.name}{k}" in names(op.when) and c in written for op in atomics for k, c in enumerate(op.operands))
+def readings_for_search(program: cfg.Program, platform: Platform) -> tuple[ThreadReading, ...]:
+    """Return the readings of a program with which the normal form proves that it is robust: a compare-and-swap that fails,
+    and compares with an operand in memory that a card or another thread writes, writes what it has read at once."""
+    readings = readings_of(program, platform)
+    for reading in readings:
+        each = (r.accesses_of_card() if r is reading else r.accesses() for r in readings)
+        changed = {access.cell for accesses in each for access in accesses if access.writes}
+        reading.writes_back = frozenset(i for i, (_, _, step) in enumerate(reading.steps) if _compares(step.op, changed))
+    return readings
+
+
+def _compares(op: cfg.Op, changed: Collection[cfg.Cell]) -> bool:
+    """Whether a remote atomic compares with one of these words of the own node."""
+    taken = op.operands if isinstance(op, cfg.RemoteRmw) else ()
+    used = names(op.when) if isinstance(op, cfg.RemoteRmw) else ()
+    return any(cell in changed and f"{VALUE.name}{k}" in used for k, cell in enumerate(taken))
 
 
 def _cell_read(step: cfg.Step, taken: int = 0) -> cfg.Cell | None:

@@ -14,8 +14,8 @@ from rdma_robust import KERNEL
 from rdma_robust.cli.options.arguments import memory_limit
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import ProgramError, UsageError
-from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import EVERYTHING, Item, Source, UnreadableError, WarningChoice, read_source
+from rdma_robust.limits import processors
 from rdma_robust.text import one_line
 
 
@@ -24,14 +24,17 @@ def memory_each(memory: int | None, jobs: int | None, items: Sequence[Item]) -> 
     return memory_limit(memory, min(jobs or processors(), len(items)))
 
 
-def jobs_beside(threads: int, jobs: int | None) -> int | None:
-    """Return how many programs are answered at a time: with several threads each, so many that the processors are enough.
+def threads_each(threads: int | None, jobs: int | None, items: Sequence[Item]) -> tuple[int, int | None]:
+    """Return how many threads the search of one of the inputs has, and how many inputs are answered at a time: together, if
+    only one of the numbers is given or none, as many as there are processors.
 
     Raises UsageError for threads without the compiled kernel.
     """
+    if threads is None:
+        return max(1, processors() // max(1, min(jobs or processors(), len(items)))), jobs
     if threads > 1 and KERNEL == "python":
         raise UsageError("--threads: the search in Python has one thread; the compiled kernel is not installed")
-    return max(1, processors() // threads) if jobs is None and threads > 1 else jobs
+    return threads, max(1, processors() // threads) if jobs is None and threads > 1 else jobs
 
 
 def explains(items: Sequence[Item], explain: bool | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.asked_files import explains, jobs_beside, memory_each
+from rdma_robust.cli.asked_files import explains, memory_each, threads_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -32,7 +32,7 @@ class SafetySearch(MachineOptions):
     max_states: arguments.SearchedStates = None
     memory: arguments.Memory = None
     jobs: arguments.Jobs = None
-    threads: arguments.Threads = 1
+    threads: arguments.Threads = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def safety_run(
     """Return what is asked of the programs that `files` stand for. Raises UsageError for a form that does not fit."""
     defined = tuple(search.define or ())
     items = expand(files, define=defined)
-    jobs = jobs_beside(search.threads, search.jobs)
+    threads, jobs = threads_each(search.threads, search.jobs, items)
     asking = SafetyAsking(
         search.hardware(),
         arguments.limit(search.timeout),
@@ -74,7 +74,7 @@ def safety_run(
         strict=strict,
         define=defined,
         recv_depth=search.recv_depth,
-        threads=search.threads,
+        threads=threads,
     )
     form = report_form(report.output, report.format_, VERDICT_FORMATS, items)
     return Run(question, asking, items, jobs, form, report.output, report.quiet)

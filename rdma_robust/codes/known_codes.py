@@ -11,13 +11,14 @@ from typing import Final, Literal
 
 Kind = Literal[
     "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "contracts",
-    "runs", "violations", "table", "none"
+    "runs", "violations", "races", "table", "none"
 ]  # fmt: skip
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "program": ("example.rdma", ("check", "example.rdma")),
     "claims": ("example.rdma", ("verify", "example.rdma")),
     "target": ("example.rdma", ("reach", "example.rdma")),
+    "races": ("example.rdma", ("races", "example.rdma")),
     "settings": ("rdma-robust.toml", ("check", "--show-settings")),
     "table": ("example.toml", ("hardware", "check", "example.toml")),
     "net": ("example.spec", ("cover", "example.spec")),

@@ -27,7 +27,8 @@ class CounterSearch(Generic[Label]):
     """What a search found: the index of the reached target or -1, the labels of a run to it, the labels of the transitions
     that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
 
-    `dimension` counts the unbounded counters; `bytes` is the memory of a compiled search, 0 for one in Python.
+    `dimension` counts the unbounded counters; `bytes` is the memory of a compiled search, 0 for one in Python, and `threads`
+    have made it.
     """
 
     engine: str
@@ -37,6 +38,7 @@ class CounterSearch(Generic[Label]):
     run: list[Label]
     fired: list[Label]
     bytes: int = 0
+    threads: int = 1
 
 
 def explore(
@@ -82,7 +84,7 @@ def explore_lowered(
             if found.kept:
                 target, ids = realised(lowered, found.kept, reduce)
                 result, run = replace(result, target=target, run=ids), single(lowered.labels[i] for i in ids)
-            return CounterSearch(engine, True, dimension, result, run, found.fired, found.bytes)
+            return CounterSearch(engine, True, dimension, result, run, found.fired, found.bytes, found.threads)
     if accept is None:
         result = ENGINES[engine](lowered, limits, progress, reduce)
     else:

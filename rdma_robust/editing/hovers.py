@@ -79,7 +79,7 @@ MEANING: Final[dict[type, str]] = {
     ast.MacroCall: "The statements of the macro, with the arguments for its parameters and registers of their own.",
     ast.OutcomeDeclaration: "A claim about final states: every thread has ended and nothing is under way.",
     ast.InvariantDeclaration: "A claim about every reachable state, answered by `prove` and `verify`.",
-    ast.Expect: "The expected answer, compared by `check --expect`.",
+    ast.Expect: "The expected answer, compared by `check --expect`; `race` and `race free` by `races --expect`.",
     ast.NeedsDeclaration: "Guarantees of a network that are enough to be robust, compared by `needs --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
     ast.HardwareDeclaration: "What the program runs on; options of the command line come first. Without a word: "
@@ -94,7 +94,7 @@ BEHIND: Final = "; its memory lies behind the card of that other node: requests 
 
 SAID_OF_WORDS: Final = {
     "relaxed": "; in a relaxed region, where an access may pass earlier ones of its queue pair",
-    "sync": "; meant for synchronisation, which no behaviour depends on",
+    "sync": "; meant for synchronisation: accesses of it are no data races. No behaviour depends on that",
 }
 """What stands before the name of a variable, and what it says."""
 

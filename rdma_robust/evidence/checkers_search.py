@@ -17,7 +17,7 @@ from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, TraceParts
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
-from rdma_robust.certify.thread_reading import Ahead, readings_of
+from rdma_robust.certify.thread_reading import Ahead, readings_for_search
 from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.digraph import live_names
 from rdma_robust.errors import InternalError, SizeLimitError
@@ -68,7 +68,7 @@ class _Exploration:
 
     def __post_init__(self) -> None:
         program = self.program
-        self.readings = readings_of(program, self.platform)
+        self.readings = readings_for_search(program, self.platform)
         written = {access.cell for reading in self.readings for access in reading.accesses() if access.writes}
         self.cells = tuple(cell for cell in program.cells if cell in written)
         self._index = {cell: i for i, cell in enumerate(self.cells)}

@@ -14,12 +14,12 @@ from rdma_robust.frame.deciding import answer_item, kept_item, lost_item
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.json_text import dump
 from rdma_robust.frame.question import A, Layout, Question, Section, Text, View
-from rdma_robust.frame.shell.defaults import processors
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded
 from rdma_robust.frame.shell.meter import Meter, wanted
 from rdma_robust.frame.shell.output import Output, output, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped, released
+from rdma_robust.limits import processors
 from rdma_robust.processes import can_fork
 
 Reply = TypeVar("Reply")

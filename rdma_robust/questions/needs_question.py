@@ -103,7 +103,7 @@ class NeedsPart(ReportPart[NeedsAsking, Any]):
     """The programs that share memory; what is wrong with one is told by its verdict."""
 
     def asking(self, how: ReportAsking) -> NeedsAsking:
-        options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define)
+        options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define, threads=1)
         return NeedsAsking(options, MOST_CHECKS, how.expect, beside=True)
 
     def section(self, found: Section[NeedsAsking, Any]) -> ReportSection:

@@ -36,10 +36,12 @@ class EventEdge:
     has posted `cell`; one without a cell takes any, and `written` is its immediate. An RP has that as VALUE. One that
     `fills` has data, also if it is the fault of one.
 
-    The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the second.
-    `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. An edge that `stops` is the
-    naR alone, behind which the thread does not go on (:mod:`remote_atomics`). The card has read its `operands` before: each
-    by an nlR with its number as `operand`, and what it was is `value_of` that number here.
+    The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the
+    second. `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. One that is
+    `back` is for the outcome that nothing is written, and taken as one that writes what it has read
+    (:mod:`written_back`). An edge that `stops` is the naR alone, behind which the thread does not go on
+    (:mod:`remote_atomics`). The card has read its `operands` before: each by an nlR with its number as `operand`, and
+    what it was is `value_of` that number here.
 
     A BAR is one vertex with those of the other threads of the barrier, `members`.
 
@@ -67,6 +69,7 @@ class EventEdge:
     also: EventType | None = None
     rmw: tuple[Expr, Expr] | None = None
     stops: bool = False
+    back: bool = False
     operand: int | None = None
     operands: tuple[Cell, ...] = ()
     section: tuple[EdgeTouch, ...] = ()
@@ -81,6 +84,11 @@ class EventEdge:
     @property
     def reads(self) -> bool:
         return self.type in READ_TYPES
+
+    @property
+    def may_tear(self) -> bool:
+        """Whether the naR can be in alpha and the naW in beta, or not there."""
+        return self.also is not None and not self.back
 
     @property
     def writes(self) -> bool:

@@ -18,6 +18,7 @@ from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetai
 from rdma_robust.robustness.messages import NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.robustness.searched_orders import not_searched
+from rdma_robust.robustness.written_back import with_writes_back
 from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.kinds import Kind, kind_of
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
@@ -85,7 +86,8 @@ class InstrumentationFrame:
         Raises UsageError for others."""
         if why := not_searched(program, model):
             raise UsageError(why)
-        return InstrumentationFrame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
+        frame = InstrumentationFrame.of(program, model, limits=limits, recv_depth=recv_depth).with_faults()
+        return replace(frame, graphs=tuple(with_writes_back(program, graph, model) for graph in frame.graphs))
 
     @staticmethod
     def of(

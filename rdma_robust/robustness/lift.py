@@ -169,7 +169,9 @@ class _Replay:
         if edge.cell is not None and edge.reads:
             store = self._in_buffer(number) if edge.type is EventType.LR else None
             read = self.memory[edge.cell] if store is None else self._stored(store, None)
-        if edge.type in WRITE_TYPES:
+        if edge.type is EventType.NAW:
+            written = self._behind_read(number)
+        elif edge.type in WRITE_TYPES:
             written = self._stored(number, self._carried(number) if stores_carried(edge) else read)
         elif edge.type in CPU_TYPES:
             self._registers_before(number)
@@ -212,6 +214,16 @@ class _Replay:
         written = self._new_value(number, read)
         if written is not None:
             self._note(number, EventType.NAW, None, written)
+
+    def _behind_read(self, number: int) -> int:
+        """What a naW writes that is the pivot without its naR, which is before it. Raises InternalError if it does not."""
+        mine = self.threads[self.edges[number].thread].edges
+        read = mine[mine.index(number) - 1]
+        found = self.done[read, 0].read if (read, 0) in self.done else None
+        written = None if found is None else self._new_value(read, found)
+        if written is None:
+            raise InternalError("the witness has no write behind the read of an atomic")
+        return written
 
     def _new_value(self, number: int, read: int) -> int | None:
         """What a remote read-modify-write that has read this writes, None if it does not."""

@@ -322,7 +322,7 @@ class PivotInstrumentation:
 
     def _torn(self, edge: EventEdge) -> list[Body[EventLabel]]:
         """The naR of an RMW stays in alpha, its naW goes to beta."""
-        if edge.also is None:
+        if not edge.may_tear:
             return []
         allowed = conj(self.atomics.torn_allowed(edge, self._forced(edge)), negate(self._cuts(edge)))
         return [*self.atomics.torn(edge, allowed, self._taint(edge), self._tearing(edge, Name("taint'")))]

@@ -14,7 +14,9 @@ M4  The events of a thread may end between naR and naW: an edge that *stops* is 
     whole RMW may be the pivot as well.
 M5  If the naW of a torn one is tainted and its naR conflicts with m, or is of m's thread, the cycle is closed.
 M6  An access that conflicts with a writing pivot may go to beta although nothing forces it: an RMW may have to read m.
-M7  A poisoned operand in memory poisons the word of an RMW of beta that writes, and not its answer (:mod:`pivot`).
+M7  A poisoned operand in memory poisons the word of an RMW of beta that writes, and not its answer (:mod:`taint`).
+M8  A compare-and-swap that fails, and compares with an operand that a card or another thread writes, is taken for one that
+    writes back what it has read, at once (:mod:`written_back`).
 
 Source: docs/theory.md, "Remote atomics".
 """
@@ -41,7 +43,7 @@ def with_prefixes(frame: InstrumentationFrame) -> InstrumentationFrame:
 
     Only pivots are taken from the second kind; no run has one.
     """
-    if not any(e.also for g in frame.graphs for e in g.edges):
+    if not any(e.may_tear for g in frame.graphs for e in g.edges):
         return frame
     return replace(frame, graphs=tuple(map(_with_prefixes, frame.graphs)))
 
@@ -49,7 +51,7 @@ def with_prefixes(frame: InstrumentationFrame) -> InstrumentationFrame:
 def _with_prefixes(graph: EventGraph) -> EventGraph:
     fresh = max(graph.points) + 1
     found: list[EventEdge] = []
-    for number, edge in enumerate((e for e in graph.edges if e.also), fresh):
+    for number, edge in enumerate((e for e in graph.edges if e.may_tear), fresh):
         bare = replace(edge, also=None, assigns=(), target=number)
         found.append(replace(bare, written=None, stops=True, completes=False, completing=False))
         found.append(replace(bare, type=edge.also, source=number, guard=TRUE, unsplit=None, carries=False, rmw=None))
@@ -153,7 +155,7 @@ class RemoteAtomics:
         """Whether the naR of an RMW that writes is in beta; `forced_write` is whether its naW is."""
         conflict = self.seen.accessed.meets(self.seen.marks.written(edge.cell))
         rules = disj(self.rules.oppo_forces(edge), conflict, self.forces(edge))
-        return disj(rules, conj(forced_write, self._of_atomic_read(edge)))
+        return disj(rules, forced_write if edge.back else conj(forced_write, self._of_atomic_read(edge)))
 
     def torn_allowed(self, edge: EventEdge, forced_write: Expr) -> Expr:
         """Whether the naR of an RMW that writes may be in alpha with its naW in beta."""
@@ -161,11 +163,11 @@ class RemoteAtomics:
 
     def may_be_torn(self, edge: EventEdge, c: PivotClass) -> bool:
         """Whether with a pivot of the class the naR of the first event of beta, an RMW, may be in alpha."""
-        return edge.also is not None and not c.atomic
+        return edge.may_tear and not c.atomic
 
     def may_be_whole(self, edge: EventEdge, c: PivotClass) -> bool:
         """Whether with a pivot of the class the naR of the first event of beta, if it is an RMW, may be in beta."""
-        return edge.also is None or c.writes or c.atomic
+        return not edge.may_tear or c.writes or c.atomic
 
     def torn(self, edge: EventEdge, allowed: Expr, taint: Expr, does: Iterable[Statement]) -> Iterator[Body[EventLabel]]:
         """The steps by which an RMW is torn where that is `allowed`, tainted if `taint` is non-zero or by the pivot."""

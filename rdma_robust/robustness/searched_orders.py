@@ -5,16 +5,13 @@ Source: docs/deployed.md, "Tables as files".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from rdma_robust.expr import names
-from rdma_robust.language.flow.cfg import Cell, Program, RemoteRmw, steps
+from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import fact_meaning, lacking
-from rdma_robust.semantics.connections import buffers_of, connections
-from rdma_robust.semantics.event_table import acts_of, cells_written, operands_read
+from rdma_robust.semantics.event_table import acts_of, operands_read
 from rdma_robust.semantics.trace import EventType
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
@@ -27,19 +24,6 @@ _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
 def takes_operands(program: Program) -> bool:
     """Return whether an atomic of the program takes operands from memory."""
     return any(operands_read(step.op) for thread in program.threads for _, _, step in steps(thread))
-
-
-def compares_what_changes(program: Program) -> bool:
-    """Return whether a compare-and-swap of the program compares with an operand in memory that some operation writes."""
-    ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    compared = {cell for op in ops if isinstance(op, RemoteRmw) for cell in _compared(op)}
-    filled = {cell for each in connections(program) for cell in buffers_of(program, each)} if compared else set()
-    return any(compared & (cells_written(op) | filled) for op in ops)
-
-
-def _compared(op: RemoteRmw) -> Iterator[Cell]:
-    used = set(names(op.when))
-    yield from (cell for name, cell in operands_read(op).items() if name in used)
 
 
 def has_atomics(program: Program) -> bool:
@@ -70,8 +54,6 @@ def not_searched(program: Program, model: Model) -> str:
     """
     if model.network != "rdma" or model.cpu == "pso":
         return f"no search is proven to decide robustness under this model ({model})"
-    if compares_what_changes(program):
-        return "no search is argued to decide programs with a compare-and-swap that compares with a word that is written"
     if program.crowds and takes_operands(program):
         return "no search is argued to decide any number of copies of threads that take operands of atomics in memory"
     if program.memories and takes_operands(program):

@@ -47,7 +47,7 @@ TOOL: Final = Tool(
             function_of("prove"),
             rank=200,
             group=("Decide", 70),
-            settings=(*LIMITS, *RUNS, "explain", "reduction", "bound"),
+            settings=(*LIMITS, *RUNS, "threads", "explain", "reduction", "bound"),
         ),
     ),
     settings=(

@@ -91,6 +91,28 @@ Examples
   rdma-robust needs protocols/ --expect --format sarif -o needs.sarif
 """
 
+RACES_HELP = """Decide whether programs have data races under sequential consistency.
+
+Two accesses of a word race if one writes, the word is not there to synchronise, and in some sequentially consistent
+execution nothing orders them: no poll, flush, fence, message, barrier, start or end of a thread, nor a synchronising word.
+Words synchronise that are declared so, `node B { sync flag, data }`; where none is, those that a thread awaits and those of
+atomics. Each race is shown with a run up to both accesses, and with what would order them.
+
+\b
+Exit codes (the worst program counts, in the order 4, 2, 3, 1)
+  0  none has a race (--expect: all as expected)   3  some unknown
+  1  some have (--expect: a mismatch)              4  internal error
+  2  usage, or an invalid program                  130  interrupted
+\b
+Examples
+  rdma-robust races mailbox.rdma
+  rdma-robust races --order none put-then-flag.rdma
+  rdma-robust races litmus/races/ --expect
+  rdma-robust races src/ --format sarif -o races.sarif
+
+`expect race free` and `expect race` lines say what --expect compares. What cannot be answered within a limit is UNKNOWN.
+"""
+
 SCALE_HELP = """Decide one program for many values of a constant, and say how the answer changes and the search grows.
 
 -D NAME=2..8 says for which values. The table has verdict, states, transitions and time of each. Beneath it stands where
@@ -395,7 +417,7 @@ TOOL: Final = Tool(
             function_of("check"),
             rank=10,
             group=("Decide", 10),
-            settings=(*LIMITS, *RUNS, *MACHINE, *SEARCH, "self-check", "explain", "enable", "disable"),
+            settings=(*LIMITS, *RUNS, "threads", *MACHINE, *SEARCH, "self-check", "explain", "enable", "disable"),
         ),
         CommandEntry(
             "models",
@@ -412,6 +434,14 @@ TOOL: Final = Tool(
             rank=25,
             group=("Decide", 25),
             settings=(*LIMITS, "jobs", "expect", "max-checks", "recv-depth", "send-depth", "rnr", "await-loops", "quiet"),
+        ),
+        CommandEntry(
+            "races",
+            RACES_HELP,
+            function_of("races"),
+            rank=28,
+            group=("Decide", 28),
+            settings=(*LIMITS, *RUNS, *MACHINE, "explain"),
         ),
         CommandEntry(
             "scale",
@@ -475,6 +505,7 @@ TOOL: Final = Tool(
                 *LIMITS,
                 *HARDWARE,
                 "jobs",
+                "threads",
                 "recv-depth",
                 "send-depth",
                 "rnr",
@@ -490,7 +521,7 @@ TOOL: Final = Tool(
             function_of("reach"),
             rank=180,
             group=("Decide", 50),
-            settings=(*LIMITS, *HARDWARE, "jobs", "recv-depth", "send-depth", "rnr", "explain", "quiet"),
+            settings=(*LIMITS, *HARDWARE, "jobs", "threads", "recv-depth", "send-depth", "rnr", "explain", "quiet"),
         ),
         CommandEntry(
             "lint",

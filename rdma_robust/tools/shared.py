@@ -235,6 +235,7 @@ TOOL: Final = Tool(
         SettingKind("memory", "whole", 20),
         SettingKind("max-states", "whole", 30),
         SettingKind("jobs", "whole", 40),
+        SettingKind("threads", "whole", 42),
         SettingKind("expect", "yes or no", 50),
         SettingKind("self-check", "yes or no", 220),
         SettingKind("explain", "yes or no", 230),

@@ -13,20 +13,19 @@ import pytest
 from rdma_robust import Verdict, check
 from rdma_robust.certify import invariants, thread_reading
 from rdma_robust.certify.document import InvalidCertificate
-from rdma_robust.certify.hardware import USUAL
 from rdma_robust.certify.invariants import check_robust
 from rdma_robust.certify.normal_form import NormalFormRules
-from rdma_robust.errors import InternalError, SizeLimitError
+from rdma_robust.certify.search_steps import SearchSteps
+from rdma_robust.certify.thread_events import ThreadMove
+from rdma_robust.errors import InternalError
 from rdma_robust.evidence.of_checkers_search import checkers_evidence
-from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.model import RDMA
-from rdma_robust.options import CheckOptions
 from rdma_robust.robustness import rules
-from rdma_robust.robustness.searched_orders import compares_what_changes
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.taint import Poison
+from rdma_robust.robustness.written_back import compared_with_changes
 from rdma_robust.semantics import axioms, event_table, order_table, values
 from rdma_robust.semantics.event_table import operands_read
 from rdma_robust.semantics.machines import queues
@@ -127,6 +126,20 @@ def searched(text: str) -> tuple[str, str]:
     return by_search, Search.of(program, platform_of(model_of(program))).verdict(20_000)
 
 
+_AT_ONCE = SearchSteps._at_once
+
+
+def _like_others(self: SearchSteps, read: Any, write: Any, around: Any) -> Any:
+    """The checker lets other events between the read and the write of one that fails."""
+    move = ThreadMove(replace(read, at_once=False), None, write.after, write.line)
+    later = around.marks is not None
+    yield from (
+        self._later_atomic(move, write, write, around, around.marks)
+        if later
+        else self._first_atomic(move, write, write, around)
+    )
+
+
 _FORCED_BY_QUEUE, _REQUEST_OF = NormalFormRules._forced_by_queue, thread_reading.request_of
 
 
@@ -140,6 +153,11 @@ def _without_operands(op: Any) -> Any:
 
 
 SEARCH_MUTANTS: dict[str, tuple[tuple[Patch, ...], str]] = {
+    "M8: something comes between the read and the write of one that fails": (
+        ((EventEdge, "may_tear", property(lambda edge: edge.also is not None)),),
+        "operands-loop-handed",
+    ),
+    "the checker lets something come between": (((SearchSteps, "_at_once", _like_others),), "operands-loop-handed"),
     "M7: no operand poisons a word": (((Poison, "_by_operands", lambda *_: []),), "operands-poisoned"),
     "an operand forces no atomic": (((rules, "apart", _apart_from_atomics),), "operands-own-read"),
     "the checker's operand forces no atomic": (
@@ -171,6 +189,11 @@ def has_operands(program: Program) -> bool:
     return any(getattr(step.op, "operands", ()) for thread in program.threads for _, _, step in steps(thread))
 
 
+def writes_back(program: Program) -> bool:
+    """Whether some compare-and-swap compares with what a card or another thread writes."""
+    return any(compared_with_changes(program, thread) for thread in range(len(program.threads)))
+
+
 @pytest.mark.parametrize(
     ("first", "last"), [pytest.param(0, 60, marks=pytest.mark.ci), pytest.param(60, 3_000, marks=pytest.mark.long)]
 )
@@ -184,7 +207,7 @@ def test_random_programs_end_as_the_axioms_say(first: int, last: int) -> None:
 )
 def test_the_search_decides_random_programs_as_the_axioms_do(first: int, last: int) -> None:
     programs = random_deployed("operands", range(first, last))
-    cases = [case for case in programs if has_operands(case[0]) and not compares_what_changes(case[0])]
+    cases = [case for case in programs if has_operands(case[0])]
     assert agreeing(cases, kinds=1, enough=len(cases)) > 0.8 * len(cases) > 0.3 * (last - first)
 
 
@@ -193,13 +216,14 @@ def test_the_search_decides_random_programs_as_the_axioms_do(first: int, last: i
 )
 def test_the_checker_decides_random_programs_as_the_axioms_do(first: int, last: int) -> None:
     programs = random_deployed("operands", range(first, last))
-    cases = [case for case in programs if has_operands(case[0]) and not compares_what_changes(case[0])]
+    cases = [case for case in programs if has_operands(case[0])]
     compared = 0
     for program, model in cases:
         found = Search.of(program, platform_of(model)).verdict(20_000)
         if found in ("robust", "not-robust") and (wanted := truth(program, model)) is not None:
-            assert found == wanted.value, program.source
-            compared += 1
+            taken_for_more = found == "not-robust" and writes_back(program)
+            assert found == wanted.value or taken_for_more, program.source
+            compared += found == wanted.value
     assert compared > 0.7 * len(cases)
 
 
@@ -214,27 +238,8 @@ thread T on A {
 
 def test_what_is_not_decided_says_why() -> None:
     assert check(LOOP).verdict is Verdict.ROBUST
-    compares = check(LOOP.replace("faa(B.x, one) }", "cas(B.x, one, 2)\n  one = 2 }"))
-    assert compares.verdict is Verdict.UNKNOWN and "compares with a word that is written" in compares.reason
     crowd = check(LOOP.replace("thread T on", "thread T[*] on"))
     assert crowd.verdict is Verdict.UNKNOWN and "operands of atomics in memory" in crowd.reason
-
-
-POLLED = NAMED["operand-compare-reused"].split("expect")[0].replace("  free = 2", "  poll P1\n  free = 2")
-
-
-def test_what_is_compared_with_a_word_that_changes_has_no_proof() -> None:
-    """The producer says so, and the checker of evidence that there is all the same."""
-    program = load_program(POLLED, "polled.rdma")
-    outcome = check(POLLED)
-    assert outcome.verdict is Verdict.ROBUST and "by the axioms" in outcome.reason.replace(
-        "over the axioms", "by the axioms"
-    )
-    with pytest.raises(SizeLimitError, match="compares with a word that is written"):
-        robustness_certificate(outcome, CheckOptions(), Limits(), None)
-    evidence = json.loads(json.dumps(checkers_evidence(program, RDMA, 8, Limits())))
-    with pytest.raises(InvalidCertificate, match="compares with a word that is written"):
-        check_robust(program, USUAL, evidence)
 
 
 @pytest.mark.parametrize("name", [name for name, text in NAMED.items() if "expect robust" in text])
@@ -261,4 +266,4 @@ def test_what_has_no_rules_refuses(cli: Cli, tmp_path: Path) -> None:
     assert "a remote atomic with an operand in memory" in " ".join(cli("prove", "--model", "rma", "q.rdma").stderr.split())
     assert "RR722" in cli("lint", "p.rdma").stdout + cli("lint", "p.rdma").stderr
     (tmp_path / "c.rdma").write_text(NAMED["operand-compare-reused"])
-    assert "no search is argued" in cli("repair", "c.rdma").stderr
+    assert "no cheaper repair exists" in cli("repair", "c.rdma").stdout

@@ -45,7 +45,7 @@ def given(cli: Cli, code: MessageCode, example: str, folder: Path) -> set[str]:
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
     if code.kind == "messages":
         return messages_codes(example)
-    if code.kind in ("claims", "target", "runs", "violations"):
+    if code.kind in ("claims", "target", "runs", "violations", "races"):
         answer = cli(*command, "--format", "sarif")
         return {result["ruleId"] for result in json.loads(answer.stdout)["runs"][0]["results"]}
     return set(re.findall(r"\[(RR\d+)\]$", cli(*command).stderr, re.MULTILINE))

@@ -25,6 +25,7 @@ REPORTS: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
     ("lint", "clean.rdma"): ("text", "json", "jsonl"),
     ("outcomes", "calm.rdma"): ("text", "json"),
     ("needs", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif", "md", "csv"),
+    ("races", "calm.rdma"): ("text", "json", "jsonl", "junit", "sarif", "md", "csv"),
     ("models", "calm.rdma"): ("text", "json"),
     ("hardware", "show", "own.toml"): ("text", "json"),
     ("scale", "-D", "N=1..3", "sizes.rdma"): ("text", "json", "csv", "svg", "html"),

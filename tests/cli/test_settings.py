@@ -53,7 +53,7 @@ def test_settings_are_the_options_of_commands() -> None:
         "engine": {"cover", "prove", "messages", "contracts"},
         "instrumentation": {"export"},
     }
-    otherwise |= {"strict": {"compare"}, "buffer": {"explore", "contracts"}, "order": {"needs"}}
+    otherwise |= {"strict": {"compare"}, "buffer": {"explore", "contracts"}, "order": {"needs"}, "threads": {"synthesise"}}
     assert set(declared) == set(registry.settings())
     for name, (kind, commands) in registry.settings().items():
         assert {each for each, _ in declared[name]} - otherwise.get(name, set()) == set(commands), name
@@ -65,7 +65,7 @@ ONE_RUN = {
     *("--cache", "--no-cache", "--executor", "--repair", "--all-minimal", "--remove-needless", "--markings", "--model"),
     *("--goal", "--sites", "--from-full", "--for", "--needs"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
-    *("--between", "--size", "--statements", "--threads", "--models", "--orders"),
+    *("--between", "--size", "--statements", "--models", "--orders"),
 }
 """Options of the commands that decide which are about one run, one program, or where answers are kept and found."""
 

@@ -38,6 +38,7 @@ FOLDERS: Final = [
     "words",
     "guarantees",
     "own-tables",
+    "races",
 ]
 PROGRAMS: Final = sorted(path for folder in FOLDERS for path in (ROOT / "litmus" / folder).glob("*.rdma"))
 SETTINGS: Final = [

@@ -66,15 +66,17 @@ MAY_IMPORT = {
     "analyses.explain": f"{WORDS} language semantics robustness",
     "analyses.hardware": f"{WORDS} language semantics robustness analyses.synthesis",
     "analyses.needs": f"{WORDS} language semantics",
+    "analyses.races": f"{WORDS} language semantics counters",
     "reports": f"{WORDS} __init__ frame language semantics petri analyses.safety analyses.repair analyses.explain "
-    "analyses.prove analyses.hardware analyses.needs messages.language messages.machine messages.message_answers "
-    "messages.replay "
+    "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.machine "
+    "messages.message_answers messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers",
     "tools": f"{WORDS} frame editing language contracts.language messages.language",
     "frame": f"{WORDS} __init__ codes",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
-        "analyses.prove analyses.hardware analyses.needs messages.language messages.message_answers messages.engines "
+        "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.message_answers "
+        "messages.engines "
         "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
     "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",

@@ -11,7 +11,7 @@ from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.remembered import Mail, Marks, QueuePair, TraceParts
 from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadMove
-from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_of
+from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_for_search
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
 from rdma_robust.model import Model
 
@@ -37,7 +37,7 @@ class Search:
 
     @staticmethod
     def of(program: Program, platform: Platform = USUAL) -> Search:
-        readings = readings_of(program, platform)
+        readings = readings_for_search(program, platform)
         written = {access.cell for reading in readings for access in reading.accesses() if access.writes}
         polls = ((t, step.op) for t, thread in enumerate(program.threads) for _, _, step in steps(thread))
         polled = dict.fromkeys((t, op.lane or op.node) for t, op in polls if isinstance(op, Poll))

@@ -12,9 +12,9 @@ from rdma_robust.cli.asked_files import (
     certified,
     chosen,
     explains,
-    jobs_beside,
     memory_each,
     prints_alone,
+    threads_each,
     watch_instead,
     without_proofs,
 )
@@ -48,7 +48,7 @@ def check_command(
     max_states: arguments.MaxStates = 0,
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
-    threads: arguments.Threads = 1,
+    threads: arguments.Threads = None,
     self_check: arguments.SelfCheck = False,
     reductions: arguments.Reductions = "all",
     expect: arguments.Expect = False,
@@ -72,7 +72,7 @@ def check_command(
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
-    jobs = jobs_beside(threads, jobs)
+    each, jobs = threads_each(threads, jobs, items)
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
@@ -82,7 +82,7 @@ def check_command(
         self_check=self_check,
         reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
-        threads=threads,
+        threads=each,
     )
     prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)

@@ -14,8 +14,9 @@ from rdma_robust.cli.options.formats import FORMATS
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
+from rdma_robust.limits import processors
 from rdma_robust.processes import can_fork
 from rdma_robust.questions.cover_question import COVER, CoverAsking
 from rdma_robust.reports.cover.cover_result import CoverRecord

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, jobs_beside, memory_each, prints_alone, watch_instead
+from rdma_robust.cli.asked_files import certified, explains, memory_each, prints_alone, threads_each, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -39,7 +39,7 @@ def prove_command(
     max_states: arguments.MaxStates = 0,
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
-    threads: arguments.Threads = 1,
+    threads: arguments.Threads = None,
     expect: arguments.Expect = False,
     format_: arguments.VerdictsFormat = None,
     output: arguments.OutputFile = None,
@@ -55,7 +55,7 @@ def prove_command(
         watch_instead(context, files)
         return
     items = expand(files, define=define)
-    jobs = jobs_beside(threads, jobs)
+    each, jobs = threads_each(threads, jobs, items)
     asking = ProofAsking(
         named,
         every,
@@ -71,7 +71,7 @@ def prove_command(
         width=width_of_output(output),
         expect=expect,
         define=tuple(define or ()),
-        threads=threads,
+        threads=each,
     )
     if dump_after is not None:
         prints_alone(dump_after, certificate, (output, format_))

@@ -17,7 +17,7 @@ from rdma_robust import TOOL
 from rdma_robust.batch.cache import Cache, default_folder
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Executor, Numbered, Tick, run_batch
-from rdma_robust.cli.asked_files import memory_each, without_proofs
+from rdma_robust.cli.asked_files import memory_each, threads_each, without_proofs
 from rdma_robust.cli.destinations import Destination, destinations
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
@@ -28,7 +28,7 @@ from rdma_robust.frame import registry
 from rdma_robust.frame.deciding import answer_item, failure_of_process
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
 from rdma_robust.frame.report_part import ReportAsking
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import (
     Item,
     Missing,
@@ -43,7 +43,7 @@ from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes, retirement
 from rdma_robust.frame.shell.stderr import error_line, warn
 from rdma_robust.frame.shell.stop import Stopped, released
-from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.limits import NO_LIMITS, Limits, processors
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.questions.needs_question import NEEDS_PART
@@ -223,6 +223,7 @@ def report_command(
         self_check=self_check,
         reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
+        threads=threads_each(None, jobs, items)[0] if executor == "local" else 1,
     )
     request = ReportRequest(
         items=items,

@@ -11,7 +11,7 @@ from functools import partial
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.asked_files import memory_each
+from rdma_robust.cli.asked_files import memory_each, threads_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import SCALE_FORMATS
@@ -21,10 +21,11 @@ from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.run_question import answer_all
-from rdma_robust.frame.shell.defaults import TIMEOUT_S, processors
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import Output, output, width_of_output
 from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.limits import processors
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.check.result import Result
@@ -86,6 +87,7 @@ def scale_command(
         memory=memory_each(memory, jobs, items),
         reductions=arguments.parse_reductions(reductions),
         define=defined,
+        threads=threads_each(None, jobs, items)[0],
     )
     form = report_form(output, format_, SCALE_FORMATS, items)
     path = None if output == "-" else output

@@ -231,7 +231,14 @@ Jobs = Annotated[
     ),
 ]
 Threads = Annotated[
-    int, typer.Option(metavar="N", min=1, max=256, help="Threads of a compiled search that has 100,000 states or more.")
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=256,
+        help="Threads of a compiled search that has 100,000 states. Default: with --jobs one for each processor in all.",
+        show_default=False,
+    ),
 ]
 
 Expect = Annotated[

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from rdma_robust.cli.asked_files import memory_each
+from rdma_robust.cli.asked_files import memory_each, threads_each
 from rdma_robust.cli.options import arguments
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, expand
@@ -88,6 +88,7 @@ class DecisionOptions(OptionSet):
             memory=memory_each(self.memory, self.jobs, items),
             define=tuple(self.define or ()),
             recv_depth=self.recv_depth,
+            threads=threads_each(None, self.jobs, items)[0],
         )
 
 

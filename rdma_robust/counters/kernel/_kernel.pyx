@@ -15,7 +15,7 @@ from rdma_robust.counters.kernel._agenda cimport Agenda
 from rdma_robust.counters.kernel._arrange cimport Arrange
 from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, NUMBERS, STATES, Code
 from rdma_robust.counters.kernel._packed cimport LOW, MISSING, Field, equal_words, field_value, lowest, made_fields
-from rdma_robust.counters.kernel._pairs cimport find, look, parent_of
+from rdma_robust.counters.kernel._pairs cimport beyond, find, parent_of
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
 from rdma_robust.counters.kernel._store cimport Folder, Store
@@ -52,7 +52,7 @@ cdef class Search:
     cdef int64_t *notes
     cdef uint64_t *packed
     cdef readonly int64_t done, transitions, found_state
-    cdef readonly int found, need_process, need_location
+    cdef readonly int status, found, need_process, need_location
 
     def __init__(
         self, int words, tuple pairs, list fields, list numbers, int counters, list rank_fields,
@@ -83,7 +83,7 @@ cdef class Search:
     @property
     def spare(self):
         """The numbers of states that were taken and not used."""
-        return int(self.folder.spare_root >= 0)
+        return self.folder.spare_roots.end - self.folder.spare_roots.next
 
     @property
     def bytes(self):
@@ -131,6 +131,8 @@ cdef class Search:
 
     def lead(self, Team team):
         """From now on search with others, who :meth:`follow`: what is still to be expanded is on agendas."""
+        if not (self.store.parts.reserve() and self.store.roots.reserve()):
+            raise MemoryError
         self.team = self.store.parts.team = self.store.roots.team = team
         if not self.by_rank:
             self.by_rank = True
@@ -145,16 +147,25 @@ cdef class Search:
         self.folder = Folder(self.store, self.pairs)
 
     def run(self, int64_t budget):
-        """Expand up to `budget` states, fewer if another of the team is at the end of its own; return a status."""
-        cdef int status
+        """Expand up to `budget` states, each of the team, fewer if another is at the end of its own; return a status."""
         with nogil:
-            if self.team is not None:
+            if self.team is None:
+                self.status = self.loop(budget)
+            else:
+                self.team.begin(budget)
                 self.team.enter()
-            status = self.loop(budget)
-            if self.team is not None:
-                self.team.stop()
-                self.team.leave()
-        return status
+                self.status = self.loop(budget)
+                self.team.finish()
+                self.team.gather()
+        return self.status
+
+    def serve(self):
+        """Work whenever the leader runs, until the team is dismissed."""
+        cdef int round = 0
+        with nogil:
+            while self.team.called(&round):
+                self.status = self.loop(self.team.budget)
+                self.team.finish()
 
     def target_at_start(self):
         """Whether a target holds in the initial state; then it is the one found."""
@@ -441,11 +452,11 @@ cdef class Search:
 
     cdef int no_room(self) noexcept nogil:
         """The status where no state or no part of one gets a number."""
-        if look(&self.store.roots.size) > self.store.max_states:
+        if beyond(&self.folder.spare_roots, self.store.max_states):
             return STATES
-        if look(&self.store.roots.size) > self.store.roots.most or look(&self.store.parts.size) > self.store.parts.most:
+        if beyond(&self.folder.spare_roots, self.store.roots.most):
             return NUMBERS
-        return MEMORY
+        return NUMBERS if beyond(&self.folder.spare_parts, self.store.parts.most) else MEMORY
 
     cdef bint put_off(self, int64_t number, uint64_t *r) noexcept nogil:
         """Put a new state on the agenda, if there is one; False if there is no memory."""

@@ -8,8 +8,10 @@ cdef extern from *:
     """
     #define rdma_seen(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
     #define rdma_shown(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
-    #define rdma_counted(place) __atomic_fetch_add(place, 1, __ATOMIC_RELAXED)
+    #define rdma_room(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+    #define rdma_roomy(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
     #define rdma_look(place) __atomic_load_n(place, __ATOMIC_RELAXED)
+    #define rdma_counted(place, count) __atomic_fetch_add(place, count, __ATOMIC_RELAXED)
     static inline uint32_t rdma_entered(uint32_t *place, uint32_t entry) {
         uint32_t before = 0;
         __atomic_compare_exchange_n(place, &before, entry, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -18,8 +20,10 @@ cdef extern from *:
     """
     uint32_t seen "rdma_seen" (uint32_t *place) noexcept nogil
     void shown "rdma_shown" (uint32_t *place, uint32_t value) noexcept nogil
-    int64_t counted "rdma_counted" (int64_t *place) noexcept nogil
+    int64_t room_of "rdma_room" (int64_t *place) noexcept nogil
+    void set_room "rdma_roomy" (int64_t *place, int64_t value) noexcept nogil
     int64_t look "rdma_look" (int64_t *place) noexcept nogil
+    int64_t counted "rdma_counted" (int64_t *place, int64_t count) noexcept nogil
     uint32_t entered "rdma_entered" (uint32_t *place, uint32_t entry) noexcept nogil
 
 cdef enum:
@@ -32,6 +36,11 @@ cdef struct Budget:
     int64_t most
 
 
+cdef struct Numbers:
+    int64_t next
+    int64_t end
+
+
 cdef class Pairs:
     cdef uint32_t *index
     cdef uint64_t mask
@@ -42,9 +51,12 @@ cdef class Pairs:
     cdef Team team
 
     cdef void account(self, Budget *budget) noexcept nogil
-    cdef int64_t add(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil
-    cdef int64_t renew(self, uint64_t word, uint32_t parent, int64_t *spare) noexcept nogil
+    cdef int64_t unused(self, Numbers *spare) noexcept nogil
+    cdef int64_t add(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil
+    cdef int64_t renew(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil
     cdef bint enlarge(self, int64_t number) noexcept nogil
+    cdef bint reserve(self) noexcept nogil
+    cdef bint lengthen(self, int64_t number) noexcept nogil
     cdef bint make_room(self, int64_t number) noexcept nogil
     cdef bint new_chunk(self) noexcept nogil
     cdef bint rehash(self) noexcept nogil
@@ -60,6 +72,11 @@ cdef inline uint32_t *parent_of(Pairs table, int64_t number) noexcept nogil:
 
 cdef inline uint64_t *extra_of(Pairs table, int64_t number, int size) noexcept nogil:
     return table.chunk[number >> CHUNK_BITS] + CHUNK + CHUNK // 2 + (number & (CHUNK - 1)) * size
+
+
+cdef inline bint beyond(Numbers *spare, int64_t most) noexcept nogil:
+    """A number is taken that there may not be."""
+    return spare.end > spare.next >= most
 
 
 cdef inline uint64_t mixed(uint64_t word) noexcept nogil:

@@ -1,7 +1,7 @@
 # cython: language_level=3
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from rdma_robust.counters.kernel._pairs cimport Budget, Pairs, extra_of
+from rdma_robust.counters.kernel._pairs cimport Budget, Numbers, Pairs, extra_of
 
 cdef class Store:
     cdef int words, counters, extra
@@ -27,7 +27,7 @@ cdef class Folder:
     cdef uint64_t *state
     cdef uint64_t root
     cdef bint unfolded
-    cdef int64_t spare_part, spare_root
+    cdef Numbers spare_parts, spare_roots
 
     cdef void unfold(self, int64_t number) noexcept nogil
     cdef bint fold(self, uint64_t *r, bint add, uint64_t *root) noexcept nogil

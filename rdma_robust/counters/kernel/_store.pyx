@@ -81,7 +81,6 @@ cdef class Folder:
         cdef int i
         self.store, self.words, self.parts, self.roots = store, store.words, store.parts, store.roots
         self.record = store.words + 1 + store.extra
-        self.spare_part = self.spare_root = -1
         self.last = store.words + len(pairs) - 1
         self.sets = (self.last >> 6) + 1
         self.pair, self.above = <int32_t *>zeroed(2 * len(pairs), 4), <int32_t *>zeroed(self.last + 1, 4)
@@ -150,7 +149,7 @@ cdef class Folder:
         """Find the number of a part; False if it has none, with `add` if there is no room for it."""
         cdef int64_t found = find(self.parts, word)
         if found < 0 and add:
-            found = self.parts.add(word, 0, &self.spare_part)
+            found = self.parts.add(word, 0, &self.spare_parts)
             if found < -1:
                 found = -2 - found
         number[0] = <uint32_t>found
@@ -162,9 +161,9 @@ cdef class Folder:
         cdef uint32_t parent = <uint32_t>(r[self.words] & LOW)
         cdef int64_t number
         if old < 0:
-            number = self.roots.add(root, parent, &self.spare_root)
+            number = self.roots.add(root, parent, &self.spare_roots)
         else:
-            number = self.roots.renew(root, parent, &self.spare_root)
+            number = self.roots.renew(root, parent, &self.spare_roots)
         if number >= 0 and self.store.counters:
             counters = counters_of(self.store, number)
             counters[0] = <uint64_t>(old + 1) | r[self.words] >> 32 << 32

@@ -26,20 +26,35 @@ cdef extern from "pthread.h" nogil:
     int pthread_cond_broadcast(pthread_cond_t *condition)
 
 
+# One of the parts of a work, by its number.
+ctypedef void (*Part)(void *work, int64_t part) noexcept nogil
+
+
 cdef class Team:
-    cdef pthread_mutex_t lock
+    cdef pthread_mutex_t lock, growth
     cdef pthread_cond_t news
     cdef int32_t stopped, pausing, hungry, ended
-    cdef int workers, active
+    cdef readonly int workers
+    cdef int active, working, round
+    cdef bint dismissed
+    cdef int64_t budget
     cdef uint64_t *pool
     cdef int64_t size, room
+    cdef Part part
+    cdef void *work
+    cdef int64_t parts, parts_taken, parts_done
 
+    cdef void begin(self, int64_t budget) noexcept nogil
+    cdef bint called(self, int *round) noexcept nogil
+    cdef void finish(self) noexcept nogil
+    cdef void gather(self) noexcept nogil
     cdef void enter(self) noexcept nogil
     cdef void leave(self) noexcept nogil
     cdef void wait_for_room(self) noexcept nogil
     cdef void park(self) noexcept nogil
     cdef void alone(self) noexcept nogil
+    cdef void share(self, Part part, void *work, int64_t parts) noexcept nogil
+    cdef void help(self) noexcept nogil
     cdef void go_on(self) noexcept nogil
-    cdef void stop(self) noexcept nogil
     cdef bint give(self, Agenda agenda, int rank) noexcept nogil
     cdef int take(self, Agenda agenda) noexcept nogil

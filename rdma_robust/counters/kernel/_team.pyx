@@ -3,8 +3,8 @@
 
 Each worker has an agenda of its own. One that has nothing to do waits, and says so; a worker that has some then puts half
 of what it has of the highest rank into the pool. When all wait and the pool is empty, every state is expanded: who is not
-waiting may still find new ones. Nothing moves in the tables of states while anybody works; who needs more room waits until
-the others wait too.
+waiting may still find new ones. Nothing moves in the tables of states while anybody works; who moves something waits until
+the others wait too, and shares the work out to them.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -28,20 +28,57 @@ cdef class Team:
     def __cinit__(self, int workers):
         self.workers = workers
         pthread_mutex_init(&self.lock, NULL)
+        pthread_mutex_init(&self.growth, NULL)
         pthread_cond_init(&self.news, NULL)
 
     def __dealloc__(self):
         pthread_mutex_destroy(&self.lock)
+        pthread_mutex_destroy(&self.growth)
         pthread_cond_destroy(&self.news)
         free(self.pool)
 
-    def begin(self):
-        """Let workers begin again, after all have left."""
-        self.stopped = self.hungry = 0
+    def dismiss(self):
+        """Let nobody wait for another round."""
+        pthread_mutex_lock(&self.lock)
+        self.dismissed = True
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
 
-    def halt(self):
-        """Let everybody leave soon."""
-        self.stop()
+    cdef void begin(self, int64_t budget) noexcept nogil:
+        """Call all for another round, in which each expands so many states."""
+        pthread_mutex_lock(&self.lock)
+        self.stopped = self.hungry = 0
+        self.round += 1
+        self.budget, self.working = budget, self.workers
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef bint called(self, int *round) noexcept nogil:
+        """Wait for a round after this one, and begin to work in it; False if there will be none."""
+        pthread_mutex_lock(&self.lock)
+        while round[0] == self.round and not self.dismissed:
+            pthread_cond_wait(&self.news, &self.lock)
+        round[0] = self.round
+        if not self.dismissed:
+            self.wait_for_room()
+        pthread_mutex_unlock(&self.lock)
+        return not self.dismissed
+
+    cdef void finish(self) noexcept nogil:
+        """Work no more in this round, and let the others leave soon."""
+        pthread_mutex_lock(&self.lock)
+        self.active -= 1
+        self.working -= 1
+        set_flag(&self.stopped, 1)
+        pthread_cond_broadcast(&self.news)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void gather(self) noexcept nogil:
+        """Wait until all have finished."""
+        pthread_mutex_lock(&self.lock)
+        while self.working:
+            pthread_cond_wait(&self.news, &self.lock)
+        pthread_mutex_unlock(&self.lock)
 
     cdef void enter(self) noexcept nogil:
         """Begin to work."""
@@ -57,9 +94,12 @@ cdef class Team:
         pthread_mutex_unlock(&self.lock)
 
     cdef void wait_for_room(self) noexcept nogil:
-        """Be active, once no table is growing. With the lock."""
+        """Be active, once no table is growing; help until then. With the lock."""
         while self.pausing:
-            pthread_cond_wait(&self.news, &self.lock)
+            if self.parts_taken < self.parts:
+                self.help()
+            else:
+                pthread_cond_wait(&self.news, &self.lock)
         self.active += 1
 
     cdef void park(self) noexcept nogil:
@@ -78,17 +118,33 @@ cdef class Team:
             pthread_cond_wait(&self.news, &self.lock)
         pthread_mutex_unlock(&self.lock)
 
+    cdef void share(self, Part part, void *work, int64_t parts) noexcept nogil:
+        """Do all parts of a work, everybody some of them: those who wait for this one, who is alone, help."""
+        pthread_mutex_lock(&self.lock)
+        self.part, self.work, self.parts = part, work, parts
+        self.parts_taken = self.parts_done = 0
+        pthread_cond_broadcast(&self.news)
+        self.help()
+        while self.parts_done < parts:
+            pthread_cond_wait(&self.news, &self.lock)
+        pthread_mutex_unlock(&self.lock)
+
+    cdef void help(self) noexcept nogil:
+        """Do parts of the work that is shared out until none is left. With the lock."""
+        cdef int64_t part
+        while self.parts_taken < self.parts:
+            part = self.parts_taken
+            self.parts_taken += 1
+            pthread_mutex_unlock(&self.lock)
+            self.part(self.work, part)
+            pthread_mutex_lock(&self.lock)
+            self.parts_done += 1
+        pthread_cond_broadcast(&self.news)
+
     cdef void go_on(self) noexcept nogil:
         """Let the others work again."""
         pthread_mutex_lock(&self.lock)
         set_flag(&self.pausing, 0)
-        pthread_cond_broadcast(&self.news)
-        pthread_mutex_unlock(&self.lock)
-
-    cdef void stop(self) noexcept nogil:
-        """Let everybody leave soon."""
-        pthread_mutex_lock(&self.lock)
-        set_flag(&self.stopped, 1)
         pthread_cond_broadcast(&self.news)
         pthread_mutex_unlock(&self.lock)
 

@@ -23,7 +23,7 @@ from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
-from rdma_robust.limits import MOST_NUMBERS, Limits, Progress, resident_mebibytes
+from rdma_robust.limits import MANY, MOST_NUMBERS, Limits, Progress, resident_mebibytes
 
 _LAYOUT = 8
 
@@ -41,8 +41,6 @@ else:
 
 Label = TypeVar("Label")
 
-MANY = 100_000
-"""States from which on a search may have several threads: with fewer it is done before these would pay."""
 _FIRST_BUDGET, _SECONDS = 256, 0.03
 _ENDS: Final = ("FOUND", "WIDE", "OVERFLOW", "STATES", "NUMBERS", "MEMORY", "CODE", "DONE")
 """How threads end, what decides first."""
@@ -58,6 +56,7 @@ class KernelResult(Generic[Label]):
     """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search.
 
     Where states stand for others that are alike there is no run; `kept` are the states that stand for those of one.
+    `threads` have searched, before one did it again where these had found a target.
     """
 
     result: SearchResult
@@ -91,13 +90,16 @@ def search(
     while True:
         try:
             run = _Run(program, bounds, ranges, engine, reduce=reduce, where=where)
-            status = run.go(limits, progress)
+            with run.workers:
+                status = run.go(limits, progress)
         except MemoryError:
             return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
         if status == Status.FOUND and len(run.workers.members) > 1:
             found, limits = run.result(status), replace(limits, threads=1)
         elif status != Status.WIDE:
-            return run.result(status) if found is None or status == Status.FOUND else found
+            if found is None:
+                return run.result(status)
+            return replace(run.result(status), threads=found.threads) if status == Status.FOUND else found
         else:
             ranges |= run.wider()
 

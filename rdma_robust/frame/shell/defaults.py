@@ -18,13 +18,6 @@ SHARE = 0.75
 """Of the machine's memory, for all programs decided at a time."""
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def default_memory(jobs: int) -> int:
     """Return the memory limit in mebibytes of each of `jobs` programs decided at a time."""
     try:

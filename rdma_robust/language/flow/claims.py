@@ -89,7 +89,7 @@ class ExpectedAnswer:
     `span` is the place of the claim, not of its line.
     """
 
-    kind: Literal["robust", "hang", "safe", "violated"]
+    kind: Literal["robust", "hang", "safe", "violated", "race"]
     negated: bool
     model: AnyModelName | None
     span: Span = NO_SPAN
@@ -97,6 +97,8 @@ class ExpectedAnswer:
     @property
     def text(self) -> str:
         """The claim as it is written."""
+        if self.kind == "race":
+            return f"race{' free' if self.negated else ''}"
         if self.model is None:
             return f"{'not ' if self.negated else ''}{self.kind}"
         if self.kind == "safe":

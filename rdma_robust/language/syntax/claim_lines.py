@@ -29,9 +29,10 @@ class OutcomeDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class ExpectationClause:
-    """`[not] robust`, of no model, `[no] hang under MODEL`, `[un]safe under MODEL`, or `violated under MODEL`."""
+    """`[not] robust`, of no model, `[no] hang under MODEL`, `[un]safe under MODEL`, `violated under MODEL`, or
+    `race [free]`, of no model."""
 
-    kind: Literal["robust", "hang", "safe", "violated"]
+    kind: Literal["robust", "hang", "safe", "violated", "race"]
     negated: bool
     model: AnyModelName | None
     span: Span = field(default=NO_SPAN, compare=False)

@@ -14,7 +14,7 @@ from lark import Token
 
 _MODELS: Final = frozenset({"TSO", "PSO", "RMA"})
 _CALLED: Final = frozenset({"FAA", "FETCH", "SWAP", "NONDET"})
-_EXPECTED: Final = frozenset({"HANG", "NO", "SAFE", "UNSAFE", "VIOLATED"})
+_EXPECTED: Final = frozenset({"FREE", "HANG", "NO", "RACE", "SAFE", "UNSAFE", "VIOLATED"})
 _BEFORE_A_WORD: Final = frozenset({"FOR", "MACRO", "FLUSH", "JOIN", "ORDER", "POSTED", "QP", "RECV", "START"})
 _GIVEN: Final = frozenset({"RPOLL", "TRYPOLL"})
 _FLAGS: Final = frozenset({"UNSIGNALED", "INLINE", "FENCED"})
@@ -46,7 +46,7 @@ _LED_BY: Final = {
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB"}) | _FLAGS
 """What an expression, or a flag, ends with."""
 
-_CLAIMED: Final = frozenset({"ROBUST", "SC", "RDMA"}) | _MODELS
+_CLAIMED: Final = frozenset({"ROBUST", "RACE", "FREE", "SC", "RDMA"}) | _MODELS
 """What an `expect` or `outcome` line ends with."""
 
 _NAMED: Final = frozenset({"NAME", "RSQB"})
@@ -70,8 +70,8 @@ def contextual_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `to`, `from`, `imm` and `depth` do so in the statements that have them, and an expression follows;
     - `hardware` and `needs` begin a line outside of braces, and a word follows;
     - `in` is the second word after such a `for`, or what stands second in brackets behind a name that is declared;
-    - `when` follows a model or `robust`, or what is whole in an `invariant` line;
-    - `hang`, `no`, `safe`, `unsafe` and `violated` are in an `expect` line;
+    - `when` follows a model, `robust`, `race` or `free`, or what is whole in an `invariant` line;
+    - `free`, `hang`, `no`, `race`, `safe`, `unsafe` and `violated` are in an `expect` line;
     - `tso`, `pso` and `rma` follow `under`;
     - `mfence` is a whole statement, and so is `barrier`, or a word follows it;
     - `relaxed` and `sync` begin the declaration of a variable of a node, and a word follows;

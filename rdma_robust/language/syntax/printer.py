@@ -253,6 +253,8 @@ def claim(part: ast.ClaimClause) -> str:
 
 
 def expectation(part: ast.ExpectationClause) -> str:
+    if part.kind == "race":
+        return f"race{' free' if part.negated else ''}"
     if part.model is None:
         return f"{'not ' if part.negated else ''}{part.kind}"
     if part.kind == "safe":

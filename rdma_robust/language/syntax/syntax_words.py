@@ -59,7 +59,7 @@ RDMA_WORDS: Final = SyntaxWords(
     | {"BARRIER"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "CAS", "FAA", "FETCH", "SWAP", "NONDET"}),
     besides=frozenset({"POLL", "RPOLL", "TRYPOLL", "ALL", "COUNT", "SOME"}),
-    inside=frozenset({"AT", "ENDED", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET", "FETCH"})
+    inside=frozenset({"AT", "ENDED", "FREE", "RACE", "SAFE", "UNSAFE", "VIOLATED", "TSO", "PSO", "RMA", "NONDET", "FETCH"})
     | {
         "ALL",
         "COUNT",

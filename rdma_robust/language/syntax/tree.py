@@ -130,6 +130,8 @@ class TreeBuilder(CommonBuilder):
         negated, span = words[0].type in ("NOT", "NO"), span_from(words[0], words[-1])
         if words[-1].type == "ROBUST":
             return ast.ExpectationClause("robust", negated, None, span)
+        if words[0].type == "RACE":
+            return ast.ExpectationClause("race", words[-1].type == "FREE", None, span)
         if words[0].type in ("SAFE", "UNSAFE"):
             return ast.ExpectationClause("safe", words[0].type == "UNSAFE", _model(words[-1]), span)
         kind: Literal["hang", "violated"] = "violated" if words[0].type == "VIOLATED" else "hang"

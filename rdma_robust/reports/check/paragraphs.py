@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rdma_robust.language.flow.send_queues import slots_text
+from rdma_robust.limits import MANY
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
 from rdma_robust.reports.check.result import FaultView, Result
 from rdma_robust.reports.check.witness_view import WitnessView
@@ -42,12 +43,26 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
         blocks.append(filled(f"Checked by: {printable(', '.join(result.checked_by))}.", width))
     if result.matters is not None:
         blocks.append(filled(matters_line(result.matters), width))
+    if full and result.states:
+        blocks.append(filled(searched_by(result), width))
     if full and result.send_slots:
         blocks.append(filled(slots_text(result.send_slots), width))
     lines: list[str] = []
     for block in blocks:
         lines += ["", *block] if lines else block
     return lines
+
+
+def searched_by(result: Result) -> str:
+    """Return how many threads have made the search, and why it is one."""
+    if result.threads > 1:
+        again = ", and once more in one to what these had found" if result.witness is not None else ""
+        return f"Searched in {result.threads} threads{again}."
+    if result.counters:
+        return "Searched in one thread: completions are counted without bound, and what was found before counts."
+    if result.states < MANY:
+        return f"Searched in one thread: there are fewer than {MANY:,} states."
+    return "Searched in one thread: there is no other, or the search is in Python."
 
 
 def _left_out(notes: Sequence[str], width: int) -> list[str]:

@@ -94,6 +94,7 @@ class Result:
     transitions: int = 0
     pivots: int = 0
     counters: int = 0
+    threads: int = 1
     time_s: float = 0.0
     spin_only: bool = False
     checked_by: tuple[str, ...] = ()
@@ -135,6 +136,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         transitions=outcome.counts.transitions,
         pivots=outcome.counts.pivots,
         counters=outcome.counts.counters,
+        threads=outcome.counts.threads,
         time_s=round(outcome.time_s, 6),
         spin_only=outcome.spin_only,
         checked_by=outcome.checked_by,

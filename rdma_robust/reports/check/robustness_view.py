@@ -142,6 +142,8 @@ def hang_lines(result: Result) -> str:
 def result_object(result: Result) -> JsonObject:
     """Return the JSON object of one program. A file name that is no valid Unicode is escaped."""
     members = dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
+    # The answer is the same with any number.
+    del members["threads"]
     if members["copies"] is None:
         del members["copies"]
     if not members["left_out"]:

@@ -119,7 +119,7 @@ class CriticalCycles:
 
     def _torn(self, number: int) -> int:
         """A remote read-modify-write whose write is in beta may be in alpha with its read, and is one vertex."""
-        return (self.events[number].also is not None) << number
+        return self.events[number].may_tear << number
 
     @cached_property
     def conflicting(self) -> tuple[int, ...]:

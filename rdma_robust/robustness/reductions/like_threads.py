@@ -240,7 +240,7 @@ class _Search:
 
     def _term(self, e: EventEdge) -> Term:
         """What an edge is, apart from names: equal terms, equal behaviour."""
-        kind = (e.type and e.type.value, e.carries, e.completes, e.completing, e.also and e.also.value, e.stops)
+        kind = (e.type and e.type.value, e.carries, e.completes, e.completing, e.also and e.also.value, e.stops, e.back)
         program = self.frame.program
         connection = None if e.connection is None else tuple(map(self._of, things_of(program, e.connection)))
         posted = buffer_of(e)

@@ -66,7 +66,7 @@ def _move(
     frame, number = cycles.frame, cycles.number(e)
     bit = frame.touched_by(e)
     conflicting = seen.marks.conflicting(e)
-    barring = seen.marks.written(e.cell) if e.also else conflicting  # what forces the naR of a remote read-modify-write
+    barring = seen.marks.written(e.cell) if e.may_tear else conflicting  # what forces the naR of a remote read-modify-write
     cpu = e.type in CPU_TYPES
     forwards = buffers.forwards(e) != FALSE
     waits = cpu and e.cell is not None and bit and e.type is not EventType.P and not forwards

@@ -135,6 +135,7 @@ class _Shape:
                 e.completing,
                 e.also,
                 e.stops,
+                e.back,
                 points.setdefault(e.source, len(points)),
                 points.setdefault(e.target, len(points)),
                 None if e.cell is None else cells.setdefault(e.cell, len(cells)),

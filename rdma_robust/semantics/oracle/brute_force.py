@@ -76,7 +76,7 @@ def oracle_robust(
     extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
     budget = Budget(limits.decisions, limits.timeout)
     for_ever = False
-    for base in _candidates(program, model, limits, extent, budget):
+    for base in candidates(program, model, limits, extent, budget):
         paths = [block.path for block in base.blocks]
         goes_on = any(path.goes_on for path in paths)
         passed = goes_on and (not program.plain or any(path.passed for path in paths))
@@ -121,7 +121,7 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
     budget = Budget(limits.decisions, limits.timeout)
     sc: set[FinalState] = set()
     rdma: set[FinalState] = set()
-    for base in _candidates(program, model, limits, Extent.ENDED, budget):
+    for base in candidates(program, model, limits, Extent.ENDED, budget):
         search: ChoiceSearch
 
         def leaf(partial: Partial) -> bool:
@@ -142,9 +142,11 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
     return AxiomaticOutcomes(frozenset(sc), frozenset(rdma))
 
 
-def _candidates(
+def candidates(
     program: Program, model: Model, limits: OracleLimits, extent: Extent, budget: Budget
 ) -> Iterator[CandidateExecution]:
+    """Yield every choice of one path for each thread, with nothing chosen between them yet. Raises SizeLimitError for a
+    program with loops or beyond the limits."""
     if not is_loop_free(program):
         raise SizeLimitError("the oracle needs a program without loops")
     values, immediates = held_and_carried(program)

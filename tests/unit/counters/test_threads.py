@@ -8,13 +8,18 @@ from random import Random
 import pytest
 
 from bench.families import bakery, pipeline, producers
+from rdma_robust.cli import asked_files
 from rdma_robust.counters.kernel import driver, workers
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.language.load import load_program
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, processors
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
+from rdma_robust.reports.check import paragraphs
+from rdma_robust.reports.check.result import result_of
+from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.pivot import instrument_pivot
 from tests.litmus.goldens import PROGRAMS, load
@@ -127,6 +132,35 @@ def test_what_is_found_by_threads_is_told_where_one_thread_comes_to_a_limit(monk
     monkeypatch.setattr(driver._Run, "go", cut_alone)
     found = explore(program, Limits(threads=2))
     assert found.result.target >= 0 and found.run and not found.result.cut
+
+
+def test_threads_and_jobs_are_together_as_many_as_there_are_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked_files, "processors", lambda: 8)
+    monkeypatch.setattr(asked_files, "KERNEL", "c")
+    items = [Source("text", f"{i}.rdma") for i in range(20)]
+    assert asked_files.threads_each(None, None, items[:1]) == (8, None)
+    assert asked_files.threads_each(None, None, items[:3]) == (2, None)
+    assert asked_files.threads_each(None, None, items) == (1, None)
+    assert asked_files.threads_each(None, 2, items) == (4, 2)
+    assert asked_files.threads_each(3, None, items) == (3, 2)
+    assert asked_files.threads_each(1, None, items) == (1, None)
+    assert asked_files.threads_each(16, 5, items) == (16, 5)
+    monkeypatch.setattr(asked_files, "KERNEL", "python")
+    with pytest.raises(UsageError, match="not installed"):
+        asked_files.threads_each(2, None, items)
+
+
+def test_explanations_say_how_many_threads_have_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(text: str, threads: int) -> str:
+        return paragraphs.searched_by(result_of(decide(load_program(text, "it"), CheckOptions(threads=threads)), "it"))
+
+    assert told(pipeline(3, 3), 2) == "Searched in 2 threads."
+    assert "fewer than 100,000 states" in told(pipeline(3, 3), 1)
+    monkeypatch.setattr(paragraphs, "MANY", 0)
+    assert "there is no other" in told(pipeline(3, 3), 1)
+    broken = next(path for path in PROGRAMS if path.stem == "dekker-entry-mirrored").read_text(encoding="utf-8")
+    assert "once more in one" in told(broken, 2)
+    assert CheckOptions().limits().threads == processors()
 
 
 def test_threads_that_no_search_can_have_are_refused() -> None:

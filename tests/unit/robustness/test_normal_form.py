@@ -14,7 +14,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import ib, is_violating, ob, oppo, sc, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, _candidates
+from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, candidates
 from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent
@@ -38,7 +38,7 @@ def key(event: Event) -> Key:
 def smallest_violating(program: Program, ordered_reads: bool) -> list[Trace]:
     """Some violating traces with the fewest events. Raises SizeLimitError if brute force is too much."""
     budget = Budget(20_000, None)
-    bases = sorted(_candidates(program, rdma(ordered_reads), DEFAULT_LIMITS, Extent.ALL, budget), key=lambda b: b.n)
+    bases = sorted(candidates(program, rdma(ordered_reads), DEFAULT_LIMITS, Extent.ALL, budget), key=lambda b: b.n)
     found: list[Trace] = []
     for base in bases:
         if found and base.n > len(found[0].events) - len(program.cells):

@@ -1,0 +1,152 @@
+"""Atomic operations and fences of the processor: of C11, of gcc, and of the intrinsics of x86.
+
+The front end makes functions of them: `__rr_load(p, size, order)`, `__rr_store(p, v, size, order)`, `__rr_cas(p, size,
+expected, v, order)`, `__rr_rmw(kind, p, size, v, order)`, `__rr_fence(order)`.
+"""
+
+from __future__ import annotations
+
+from rdma_robust.c.code import CType
+from rdma_robust.c.evaluate.c_values import Object, Scalar, Value, canonical, known_scalar, map_one, map_two
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, given
+from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatement, Word, operand_of
+from rdma_robust.c.evaluate.refused_code import Refusal
+
+SEQ_CST = 5
+_ADD, _SUBTRACT, _SWAP = 0, 1, 2
+_OTHERS = {3: "fetch-and-or", 4: "fetch-and-and", 5: "fetch-and-xor", 6: "fetch-and-nand"}
+
+
+def _type(size: int) -> CType:
+    return CType("int", size, atomic=False, volatile=True)
+
+
+def _load(call: CallContext) -> Result:
+    name, offset = call.address(0, "this read")
+    kind = _type(call.number(1, "the size of this atomic"))
+    hint = call.run.hint(call.frame, call.call.target)
+    value, operations = call.run.load(call.state, call.frame, name, offset, kind=kind, hint=hint)
+    return call.step(operations, value) if operations else value
+
+
+def _store(call: CallContext) -> Result:
+    name, offset = call.address(0, "this write")
+    kind = _type(call.number(2, "the size of this atomic"))
+    operations = call.run.store(call.state, call.frame, name, offset, kind=kind, value=call.arguments[1])
+    if operations and call.number(3, "the order of this atomic") == SEQ_CST:
+        operations.append(FENCE)
+    return call.step(operations) if operations else 0
+
+
+def _fence(call: CallContext) -> Result:
+    order = call.number(0, "the order of this fence")
+    return call.step([FENCE]) if order == SEQ_CST and call.state.is_set_up else 0
+
+
+def _full_fence(call: CallContext) -> Result:
+    return call.step([FENCE]) if call.state.is_set_up else 0
+
+
+def _target(call: CallContext, index: int, size: int) -> tuple[Object, int, Word | None]:
+    """Return what an atomic changes, with its word if others see that."""
+    run = call.run
+    name, offset = run.address(call.arguments[index], "this atomic")
+    run.note(call.state, name, True)
+    run.own(name, "change")
+    if not run.is_visible(call.state, name):
+        return name, offset, None
+    word = run.one_word(name, offset, size, "atomic")
+    run.kind_of_access(word, _type(size))
+    return name, offset, word
+
+
+def possible_sums(word: Word, values: list[Scalar], added: tuple[Scalar, ...]) -> list[Scalar]:
+    """Return what a word may hold after an addition. Raises RR820 where the sum leaves its bytes."""
+    found: list[Scalar] = []
+    for value in values:
+        for each in added:
+            if not isinstance(value, int) or not isinstance(each, int):
+                raise Refusal("RR814", "an addition to an address in shared memory is not modelled")
+            if canonical(value + each, word.size) != value + each:
+                raise Refusal(
+                    "RR820", f"the sum {value + each} goes around in the {word.size} bytes of `{word.object.name}`"
+                )
+            found.append(value + each)
+    return found
+
+
+def _rmw(call: CallContext) -> Result:
+    kind, size = call.number(0, "this atomic"), call.number(2, "the size of this atomic")
+    if kind not in (_ADD, _SUBTRACT, _SWAP):
+        raise Refusal(
+            "RR814",
+            f"{_OTHERS.get(kind, 'this atomic')} is not modelled",
+            "fetch-and-add, exchange and compare-and-swap are",
+        )
+    name, offset, word = _target(call, 1, size)
+    ctype = _type(size)
+    value = map_one(call.arguments[3], lambda x: -x if kind == _SUBTRACT and isinstance(x, int) else x)
+    raw = encoded(value, ctype)
+    if word is None:
+        old = call.run.raw_read(call.state, name, offset, size)
+        new = raw if kind == _SWAP else map_two(old, raw, lambda x, y: _sum(x, y, size))
+        call.run.raw_write(call.state, name, offset, size, new)
+        return old
+    return _visible_rmw(call, word, raw, is_swap=kind == _SWAP)
+
+
+def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> Result:
+    operand, values = operand_of(raw, "the operand of this atomic")
+    register, old = call.run.read_word(call.state, word, call.run.hint(call.frame, call.call.target) or "old")
+    written = list(values) if is_swap else possible_sums(word, call.run.world.values_of(word), values)
+    call.run.world.add_values(word, written)
+    form = f"{{0}} = {'swap' if is_swap else 'faa'}({{1}}, {{2}})"
+    parts = (RegisterUse(register), word, operand)
+    return call.step([ThreadStatement(form, parts, tuple((word, value) for value in written), register=register)], old)
+
+
+def _sum(left: Scalar, right: Scalar, size: int) -> Scalar:
+    if isinstance(left, int) and isinstance(right, int):
+        return canonical(left + right, size)
+    return left if not isinstance(left, int) else right
+
+
+def _cas(call: CallContext) -> Result:
+    size = call.number(1, "the size of this atomic")
+    name, offset, word = _target(call, 0, size)
+    expected = known_scalar(call.private(call.arguments[2], size, "what is expected"))
+    new = encoded(call.arguments[3], _type(size))
+    if word is None:
+        old = known_scalar(call.run.raw_read(call.state, name, offset, size))
+        if old == expected:
+            call.run.raw_write(call.state, name, offset, size, new)
+            return 1
+        call.set_private(call.arguments[2], size, old, "what is expected")
+        return 0
+    operation, old_value = compare_and_swap(call, word, expected, known_scalar(new))
+    call.set_private(call.arguments[2], size, old_value, "what is expected")
+    return call.step([operation], map_one(old_value, lambda x: int(x == expected)))
+
+
+def compare_and_swap(call: CallContext, word: Word, expected: Scalar, new: Scalar) -> tuple[ThreadStatement, Value]:
+    """Return a compare-and-swap by the processor, and the old value."""
+    first, _ = operand_of(expected, "what is expected")
+    second, values = operand_of(new, "the operand of this atomic")
+    register, old = call.run.read_word(call.state, word, "old")
+    if expected not in call.run.world.values_of(word):
+        values = ()
+    call.run.world.add_values(word, values)
+    parts = (RegisterUse(register), word, first, second)
+    written = tuple((word, value) for value in values)
+    return ThreadStatement("{0} = cas({1}, {2}, {3})", parts, written, register=register), old
+
+
+ATOMICS: dict[str, Handler] = {
+    "__rr_load": _load,
+    "__rr_store": _store,
+    "__rr_fence": _fence,
+    "__rr_rmw": _rmw,
+    "__rr_cas": _cas,
+    **dict.fromkeys(("_mm_mfence", "__sync_synchronize", "__rr_full_fence"), _full_fence),
+    **dict.fromkeys(("_mm_sfence", "_mm_lfence", "_mm_pause", "__builtin_ia32_pause", "__rr_compiler_fence"), given(0)),
+}

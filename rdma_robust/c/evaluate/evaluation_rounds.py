@@ -1,0 +1,249 @@
+"""EvaluationRounds over all threads of a program, until what they have to know of each other does not change any more.
+
+Values: a word has what anyone writes, puts, fetches or swaps into it. By induction over the steps of a run, the first value
+that is in no set would have been made from values in the sets, by a step that an automaton has: so there is none. Sums would
+grow for ever. A run makes no more computed writes than the longest ways of its threads have; so once as many rounds have
+passed, in which nothing but values has changed, what comes later is in no run, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from rdma_robust.c.evaluate.c_values import Object, Scalar
+from rdma_robust.c.evaluate.calls import Handler
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import ThreadStatement, Word
+from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED, RawAutomaton, RawEdge, most
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFacts, World
+from rdma_robust.c.evaluate.state import Frame, State
+from rdma_robust.c.evaluate.thread_machine import ThreadMachine
+from rdma_robust.c.evaluate.units import Units
+from rdma_robust.c.evaluate.verbs.polls import buffer_word
+from rdma_robust.errors import Diagnostic
+
+_GROWING_SENDS = 30
+"""EvaluationRounds in which counts of messages may grow before they are taken to have no bound."""
+ThreadName = tuple[str, str]
+"""A process, and a thread of it."""
+
+
+class EvaluationRounds:
+    """The evaluation of all threads of a program; afterwards, `automata` are stable and `refused` has all refusals."""
+
+    def __init__(self, units: Units, options: EvaluationOptions, library: Mapping[str, Handler]) -> None:
+        self.units, self.options, self.library = units, options, library
+        self.world = World(units, options, self._initialised)
+        self.automata: dict[ThreadName, RawAutomaton] = {}
+        self.refused: list[Diagnostic] = []
+        self.buffers: dict[End, tuple[Word | None, ...]] = {}
+        self._since: dict[tuple[Word, Scalar], int] = {}
+        self._quiet = 0
+        self._growing = 0
+
+    def run(self) -> None:
+        """Evaluate until nothing changes. Appends to `refused` what is not understood."""
+        for number in range(self.options.rounds):
+            self.world.round = number
+            self._one_round()
+            if self._settle() or self.world.allowed is not None:
+                return
+            if self._quiet > self._computed():
+                self._leave_out()
+        place = self.units.declared(self.units.processes()[0][1]) if self.units.processes() else None
+        self.refused.append(diagnostic(_UNSTABLE, [place] if place else []))
+
+    # a round
+
+    def _one_round(self) -> None:
+        world = self.world
+        world.found = RoundFacts()
+        world.remarks.clear()
+        world.limits, world.hardware = None, ""
+        self.automata, self.refused = {}, []
+        for process, function in self.units.processes():
+            self._evaluate(process, function, self._main(process, function), is_spawned=False)
+        for each in list(world.known.spawned.values()):
+            machine = ThreadMachine(world, each.process, each.name, self.library, is_spawned=True)
+            state = each.state.copy()
+            body = self.units.function(each.function)
+            assert body is not None
+            machine.push(state, body, [each.argument], None)
+            self._evaluate(each.process, each.name, state, is_spawned=True)
+        self._early_buffers()
+
+    def _main(self, process: str, function: str) -> State:
+        state = State()
+        body = self.units.function(function)
+        if body is None:
+            place = self.units.declared(function)
+            self.refused.append(diagnostic(Refusal("RR818", f"`{function}` has no body here"), [place] if place else []))
+        else:
+            ThreadMachine(self.world, process, function, self.library).push(state, body, [], None)
+        return state
+
+    def _evaluate(self, process: str, thread: str, state: State, is_spawned: bool) -> None:
+        machine = ThreadMachine(self.world, process, thread, self.library, is_spawned)
+        if state.frames:
+            self.automata[process, thread] = machine.automaton_from(state)
+            self.refused += machine.automaton.refused
+
+    def _early_buffers(self) -> None:
+        """What receives of set-up take."""
+        self.buffers = {}
+        for end, receives in self.world.found.early.items():
+            try:
+                self.buffers[end] = tuple(buffer_word(self.world, end, each) for each in receives)
+            except Refusal as refusal:
+                function = next(function for process, function in self.units.processes() if process == end.process)
+                place = self.units.declared(function)
+                self.refused.append(diagnostic(refusal, [place] if place else []))
+
+    def _initialised(self, name: Object) -> ObjectBytes:
+        """Return what a global holds as its declaration says."""
+        state = State()
+        variable = next(each for each in self.units.globals() if each.unique == name.key[0])
+        state.place(name, ObjectBytes(zero=True))
+        state.frames = [Frame(self.units.initialiser(variable))]
+        machine = ThreadMachine(self.world, name.process, "", self.library)
+        while state.frames:
+            machine.execute(state)
+        return state.memory[name]
+
+    # what has changed
+
+    def _settle(self) -> bool:
+        """Take over what this round has found; return whether nothing has changed."""
+        known, found = self.world.known, self.world.found
+        found.shared |= known.shared | {
+            name for name, users in found.touched.items() if len(users) > 1 and any(users.values())
+        }
+        found.ignored |= known.ignored
+        for name, cuts in known.cuts.items():
+            found.cuts[name] |= cuts
+        for connection, points in known.message_cuts.items():
+            found.message_cuts[connection] |= points
+        self._count_sends()
+        is_same = _signature(known) == _signature(found)
+        if is_same or dict(known.cuts) == dict(found.cuts):
+            for word, values in known.values.items():
+                found.values[word] |= values
+        self._close()
+        has_grown = is_same and dict(known.values) != dict(found.values)
+        self._quiet = self._quiet + 1 if has_grown else 0
+        if not is_same:
+            self._since = {}
+        for word, values in found.values.items():
+            for value in values:
+                self._since.setdefault((word, value), self._quiet)
+        self.world.known = found
+        return is_same and not has_grown
+
+    def _close(self) -> None:
+        """Let values go wherever words are moved."""
+        found = self.world.found
+        todo = list(found.flows)
+        while todo:
+            changed = False
+            for source, target in todo:
+                new = ({*found.values.get(source, ()), self.world.initial_of(source)}) - found.values[target]
+                if new and len(found.values[target]) <= self.options.values:
+                    found.values[target] |= new
+                    changed = True
+            if not changed:
+                return
+
+    def _count_sends(self) -> None:
+        """How many messages each end can send on one way; without bound if the count goes on growing."""
+        known, found = self.world.known, self.world.found
+        for connection, processes in found.connected.items():
+            for process in processes:
+                count = sum(
+                    most(automaton, lambda edge, on=connection: int(_sends(edge) == on))  # type: ignore[misc]
+                    for (at, _), automaton in self.automata.items()
+                    if at == process
+                )
+                found.sends[End(connection, process)] = min(count, UNBOUNDED)
+        self._growing = self._growing + 1 if found.sends != known.sends else 0
+        if self._growing > _GROWING_SENDS:
+            for end, count in found.sends.items():
+                if count > known.sends.get(end, 0):
+                    found.sends[end] = UNBOUNDED
+
+    # values that grow
+
+    def _computed(self) -> int:
+        """Return how many writes of values that are new since the rest was stable all threads together can make."""
+        new = {each for each, quiet in self._since.items() if quiet > 0}
+        if not new:
+            return UNBOUNDED
+        total = sum(
+            most(automaton, lambda edge: int(any(each in new for each in _writes(edge))))
+            for automaton in self.automata.values()
+        )
+        return min(total, UNBOUNDED)
+
+    def _leave_out(self) -> None:
+        """Leave out values that no run can make: a last round follows."""
+        bound = self._computed()
+        allowed: dict[Word, set[Scalar]] = {}
+        for (word, value), quiet in self._since.items():
+            if quiet <= bound:
+                allowed.setdefault(word, set()).add(value)
+        self.world.allowed = allowed
+
+
+def _sends(edge: RawEdge) -> str:
+    return edge.operation.sends if isinstance(edge.operation, ThreadStatement) else ""
+
+
+def _writes(edge: RawEdge) -> Iterable[tuple[Word, Scalar]]:
+    return edge.operation.writes if isinstance(edge.operation, ThreadStatement) else ()
+
+
+def _signature(facts: RoundFacts) -> Hashable:
+    """Return all but the values of words, to be compared."""
+    spawned = {key: (each.function, each.argument, each.state.key()) for key, each in facts.spawned.items()}
+    compared = [getattr(facts, name) for name in _COMPARED]
+    return tuple(_frozen(each) for each in (*compared, spawned))
+
+
+_COMPARED = [
+    "shared",
+    "ignored",
+    "cuts",
+    "initial",
+    "exports",
+    "connected",
+    "posters",
+    "receivers",
+    "sends",
+    "kinds",
+    "immediates",
+    "message_words",
+    "message_values",
+    "message_cuts",
+    "lengths",
+    "early",
+    "barriers",
+    "counts",
+    "by_processor",
+    "relaxed",
+    "flows",
+]
+
+
+def _frozen(value: object) -> Hashable:
+    """Return something hashable that is equal for equal sets and dictionaries."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _frozen(each)) for key, each in value.items())
+    if isinstance(value, set):
+        return frozenset(value)
+    assert isinstance(value, Hashable)
+    return value
+
+
+_UNSTABLE = Refusal(
+    "RR820", "regions, messages or values of this program do not stay finite", "RR_VALUES(lo, hi), or a bound for its loops"
+)

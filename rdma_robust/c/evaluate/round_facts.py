@@ -1,0 +1,273 @@
+"""Facts that threads of a program have to know of each other: those of the last round, and those found in this one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rdma_robust.c.automaton import Remark
+from rdma_robust.c.code import CType, Leaf, Variable
+from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import Chain, Word
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.state import ConnectedPair, Receive, State
+from rdma_robust.c.evaluate.units import Units
+
+WIDEST = 8
+"""Bytes of the largest scalar."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """Limits of evaluation: places of a thread, values of a word, completions and receives that wait, rounds, steps that
+    nobody sees; and whether completions may say that something went wrong."""
+
+    places: int = 6000
+    values: int = 48
+    waiting: int = 24
+    rounds: int = 80
+    silent_steps: int = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A thread at one end of a connection."""
+
+    connection: str
+    process: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnedThread:
+    """A thread that another one creates: the function that it runs, its argument, and the memory that it finds."""
+
+    process: str
+    name: str
+    function: str
+    argument: Value
+    state: State
+
+
+@dataclass(slots=True)
+class RoundFacts:
+    """The facts that one round has found."""
+
+    shared: set[Object] = field(default_factory=set)
+    ignored: set[Object] = field(default_factory=set)
+    cuts: dict[Object, set[int]] = field(default_factory=lambda: defaultdict(set))
+    values: dict[Word, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
+    flows: set[tuple[Word, Word]] = field(default_factory=set)
+    initial: dict[Word, Scalar] = field(default_factory=dict)
+    exports: dict[str, Scalar] = field(default_factory=dict)
+    connected: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    posters: dict[End, set[str]] = field(default_factory=lambda: defaultdict(set))
+    receivers: dict[End, set[str]] = field(default_factory=lambda: defaultdict(set))
+    sends: dict[End, int] = field(default_factory=dict)
+    kinds: dict[End, set[str]] = field(default_factory=lambda: defaultdict(set))
+    immediates: dict[End, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
+    message_words: dict[End, set[Word]] = field(default_factory=lambda: defaultdict(set))
+    message_values: dict[End, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
+    message_cuts: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    by_processor: dict[Object, set[Word]] = field(default_factory=lambda: defaultdict(set))
+    lengths: dict[End, set[int]] = field(default_factory=lambda: defaultdict(set))
+    early: dict[End, tuple[Receive, ...]] = field(default_factory=dict)
+    barriers: dict[Object, set[str]] = field(default_factory=lambda: defaultdict(set))
+    counts: dict[Object, int] = field(default_factory=dict)
+    registered: set[Object] = field(default_factory=set)
+    relaxed: set[Object] = field(default_factory=set)
+    spawned: dict[tuple[str, str], SpawnedThread] = field(default_factory=dict)
+    touched: dict[Object, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
+    plain: set[Word] = field(default_factory=set)
+    watched: set[Word] = field(default_factory=set)
+
+
+class World:
+    """The program as its threads see it in a round. `known` is what the last round has found, `found` grows in this one."""
+
+    def __init__(self, units: Units, options: EvaluationOptions, initialise: Callable[[Object], ObjectBytes]) -> None:
+        self.units, self.options = units, options
+        self.known, self.found = RoundFacts(), RoundFacts()
+        self.round = 0
+        self.sizes: dict[Object, int] = {}
+        self.types: dict[Object, str] = {}
+        self.remarks: dict[str, Remark] = {}
+        self.hardware = ""
+        self.limits: tuple[int, int] | None = None
+        self.expectations: dict[str, None] = {}
+        self.rnr_waits: set[bool] = set()
+        self._initialise = initialise
+        self._contents: dict[Object, ObjectBytes] = {}
+        self._fields: dict[str, dict[str, Leaf]] = {}
+        self.allowed: dict[Word, set[Scalar]] | None = None
+
+    # objects
+
+    def declare(self, name: Object, kind: CType, size: int | None = None) -> None:
+        """Say the size and the type of an object."""
+        self.sizes.setdefault(name, kind.size if size is None else size)
+        if kind.name:
+            self.types.setdefault(name, kind.name)
+
+    def leaves(self, name: Object) -> tuple[Leaf, ...]:
+        """Return the scalars in an object, if its type is known."""
+        kind = self.types.get(name)
+        return self.units.leaves(kind) if kind else ()
+
+    def global_of(self, process: str, variable: Variable) -> Object:
+        """Return the object of a global in a process."""
+        found = Object("global", process, variable.name, (variable.unique,))
+        self.declare(found, variable.type)
+        return found
+
+    def contents_of(self, name: Object) -> ObjectBytes:
+        """Return what a global holds as its declaration says."""
+        if name not in self._contents:
+            self._contents[name] = ObjectBytes(zero=True)
+            self._contents[name] = self._initialise(name)
+        return self._contents[name]
+
+    def share(self, name: Object) -> None:
+        """Say that others than one thread reach an object."""
+        if name.kind in ("global", "local", "heap"):
+            self.found.shared.add(name)
+
+    def is_shared(self, name: Object) -> bool:
+        """Whether others than one thread reach an object."""
+        return name in self.known.shared
+
+    def touch(self, state: State, thread: str, name: Object, is_write: bool, is_spawned: bool) -> None:
+        """Say that a thread has accessed an object, if there are several threads by now."""
+        if (is_spawned or state.threads) and name.kind in ("global", "local", "heap"):
+            seen = self.found.touched[name]
+            seen[thread] = seen.get(thread, False) or is_write
+
+    def fields(self, kind: str) -> dict[str, Leaf]:
+        """Return the scalars of a record of a library by their paths."""
+        if kind not in self._fields:
+            self._fields[kind] = {leaf.path: leaf for leaf in self.units.leaves(kind)}
+        return self._fields[kind]
+
+    def size_of(self, kind: str) -> int:
+        """Return the size of a record of a library."""
+        leaves = self.fields(kind).values()
+        align = max((leaf.size for leaf in leaves), default=1)
+        return -(-max((leaf.offset + leaf.size for leaf in leaves), default=0) // align) * align
+
+    def end_set_up(self, process: str, state: State) -> None:
+        """End set-up on a way of a process: what its shared objects hold is what they hold at the start."""
+        if state.is_set_up:
+            return
+        state.is_set_up = True
+        for name in [each for each in state.memory if each in self.known.shared and each.process == process]:
+            for low, high in pairwise(sorted(self.known.cuts.get(name, ()))):
+                word = Word(name, low, high - low)
+                value = known_scalar(state.memory[name].read(low, high - low, name.name))
+                if self.found.initial.setdefault(word, value) != value:
+                    raise Refusal(
+                        "RR844", f"`{name.name}` starts with different values on different ways", "RR_START ends set-up"
+                    )
+            if name.kind == "heap":
+                state.place(name, ObjectBytes())
+            else:
+                state.drop(name)
+        self._post_early(process, state)
+
+    def _post_early(self, process: str, state: State) -> None:
+        """What set-up has posted is there before anything runs."""
+        for pair in state.queue_pairs.values():
+            if pair.connection and pair.receives:
+                self.posted_early(End(pair.connection, process), pair.receives)
+
+    def posted_late(self, process: str, connection: str, pair: ConnectedPair) -> None:
+        """Say which receives a queue pair has that is connected late: they are posted at the start too."""
+        if pair.receives:
+            self.posted_early(End(connection, process), pair.receives)
+
+    def posted_early(self, end: End, receives: tuple[Receive, ...]) -> None:
+        """Say which receives are posted at the start. Raises RR844 where that differs between ways."""
+        if self.found.early.setdefault(end, receives) != receives:
+            raise Refusal("RR844", f"different receives are posted on connection `{end.connection}` on different ways")
+
+    # words
+
+    def words(self, name: Object, offset: int, size: int, cuts: Iterable[int] = ()) -> list[Word]:
+        """Return the words that a range of an object is cut into, at `cuts` too; its ends are cuts from now on.
+
+        Raises RR813 for a range that is not inside of the object.
+        """
+        total = self.sizes.get(name, 0)
+        if offset < 0 or (total and offset + size > total):
+            raise Refusal(
+                "RR813",
+                f"bytes {offset} to {offset + size} are outside of `{name.name}`, which has {total}",
+                "look at the address and the length that are given here",
+            )
+        found = {offset, offset + size, *(cut for cut in cuts if offset < cut < offset + size)}
+        self.found.cuts[name] |= found
+        inside = sorted(found | {cut for cut in self.known.cuts.get(name, ()) if offset < cut < offset + size})
+        return [Word(name, low, high - low) for low, high in pairwise(inside)]
+
+    def field_cuts(self, name: Object, offset: int, size: int) -> set[int]:
+        """Return where a copy of a range by a processor is cut: at fields, and nothing is longer than eight bytes."""
+        found = {offset, offset + size}
+        for leaf in self.leaves(name):
+            if leaf.size > 1 or not leaf.path.endswith("]"):
+                found |= {cut for cut in (leaf.offset, leaf.offset + leaf.size) if offset < cut < offset + size}
+        ends = sorted(found)
+        for low, high in pairwise(ends):
+            if high - low > WIDEST:
+                first = low // WIDEST * WIDEST + WIDEST
+                found |= set(range(first, high, WIDEST))
+        return found
+
+    def values_of(self, word: Word) -> list[Scalar]:
+        """Return what a word may hold."""
+        found = {*self.known.values.get(word, ()), self.initial_of(word)}
+        if self.allowed is not None:
+            found &= {*self.allowed.get(word, ()), self.initial_of(word)}
+        return sorted(found, key=rank)
+
+    def add_values(self, word: Word, values: Iterable[Scalar]) -> None:
+        """Say what is written into a word. Raises RR820 if the values become too many."""
+        found = self.found.values[word]
+        found.update(values)
+        if len(found | self.known.values.get(word, set())) > self.options.values:
+            raise Refusal(
+                "RR820",
+                f"the values of `{word.object.name}` that are written here do not stay finite",
+                "RR_VALUES(lo, hi) keeps them in a range",
+            )
+
+    def flow(self, source: Word, target: Word) -> None:
+        """Say that a word takes the values of another one."""
+        self.found.flows.add((source, target))
+        self.add_values(target, self.values_of(source))
+
+    def initial_of(self, word: Word) -> Scalar:
+        """Return what a word holds at the start: what set-up has left in it, else what its declaration says, else 0."""
+        found: Value = 0
+        if word in self.known.initial:
+            found = self.known.initial[word]
+        elif word.object.kind == "global":
+            found = self.contents_of(word.object).read(word.offset, word.size, word.object.name)
+        if is_unset(found):
+            self.remark("RR846", f"`{word.object.name}` holds 0 at the start, where nothing was written to it")
+            return 0
+        if isinstance(found, UnknownValue):
+            raise Refusal(
+                "RR819", f"what `{word.object.name}` holds at the start depends on {found.reason}, which is not known here"
+            )
+        return known_scalar(found)
+
+    # connections
+
+    def peer(self, connection: str, process: str) -> str | None:
+        """Return the process at the other end, if it is known yet."""
+        return next((other for other in self.known.connected.get(connection, ()) if other != process), None)
+
+    def remark(self, code: str, message: str, chain: Chain = (), hint: str = "") -> None:
+        """Say something about the whole, once."""
+        self.remarks.setdefault(message, Remark(code, message, chain[0] if chain else None, hint))

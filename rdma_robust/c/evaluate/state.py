@@ -1,0 +1,203 @@
+"""The state of a thread during evaluation: its frames, private memory, and what it knows of its queue pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
+
+from rdma_robust.c.code import Call, Function, Register
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Symbolic, Value, restricted
+from rdma_robust.c.evaluate.memory import ObjectBytes
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCompletion:
+    """A signaled request that waits for a poll: what its work completion says."""
+
+    identity: Value
+    opcode: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """A posted receive that waits for a message: its `wr_id`, and its buffers."""
+
+    identity: Value
+    buffers: tuple[tuple[Object, int, int], ...]
+
+
+Segment = tuple[Object, int, int]
+"""A buffer of a request: object, offset, length in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A work request for a send queue. `kind` is write, read, send, cas or faa; flags are those of the queue pair too."""
+
+    kind: str
+    identity: Value = 0
+    segments: tuple[Segment, ...] = ()
+    remote: Value = 0
+    operands: tuple[Value, ...] = ()
+    immediate: Value | None = None
+    is_signaled: bool = False
+    is_inline: bool = False
+    is_fenced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedPair:
+    """A queue pair as its thread knows it; `connection` is empty until it is connected. `taken` counts its messages."""
+
+    send_queue: Value
+    receive_queue: Value
+    all_signaled: bool = False
+    connection: str = ""
+    waiting: tuple[WaitingCompletion, ...] = ()
+    receives: tuple[Receive, ...] = ()
+    taken: int = 0
+    building: tuple[Request, ...] = ()
+
+
+@dataclass(slots=True)
+class Frame:
+    """A call: its function, the next instruction, the values of registers, and where the result goes.
+
+    `pending` is what an instruction that takes several steps has found so far.
+    """
+
+    function: Function
+    at: int = 0
+    registers: dict[Register, Value] = field(default_factory=dict)
+    target: Register | None = None
+    pending: Value | None = None
+
+    def copy(self) -> Frame:
+        """Return a frame that can be changed by itself."""
+        return Frame(self.function, self.at, dict(self.registers), self.target, self.pending)
+
+
+class State:
+    """A thread somewhere on its way. Blocks are shared between states until one of them changes one."""
+
+    __slots__ = ("_own", "frames", "is_set_up", "memory", "numbers", "queue_pairs", "threads")
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.memory: dict[Object, ObjectBytes] = {}
+        self.queue_pairs: dict[Object, ConnectedPair] = {}
+        self.numbers: dict[Hashable, int] = {}
+        self.threads: tuple[str, ...] = ()
+        self.is_set_up = False
+        self._own: set[Object] = set()
+
+    def copy(self) -> State:
+        """Return a state that can be changed by itself."""
+        other = State()
+        other.frames = [frame.copy() for frame in self.frames]
+        other.memory, other.queue_pairs, other.numbers = dict(self.memory), dict(self.queue_pairs), dict(self.numbers)
+        other.threads, other.is_set_up = self.threads, self.is_set_up
+        self._own = set()
+        return other
+
+    def become(self, other: State) -> None:
+        """Take over another state, which is not used any more."""
+        for slot in self.__slots__:
+            setattr(self, slot, getattr(other, slot))
+
+    def block(self, name: Object) -> ObjectBytes:
+        """Return the block of an object to be changed; there is one."""
+        if name not in self._own:
+            self.memory[name] = self.memory[name].copy()
+            self._own.add(name)
+        return self.memory[name]
+
+    def place(self, name: Object, block: ObjectBytes) -> None:
+        """Let an object have new contents."""
+        self.memory[name] = block
+        self._own.add(name)
+
+    def drop(self, name: Object) -> None:
+        """Let an object be no more."""
+        self.memory.pop(name, None)
+        self._own.discard(name)
+
+    def key(self) -> Hashable:
+        """Return what is equal for states that go on alike."""
+        frames = tuple(
+            (each.function.name, each.at, each.target, each.pending, frozenset(each.registers.items()))
+            for each in self.frames
+        )
+        memory = frozenset((name, block.key()) for name, block in self.memory.items())
+        queues, numbers = frozenset(self.queue_pairs.items()), frozenset(self.numbers.items())
+        return frames, memory, queues, numbers, self.threads, self.is_set_up
+
+    def symbols(self) -> Iterator[Symbolic]:
+        """Yield the symbolic values in it."""
+        for frame in self.frames:
+            yield from (value for value in frame.registers.values() if isinstance(value, Symbolic))
+            if isinstance(frame.pending, Symbolic):
+                yield frame.pending
+        for block in self.memory.values():
+            yield from block.symbols()
+        for pair in self.queue_pairs.values():
+            for identity in (*(each.identity for each in pair.waiting), *(each.identity for each in pair.receives)):
+                if isinstance(identity, Symbolic):
+                    yield identity
+
+    def restrict(self, register: str, raws: frozenset[Scalar]) -> State:
+        """Return a copy in which a register holds one of `raws`."""
+        other = self.copy()
+        for frame in other.frames:
+            frame.registers = {key: restricted(value, register, raws) for key, value in frame.registers.items()}
+            if frame.pending is not None:
+                frame.pending = restricted(frame.pending, register, raws)
+        for name, block in list(other.memory.items()):
+            if any(value.register == register for value in block.symbols()):
+                other.block(name).restrict(register, raws)
+        for name, pair in other.queue_pairs.items():
+            other.queue_pairs[name] = replace(
+                pair,
+                waiting=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.waiting),
+                receives=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.receives),
+            )
+        return other
+
+    def prune(self, thread: str) -> None:
+        """Forget registers and locals that nothing will use, and locals of frames that are no more."""
+        last = len(self.frames) - 1
+        alive: list[frozenset[str]] = []
+        pointed: set[Object] = set()
+        for number, frame in enumerate(self.frames):
+            live, variables = _live(frame, number < last)
+            frame.registers = {key: value for key, value in frame.registers.items() if key in live}
+            alive.append(variables | frame.function.taken)
+            pointed.update(value.object for value in frame.registers.values() if isinstance(value, Pointer))
+        for name in [each for each in self.memory if each.kind == "local" and each.key[0] == thread]:
+            _, depth, unique = name.key
+            assert isinstance(depth, int)
+            if depth > last or (unique not in alive[depth] and name not in pointed):
+                self.drop(name)
+
+
+def _frame_key(frame: Frame) -> Hashable:
+    return frame.function.name, frame.at, frame.target, frame.pending, frozenset(frame.registers.items())
+
+
+def _live(frame: Frame, is_waiting: bool) -> tuple[frozenset[Register], frozenset[str]]:
+    """Return the registers and locals of a frame that may be used; one that waits for a call goes on behind it."""
+    function, at = frame.function, frame.at
+    if not is_waiting:
+        return (function.live[at], function.live_variables[at]) if at < len(function.code) else (frozenset(), frozenset())
+    call = function.code[at]
+    assert isinstance(call, Call)
+    if at + 1 >= len(function.code):
+        return frozenset(), frozenset()
+    result: frozenset[Register] = frozenset() if call.target is None else frozenset({call.target})
+    return function.live[at + 1] - result, function.live_variables[at + 1]
+
+
+def local_of(process: str, thread: str, depth: int, name: str, unique: str) -> Object:
+    """Return the object of a local variable: of a thread, a depth of calls, and its name that is unique in its function."""
+    return Object("local", process, name, (thread, depth, unique))

@@ -1,0 +1,380 @@
+"""Evaluation of one thread: register code to an automaton of what others see.
+
+A place of the automaton is a state of the thread without what nothing will use; equal states are one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+
+from rdma_robust.c.code import (
+    Address,
+    Branch,
+    Call,
+    CopyBytes,
+    CType,
+    Fresh,
+    Function,
+    FunctionReturn,
+    Instruction,
+    JumpTo,
+    Load,
+    Store,
+    UnreadCode,
+    ZeroBytes,
+)  # fmt: skip
+from rdma_robust.c.evaluate import word_copies
+from rdma_robust.c.evaluate.arithmetic import COMPUTING, register_value
+from rdma_robust.c.evaluate.c_values import (
+    CaseSplit,
+    FunctionValue,
+    Object,
+    Pointer,
+    Scalar,
+    Symbolic,
+    UnknownValue,
+    Value,
+    convert,
+    extracted,
+    inserted,
+    known_scalar,
+    map_one,
+    map_two,
+    raw_of,
+    truth,
+)  # fmt: skip
+from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStep
+from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.state import Frame, State
+from rdma_robust.c.evaluate.thread_run import ThreadRun
+
+_WATCHED = 500
+"""Steps that nobody sees before states are compared, to find out whether a thread goes round for ever."""
+_OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
+"""Functions that are known by name even where a header has a body for them."""
+
+
+class ThreadMachine(ThreadRun):
+    """A thread in execution, with the calls that are known by name."""
+
+    def __init__(
+        self, world: World, process: str, thread: str, library: Mapping[str, Handler], is_spawned: bool = False
+    ) -> None:
+        super().__init__(world, process, thread, is_spawned)
+        self.library = library
+        self.automaton = RawAutomaton()
+
+    def automaton_from(self, state: State) -> RawAutomaton:
+        """Return the automaton of the thread from a state on."""
+        state.prune(self.thread)
+        places: dict[Hashable, int] = {state.key(): self.automaton.new_place()}
+        todo = [(0, state)]
+        while todo:
+            place, at = todo.pop()
+            for step in self.steps(at):
+                to, is_new = self._place_of(step.state, places)
+                if is_new and step.state is not None:
+                    if len(places) > self.world.options.places:
+                        self._note(_TOO_MANY, step.chain)
+                        return self.automaton
+                    todo.append((to, step.state))
+                self._add(place, step, to)
+        return self.automaton
+
+    def _place_of(self, state: State | None, places: dict[Hashable, int]) -> tuple[int, bool]:
+        key: Hashable = None
+        if state is not None:
+            state.prune(self.thread)
+            key = state.key()
+        if key in places:
+            return places[key], False
+        places[key] = self.automaton.new_place()
+        return places[key], True
+
+    def _add(self, place: int, step: ThreadStep, to: int) -> None:
+        """Add the operations of a step, one behind the other."""
+        operations = step.operations or (None,)
+        for index, operation in enumerate(operations):
+            behind = to if index == len(operations) - 1 else self.automaton.new_place()
+            self.automaton.edges[place].append(RawEdge(operation, step.chain, behind))
+            place = behind
+
+    def _note(self, refusal: Refusal, chain: Chain) -> None:
+        found = diagnostic(refusal, chain)
+        if found not in self.automaton.refused:
+            self.automaton.refused.append(found)
+
+    def steps(self, state: State) -> list[ThreadStep]:
+        """Return what the thread does next that others see, or where its way parts."""
+        state = state.copy()
+        seen: set[Hashable] = set()
+        for count in range(self.world.options.silent_steps):
+            chain = self.chain(state)
+            try:
+                found = self.execute(state)
+            except CaseSplit as split:
+                return [self._chosen(state, split, raws, chain) for raws in split.classes]
+            except Refusal as refusal:
+                self._note(refusal, chain)
+                return [ThreadStep((), chain, None)]
+            if found is not None:
+                return found
+            if not state.frames:
+                return [ThreadStep((), chain, None)]
+            if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
+                key = state.key()
+                if key in seen:
+                    return [ThreadStep((), chain, None)]
+                seen.add(key)
+        self._note(_SILENT, self.chain(state))
+        return [ThreadStep((), self.chain(state), None)]
+
+    def _chosen(self, state: State, split: CaseSplit, raws: frozenset[Scalar], chain: Chain) -> ThreadStep:
+        among = frozenset[Scalar]().union(*split.classes)
+        return ThreadStep((Choice(split.register, raws, among),), chain, state.restrict(split.register, raws))
+
+    def execute(self, state: State) -> list[ThreadStep] | None:
+        """Execute the next instruction; return steps that others see, or None. It changes nothing where it raises."""
+        frame = state.frames[-1]
+        if frame.at >= len(frame.function.code):
+            return self._return(state, frame, FunctionReturn(None))
+        instruction = frame.function.code[frame.at]
+        return _EXECUTE[type(instruction)](self, state, frame, instruction)
+
+    def _compute(self, _state: State, frame: Frame, each: Instruction) -> None:
+        """Execute an instruction that computes a register from registers."""
+        self._set(frame, *register_value(self.process, frame.registers, each))
+
+    def _address(self, state: State, frame: Frame, each: Address) -> None:
+        self._set(frame, each.target, Pointer(self.object_of(state, each.variable), each.offset))
+
+    def _set(self, frame: Frame, target: int, value: Value) -> None:
+        frame.registers[target] = value
+        frame.at += 1
+
+    # memory
+
+    def _fresh(self, state: State, frame: Frame, each: Fresh) -> None:
+        found = self.object_of(state, each.variable)
+        if each.size is not None:
+            self.world.sizes[found] = max(as_number(frame.registers[each.size], "the size of this array"), 0)
+        if not self.is_visible(state, found):
+            state.place(found, ObjectBytes())
+        frame.at += 1
+
+    def _zero(self, state: State, frame: Frame, each: ZeroBytes) -> list[ThreadStep] | None:
+        chain = self.chain(state)
+        target = self.object_of(state, each.variable), each.offset
+        return self.go_on(state, frame, word_copies.bytes_set(self, state, target, each.size, 0) if each.size else [], chain)
+
+    def _load(self, state: State, frame: Frame, each: Load) -> list[ThreadStep] | None:
+        chain, address = self.chain(state), known_scalar(frame.registers[each.address])
+        if isinstance(address, FunctionValue) or (
+            isinstance(address, UnknownValue) and (address.anything or not state.is_set_up)
+        ):
+            self._set(frame, each.target, address)
+            return None
+        name, offset = self.address(address, "this read")
+        value, operations = self.load(state, frame, name, offset, kind=each.type, hint=self.hint(frame, each.target))
+        if each.bits is not None:
+            low, width = each.bits.low, each.bits.width
+            value = map_one(value, lambda x: extracted(x, low, width, each.type.signed))
+        frame.registers[each.target] = value
+        return self.go_on(state, frame, operations, chain)
+
+    def _store(self, state: State, frame: Frame, each: Store) -> list[ThreadStep] | None:
+        chain, value = self.chain(state), frame.registers[each.value]
+        name, offset = self.address(frame.registers[each.address], "this write")
+        if each.bits is not None:
+            low, width = each.bits.low, each.bits.width
+            if frame.pending is None:
+                old, operations = self.load(state, frame, name, offset, kind=each.type, hint="bits")
+                if operations:
+                    frame.pending = old
+                    return [ThreadStep(tuple(operations), chain, state)]
+            else:
+                old = frame.pending
+            if isinstance(old, UnknownValue) and not old.anything:
+                old = 0
+            value = map_two(old, value, lambda x, y: inserted(x, y, low, width))
+        written = self.store(state, frame, name, offset, kind=each.type, value=value)
+        frame.pending = None
+        return self.go_on(state, frame, written, chain)
+
+    def _copy(self, state: State, frame: Frame, each: CopyBytes) -> list[ThreadStep] | None:
+        chain = self.chain(state)
+        target = self.address(frame.registers[each.to], "this write")
+        source = self.address(frame.registers[each.source], "this read")
+        if not each.size or target == source:
+            return self.go_on(state, frame, [], chain)
+        found = word_copies.copied(self, state, target, source, each.size, leaves=each.leaves)
+        return self.go_on(state, frame, found, chain)
+
+    # control
+
+    def _jump(self, _state: State, frame: Frame, each: JumpTo) -> None:
+        frame.at = each.to
+
+    def _branch(self, state: State, frame: Frame, each: Branch) -> list[ThreadStep] | None:
+        value = frame.registers[each.condition]
+        if isinstance(value, Symbolic):
+            found = map_one(value, lambda x: x if isinstance(x, UnknownValue) else int(truth(x) is True))
+            if isinstance(found, Symbolic):
+                classes: dict[Scalar, set[Scalar]] = {}
+                for raw, way in found.cases:
+                    classes.setdefault(way, set()).add(raw)
+                raise CaseSplit(found.register, [frozenset(raws) for raws in classes.values()])
+            value = found
+        way = truth(value)
+        if isinstance(way, bool):
+            frame.at = each.then if way else each.otherwise
+            return None
+        if not way.anything:
+            raise Refusal(
+                "RR819",
+                f"which way to go depends on {way.reason}, which is not known here",
+                "RR_ASSUME(condition) says what holds, RR_INSTEAD gives a body, RR_ANY takes both ways",
+            )
+        return self._both(state, each)
+
+    def _both(self, state: State, each: Branch) -> list[ThreadStep]:
+        chain = self.chain(state)
+        self.world.remark("RR846", "both ways are taken where a branch depends on a local of RR_ANY", chain)
+        other = state.copy()
+        state.frames[-1].at, other.frames[-1].at = each.then, each.otherwise
+        return [ThreadStep((), chain, state), ThreadStep((), chain, other)]
+
+    def _return(self, state: State, frame: Frame, each: FunctionReturn) -> list[ThreadStep] | None:
+        value: Value = 0 if each.value is None else frame.registers[each.value]
+        depth = len(state.frames) - 1
+        result = frame.function.result
+        state.frames.pop()
+        if not state.frames:
+            return [ThreadStep((), (), None)]
+        caller = state.frames[-1]
+        if frame.target is not None:
+            if result.kind in ("record", "array") and isinstance(value, Pointer):
+                value = self._kept(state, depth, frame.target, value, result)
+            caller.registers[frame.target] = map_one(value, lambda x: convert(x, result))
+        for name in [each for each in state.memory if each.kind == "local" and each.key[:2] == (self.thread, depth)]:
+            state.drop(name)
+        caller.at += 1
+        return None
+
+    def _kept(self, state: State, depth: int, target: int, value: Pointer, kind: CType) -> Pointer:
+        """Return a record that a call returns as a temporary of the caller."""
+        kept = Object("local", self.process, "the result of a call", (self.thread, depth - 1, f"({target})"))
+        self.world.declare(kept, kind)
+        state.place(kept, ObjectBytes())
+        word_copies.copied(self, state, (kept, 0), (value.object, value.offset), kind.size)
+        return Pointer(kept)
+
+    def _unread(self, _state: State, _frame: Frame, each: UnreadCode) -> None:
+        raise Refusal(each.code, each.message, each.hint)
+
+    # calls
+
+    def _call(self, state: State, frame: Frame, each: Call) -> list[ThreadStep] | None:
+        name = self._callee(frame, each)
+        name = self.world.units.instead(name) or name
+        handler = self.library.get(name)
+        body = self.world.units.function(name)
+        arguments = [frame.registers[register] for register in each.arguments]
+        if handler is not None and (body is None or name.startswith(_OWN_LIBRARY)):
+            return self._known_call(state, each, arguments, name)
+        if "rr_setup" in self.world.units.annotations(name):
+            frame.at += 1
+            if each.target is not None:
+                frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
+            return None
+        if body is not None:
+            self._enter(state, body, each, arguments)
+            return None
+        self._unknown_call(frame, each, arguments, name)
+        return None
+
+    def _callee(self, frame: Frame, each: Call) -> str:
+        if isinstance(each.callee, str):
+            return each.callee
+        value = known_scalar(frame.registers[each.callee])
+        if isinstance(value, FunctionValue):
+            return value.name
+        what = value.reason if isinstance(value, UnknownValue) else "a pointer to no function"
+        raise Refusal(
+            "RR816", f"this is a call through {what}, which is not known here", "trace it to a function, or RR_INSTEAD"
+        )
+
+    def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[ThreadStep] | None:
+        trial = state.copy()
+        call = CallContext(self, trial, trial.frames[-1], each, arguments, name, self.chain(state))
+        found = self.library[name](call)
+        if isinstance(found, list):
+            return found
+        if found is not FRAMES_CHANGED:
+            call.finish(found)
+        state.become(trial)
+        return None
+
+    def _enter(self, state: State, body: Function, each: Call, arguments: list[Value]) -> None:
+        """Let a function begin, with its parameters."""
+        if any(frame.function.name == body.name for frame in state.frames):
+            raise Refusal("RR816", f"`{body.name}` calls itself, and its calls have no bound here", "write it as a loop")
+        self.push(state, body, arguments, each.target)
+
+    def push(self, state: State, body: Function, arguments: list[Value], target: int | None) -> None:
+        """Add a frame with parameters; missing arguments are unknown, what is too much is left out."""
+        depth = len(state.frames)
+        frame = Frame(body, target=target)
+        for index, variable in enumerate(body.parameters):
+            found = self.local(depth, variable)
+            value: Value = arguments[index] if index < len(arguments) else UnknownValue(f"the parameter `{variable.name}`")
+            self.world.declare(found, variable.type)
+            state.place(found, ObjectBytes())
+            if variable.type.kind == "record":
+                word_copies.copied(self, state, (found, 0), self.address(value, "an argument"), variable.type.size)
+            else:
+                state.block(found).write(0, max(variable.type.size, 1), _parameter(value, variable.type))
+        state.frames.append(frame)
+
+    def _unknown_call(self, frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
+        for value, kind in zip(arguments, each.types, strict=False):
+            found = known_scalar(value)
+            if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
+                raise Refusal(
+                    "RR816",
+                    f"`{name}` is not known here, and gets the address of `{found.object.name}`",
+                    f"read the file that has its body too (--with), or RR_INSTEAD({name}), or RR_SETUP if it does nothing",
+                )
+        if each.target is not None:
+            frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
+        frame.at += 1
+
+
+def _parameter(value: Value, kind: CType) -> Value:
+    return map_one(value, lambda each: raw_of(convert(each, kind), kind))
+
+
+_TOO_MANY = Refusal(
+    "RR820",
+    "this thread has too many different states",
+    "a counter that grows? RR_ANY, if it is for statistics",
+)
+_SILENT = Refusal("RR817", "this loop goes on without end, and nobody sees what it does", "give it a bound")
+_EXECUTE: dict[type[Instruction], Callable[..., list[ThreadStep] | None]] = {
+    **dict.fromkeys(COMPUTING, ThreadMachine._compute),
+    Address: ThreadMachine._address,
+    Fresh: ThreadMachine._fresh,
+    ZeroBytes: ThreadMachine._zero,
+    Load: ThreadMachine._load,
+    Store: ThreadMachine._store,
+    CopyBytes: ThreadMachine._copy,
+    JumpTo: ThreadMachine._jump,
+    Branch: ThreadMachine._branch,
+    Call: ThreadMachine._call,
+    FunctionReturn: ThreadMachine._return,
+    UnreadCode: ThreadMachine._unread,
+}

@@ -1,0 +1,240 @@
+"""One thread of a process while it is evaluated: where it is, and its accesses to memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rdma_robust.c.code import Address, Branch, Call, Cast, CType, FunctionReturn, JumpTo, Register, Store, Variable
+from rdma_robust.c.evaluate.c_values import (
+    Object,
+    Pointer,
+    Scalar,
+    UnknownValue,
+    Value,
+    known_scalar,
+    map_one,
+    raw_of,
+    symbolic,
+    value_of_raw,
+)
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.operations import (
+    FENCE,
+    Chain,
+    ThreadStatement,
+    ThreadStep,
+    Word,
+    operand_of,
+    read_statement,
+    write_statement,
+)
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.state import Frame, State, local_of
+
+_LOOKED_AHEAD = 12
+
+
+class ThreadRun:
+    """A thread: its process, its name, and the world. A main thread begins with set-up, a spawned one does not."""
+
+    def __init__(self, world: World, process: str, thread: str, is_spawned: bool = False) -> None:
+        self.world, self.process, self.thread, self.is_spawned = world, process, thread, is_spawned
+
+    # where it is
+
+    def chain(self, state: State) -> Chain:
+        """Return the places of the instructions in execution, the innermost first."""
+        frames = (frame for frame in reversed(state.frames) if frame.function.places)
+        return tuple(frame.function.places[min(frame.at, len(frame.function.places) - 1)] for frame in frames)
+
+    def local(self, depth: int, variable: Variable) -> Object:
+        """Return the object of a local of the call at a depth."""
+        return local_of(self.process, self.thread, depth, variable.name, variable.unique)
+
+    def object_of(self, state: State, variable: Variable) -> Object:
+        """Return the object of a variable, which is there afterwards if it is private."""
+        if variable.is_global:
+            found = self.world.global_of(self.process, variable)
+            if found not in state.memory and not self.is_visible(state, found):
+                state.memory[found] = self.world.contents_of(found)
+            return found
+        found = self.local(len(state.frames) - 1, variable)
+        self.world.declare(found, variable.type)
+        if found not in state.memory and not self.is_visible(state, found):
+            state.place(found, ObjectBytes())
+        return found
+
+    def is_visible(self, state: State, name: Object) -> bool:
+        """Whether others see accesses to an object: it is shared, and set-up has ended or it is not of this process."""
+        return self.world.is_shared(name) and (state.is_set_up or name.process != self.process)
+
+    def is_any(self, frame: Frame, name: Object) -> bool:
+        """Whether RR_ANY is said of a local."""
+        return name.kind == "local" and (frame.function.name, name.name) in self.world.units.any_locals()
+
+    def new_register(self, state: State, hint: str, taken: Sequence[str] = ()) -> str:
+        """Return a register that holds nothing that is used."""
+        base = re.sub(r"\W", "_", hint) or "r"
+        used = {each.register for each in state.symbols()}.union(taken)
+        name, number = base, 1
+        while name in used:
+            number += 1
+            name = f"{base}{number}"
+        return name
+
+    def hint(self, frame: Frame, target: Register | None) -> str:
+        """Return the name of the local that a result goes to, to call a register by it."""
+        code = frame.function.code
+        addresses: dict[Register, Variable] = {}
+        for instruction in code[frame.at + 1 : frame.at + _LOOKED_AHEAD]:
+            match instruction:
+                case Cast(to, source) if source == target:
+                    target = to
+                case Address(to, variable) if not variable.is_global:
+                    addresses[to] = variable
+                case Store(address, value) if value == target and address in addresses:
+                    return addresses[address].name
+                case Branch() | JumpTo() | Call() | FunctionReturn():
+                    break
+                case _:
+                    pass
+        return ""
+
+    # memory
+
+    def address(self, value: Value, what: str) -> tuple[Object, int]:
+        """Return object and offset of an address. Raises RR811 for one that is not known, RR813 for a number."""
+        found = known_scalar(value)
+        if isinstance(found, Pointer):
+            return found.object, found.offset
+        if isinstance(found, UnknownValue):
+            raise Refusal(
+                "RR811",
+                f"{what} goes through {found.reason}, which is not known here",
+                "trace it to a variable; RR_IMPORT gives an address of the other side, RR_IGNORE leaves a variable out",
+            )
+        raise Refusal("RR813", f"{what} goes through {_shown(found)}, which is no address of an object")
+
+    def own(self, name: Object, what: str) -> None:
+        """Raises RR813 if memory is not of this process."""
+        if name.process != self.process:
+            raise Refusal(
+                "RR813",
+                f"`{name.name}` is memory of {name.process}, which a processor of {self.process} cannot {what}",
+                "it is reached by requests to the card only",
+            )
+
+    def one_word(self, name: Object, offset: int, size: int, what: str) -> Word:
+        """Return the word that a scalar is. Raises RR815 if it is a part of one, or several."""
+        found = self.world.words(name, offset, size)
+        if len(found) > 1:
+            raise Refusal(
+                "RR815",
+                f"this {what} of {size} bytes covers {len(found)} words of `{name.name}` that others touch one by one",
+                "access them one by one, or everywhere as a whole",
+            )
+        return found[0]
+
+    def raw_read(self, state: State, name: Object, offset: int, size: int) -> Value:
+        """Return the raw value of bytes of a private object. Raises RR813 for memory that is no more, or outside."""
+        if name.kind == "text":
+            return ObjectBytes({at: (1, each) for at, each in enumerate(_bytes(name))}).read(offset, size, "a literal")
+        self._check_range(name, offset, size)
+        if name in state.memory:
+            return state.memory[name].read(offset, size, name.name)
+        raise Refusal("RR813", f"`{name.name}` is memory that is no more, or of another thread")
+
+    def raw_write(self, state: State, name: Object, offset: int, size: int, raw: Value) -> None:
+        """Store a raw value in a private object."""
+        self._check_range(name, offset, size)
+        if name not in state.memory:
+            raise Refusal("RR813", f"`{name.name}` is memory that is no more, or cannot be written")
+        state.block(name).write(offset, size, raw)
+
+    def _check_range(self, name: Object, offset: int, size: int) -> None:
+        total = self.world.sizes.get(name, 0)
+        if offset < 0 or (total and offset + size > total):
+            raise Refusal("RR813", f"bytes {offset} to {offset + size} are outside of `{name.name}`, which has {total}")
+
+    def note(self, state: State, name: Object, is_write: bool) -> None:
+        """Say that this thread accesses an object."""
+        self.world.touch(state, self.thread, name, is_write, self.is_spawned)
+
+    # accesses of scalars
+
+    def load(
+        self, state: State, frame: Frame, name: Object, offset: int, *, kind: CType, hint: str
+    ) -> tuple[Value, list[ThreadStatement]]:
+        """Return the value of a scalar, and the read that others see, if they do."""
+        if name in self.world.known.ignored or name in self.world.found.ignored:
+            return UnknownValue(f"`{name.name}`, which is ignored"), []
+        if self.is_any(frame, name):
+            return UnknownValue(f"`{name.name}`, which may have any value", True), []
+        self.note(state, name, False)
+        if not self.is_visible(state, name):
+            self.own(name, "read")
+            return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind)), []
+        self.own(name, "read")
+        word = self.one_word(name, offset, kind.size, "read")
+        register, raw = self.read_word(state, word, hint)
+        self.kind_of_access(word, kind)
+        return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
+
+    def kind_of_access(self, word: Word, kind: CType) -> None:
+        """Say that a processor accesses a word, and whether that is plain."""
+        self.world.found.by_processor[word.object].add(word)
+        (self.world.found.watched if kind.volatile or kind.atomic else self.world.found.plain).add(word)
+
+    def read_word(self, state: State, word: Word, hint: str, taken: Sequence[str] = ()) -> tuple[str, Value]:
+        """Return a register for the value of a word, and the raw value that it has."""
+        register = self.new_register(state, hint or word.object.name, taken)
+        return register, symbolic(register, [(value, value) for value in self.world.values_of(word)])
+
+    def store(
+        self, state: State, frame: Frame, name: Object, offset: int, *, kind: CType, value: Value
+    ) -> list[ThreadStatement]:
+        """Store a scalar; return the write that others see, if they do."""
+        if name in self.world.known.ignored or name in self.world.found.ignored or self.is_any(frame, name):
+            return []
+        raw = map_one(value, lambda each: raw_of(each, kind))
+        self.note(state, name, True)
+        self.own(name, "write")
+        if not self.is_visible(state, name):
+            self.raw_write(state, name, offset, kind.size, raw)
+            return []
+        word = self.one_word(name, offset, kind.size, "write")
+        operation = self.write_word(word, raw, f"what is written to `{name.name}`")
+        self.kind_of_access(word, kind)
+        return [operation, FENCE] if kind.atomic else [operation]
+
+    def write_word(self, word: Word, raw: Value, what: str) -> ThreadStatement:
+        """Return the write of a raw value to a word."""
+        operand, values = operand_of(raw, what)
+        self.world.add_values(word, values)
+        return write_statement(word, operand)
+
+    # going on
+
+    def go_on(
+        self, state: State, frame: Frame, operations: Sequence[ThreadStatement], chain: Chain
+    ) -> list[ThreadStep] | None:
+        """Return the step of an instruction that is done, or None if nobody sees it."""
+        frame.at += 1
+        return [ThreadStep(tuple(operations), chain, state)] if operations else None
+
+
+def _bytes(name: Object) -> bytes:
+    found = name.key[0]
+    assert isinstance(found, bytes)
+    return found
+
+
+def text_of(process: str, content: bytes) -> Object:
+    """Return the object of a string literal."""
+    return Object("text", process, "a literal", (content,))
+
+
+def _shown(value: Scalar) -> str:
+    return "the address 0" if value == 0 else f"{value}" if isinstance(value, int | float) else "a function"

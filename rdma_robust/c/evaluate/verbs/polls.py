@@ -1,0 +1,255 @@
+"""Receives and completions: what a poll of a completion queue may find, one way for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, known_scalar, symbolic
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
+from rdma_robust.c.evaluate.operations import NoBuffer, Part, Queue, RegisterUse, Sender, ThreadStatement, ThreadStep, Word
+from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import End, World
+from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
+from rdma_robust.c.evaluate.verbs.records import (
+    field_value,
+    further,
+    optional,
+    other_end,
+    queue_pair_at,
+    set_field,
+)  # fmt: skip
+from rdma_robust.c.evaluate.verbs.set_up import is_queue
+from rdma_robust.c.evaluate.verbs.work_requests import list_of, segments_of
+
+_RECEIVED, _RECEIVED_WITH_NUMBER = 128, 129
+_WITH_IMMEDIATE = 2
+_RECORD = "struct ibv_wc"
+
+
+def _post_recv(call: CallContext) -> Result:
+    receives = [_receive(call, each) for each in list_of(call, "ibv_recv_wr", call.arguments[1])]
+    return _posted(call, call.arguments[0], receives)
+
+
+def _posted(call: CallContext, queue_pair: Value, receives: list[Receive]) -> Result:
+    name, pair = queue_pair_at(call, queue_pair)
+    call.state.queue_pairs[name] = replace(pair, receives=(*pair.receives, *receives))
+    limit = call.run.world.options.waiting
+    if len(pair.receives) + len(receives) > limit:
+        raise Refusal("RR817", f"more than {limit} receives are posted here", "fewer receives, a smaller depth")
+    for each in receives:
+        for buffer, _, _ in each.buffers:
+            call.run.own(buffer, "give to its card")
+            call.run.world.share(buffer)
+    if not call.state.is_set_up or not pair.connection:
+        return 0
+    end = End(pair.connection, call.run.process)
+    _received_by(call, end)
+    operations = [_post(call.run.world, end, each) for each in receives]
+    return call.step(operations) if operations else 0
+
+
+def _receive(call: CallContext, address: Value) -> Receive:
+    identity = optional(call, "ibv_recv_wr", address, "wr_id")
+    return Receive(identity, segments_of(call, "ibv_recv_wr", address))
+
+
+def _post(world: World, end: End, receive: Receive) -> ThreadStatement:
+    parts = (buffer_word(world, end, receive) or NoBuffer(), Sender(end.connection))
+    return ThreadStatement("recv {0} from {1}", parts)
+
+
+def buffer_word(world: World, end: End, receive: Receive) -> Word | None:
+    """Return the word of a receive that messages go to, with what they bring; None without a buffer.
+
+    Raises RR847 for buffers of several words, and for messages that do not fit.
+    """
+    peer = world.peer(end.connection, end.process)
+    other = End(end.connection, peer or "")
+    lengths = world.known.lengths.get(other, set()) - {0}
+    if not receive.buffers or not lengths:
+        return None
+    name, offset, size = receive.buffers[0]
+    if len(lengths) > 1:
+        raise Refusal("RR847", f"messages of {len(lengths)} lengths come on connection `{end.connection}`", "one length")
+    length = min(lengths)
+    if length > size:
+        raise Refusal("RR813", f"messages of {length} bytes come for a buffer of {size} in `{name.name}`", "a larger buffer")
+    cuts = {offset + cut for cut in world.known.message_cuts.get(end.connection, ()) if 0 < cut < length}
+    touched = (each for each in world.known.by_processor.get(name, ()))
+    if length > 8 and any(each.offset < offset + length and offset < each.offset + each.size for each in touched):
+        cuts |= world.field_cuts(name, offset, length)
+    words = world.words(name, offset, length, cuts)
+    world.found.message_cuts[end.connection] |= {word.offset - offset for word in words}
+    if len(words) > 1:
+        raise Refusal(
+            "RR847",
+            f"this buffer has {len(words)} words, and messages of one word are modelled",
+            "one field of at most 8 bytes, or a write with an immediate",
+        )
+    for word in world.known.message_words.get(other, ()):
+        world.flow(word, words[0])
+    world.add_values(words[0], world.known.message_values.get(other, ()))
+    return words[0]
+
+
+def _received_by(call: CallContext, end: End) -> None:
+    users = call.run.world.found.receivers[end]
+    users.add(call.run.thread)
+    if len(users) > 1:
+        raise Refusal(
+            "RR818",
+            f"several threads of {end.process} receive on connection `{end.connection}`: {', '.join(sorted(users))}",
+            "one thread posts receives and takes messages",
+        )
+
+
+# polls
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePoll:
+    """A poll of a completion queue: the call, the queue, where the completions go, and how many there is room for."""
+
+    call: CallContext
+    queue: Value
+    address: Value
+    room: int
+
+    def results(self, least: int) -> list[ThreadStep]:
+        """Return the steps of all that may be found, at least so many completions."""
+        found: list[ThreadStep] = []
+        self._more(self.call, 0, (), found, least)
+        return found
+
+    def _more(
+        self, at: CallContext, count: int, operations: tuple[ThreadStatement, ...], found: list[ThreadStep], least: int
+    ) -> None:
+        if count >= least:
+            end = at.branch(at.state)
+            found += end.step(operations, count)
+        if count == self.room:
+            return
+        for name, pair in sorted(at.state.queue_pairs.items(), key=lambda each: repr(each[0])):
+            if pair.send_queue == self.queue and pair.waiting and pair.connection:
+                branch = at.branch(at.state)
+                self._more(branch, count + 1, (*operations, self._completed(branch, name, pair, count)), found, least)
+            if pair.receive_queue == self.queue and pair.receives and pair.connection and self._may_receive(pair):
+                branch = at.branch(at.state)
+                self._more(branch, count + 1, (*operations, self._received(branch, name, pair, count)), found, least)
+
+    def _may_receive(self, pair: ConnectedPair) -> bool:
+        """Whether another message may come: no more than the other end can send."""
+        process = self.call.run.process
+        _received_by(self.call, End(pair.connection, process))
+        other = End(pair.connection, other_end(self.call, pair.connection))
+        bound = self.call.run.world.known.sends.get(other, 0)
+        return bound >= UNBOUNDED or pair.taken < bound
+
+    def _completed(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> ThreadStatement:
+        """Take the completion of a request."""
+        first, *rest = pair.waiting
+        at.state.queue_pairs[name] = replace(pair, waiting=tuple(rest))
+        self._fill(at, name, index, first)
+        return ThreadStatement("poll {0}", (Queue(pair.connection),))
+
+    def _received(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> ThreadStatement:
+        """Take the completion of a receive, with the number that its message carries."""
+        run = at.run
+        other = End(pair.connection, other_end(at, pair.connection))
+        kinds = run.world.known.kinds.get(other, set())
+        bound = run.world.known.sends.get(other, 0)
+        first, *rest = pair.receives
+        taken = pair.taken if bound >= UNBOUNDED else pair.taken + 1
+        at.state.queue_pairs[name] = replace(pair, receives=tuple(rest), taken=taken)
+        with_number = bool(kinds - {"send"})
+        if with_number and "send" in kinds:
+            message = f"messages with and without a number come on connection `{pair.connection}`"
+            raise Refusal("RR814", message, "one kind for each connection")
+        opcode = _RECEIVED_WITH_NUMBER if kinds == {"write imm"} else _RECEIVED
+        length = max(run.world.known.lengths.get(other, ()), default=0)
+        self._fill(at, name, index, WaitingCompletion(first.identity, opcode, length))
+        parts: tuple[Part, ...] = (Sender(pair.connection),)
+        if not with_number:
+            return ThreadStatement("rpoll {0}", parts)
+        register = run.new_register(at.state, "imm")
+        numbers = sorted(run.world.known.immediates.get(other, ()), key=repr)
+        value = symbolic(register, [(number, number) for number in numbers])
+        set_field(at, "ibv_wc", self._nth(index), "imm_data", value)
+        set_field(at, "ibv_wc", self._nth(index), "wc_flags", _WITH_IMMEDIATE)
+        return ThreadStatement("{1} = rpoll {0}", (*parts, RegisterUse(register)), register=register)
+
+    def _nth(self, index: int) -> Value:
+        return further(self.address, index * self.call.run.world.size_of(_RECORD))
+
+    def _fill(self, at: CallContext, name: Object, index: int, completion: WaitingCompletion) -> None:
+        number = name.key[0]
+        assert isinstance(number, int)
+        at.set_private(
+            self._nth(index), at.run.world.size_of(_RECORD), UnknownValue("a field that is not set"), "a completion"
+        )
+        values = {
+            "wr_id": completion.identity,
+            "status": 0,
+            "opcode": completion.opcode,
+            "byte_len": completion.length,
+            "qp_num": 100 + number,
+            "wc_flags": 0,
+            "vendor_err": 0,
+        }
+        for path, value in values.items():
+            set_field(at, "ibv_wc", self._nth(index), path, value)
+
+
+def _poll(call: CallContext) -> Result:
+    queue = known_scalar(call.arguments[0])
+    if not is_queue(queue):
+        what = f"is {queue.reason}, which is not known here" if isinstance(queue, UnknownValue) else "is not known here"
+        raise Refusal("RR812", f"this completion queue {what}", "RR_CQ(lvalue) where set-up ends")
+    call.run.world.end_set_up(call.run.process, call.state)
+    _not_others(call, queue)
+    room = call.number(1, "the number of completions")
+    return QueuePoll(call, queue, call.arguments[2], room).results(0)
+
+
+def _not_others(call: CallContext, queue: Value) -> None:
+    """Raises RR812 where a thread polls the completions of what another one has posted."""
+    run = call.run
+    for pair in call.state.queue_pairs.values():
+        users = run.world.known.posters.get(End(pair.connection, run.process), set()) - {run.thread}
+        if pair.connection and pair.send_queue == queue and users:
+            raise Refusal(
+                "RR812",
+                f"thread `{run.thread}` polls what `{min(users)}` has posted on connection `{pair.connection}`",
+                "a queue pair and a completion queue for each thread",
+            )
+
+
+def _wait_for(is_send: bool) -> Handler:
+    """`rdma_get_send_comp` and `rdma_get_recv_comp`: wait for one completion."""
+
+    def handler(call: CallContext) -> Result:
+        queue = known_scalar(field_value(call, "rdma_cm_id", call.arguments[0], "send_cq" if is_send else "recv_cq"))
+        call.run.world.end_set_up(call.run.process, call.state)
+        _not_others(call, queue)
+        return QueuePoll(call, queue, call.arguments[1], 1).results(1)
+
+    return handler
+
+
+def _short_recv(call: CallContext) -> Result:
+    """`rdma_post_recv`: identifier, context, address, length, region."""
+    pair = field_value(call, "rdma_cm_id", call.arguments[0], "qp")
+    size = call.number(3, "the length of this receive")
+    buffers = ((*call.address(2, "the buffer of this receive"), size),) if size else ()
+    return _posted(call, pair, [Receive(call.arguments[1], buffers)])
+
+
+POLLS: dict[str, Handler] = {
+    "ibv_post_recv": _post_recv,
+    "ibv_poll_cq": _poll,
+    "rdma_post_recv": _short_recv,
+    "rdma_get_send_comp": _wait_for(is_send=True),
+    "rdma_get_recv_comp": _wait_for(is_send=False),
+}

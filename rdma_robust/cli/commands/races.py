@@ -1,0 +1,53 @@
+"""The `races` command: do programs have data races?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import typer
+
+from rdma_robust.cli.asked_files import explains, memory_each, watch_instead
+from rdma_robust.cli.destinations import report_form
+from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.formats import NEEDS_FORMATS
+from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
+from rdma_robust.frame.run_question import Run, run_question
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
+from rdma_robust.frame.shell.inputs import expand
+from rdma_robust.options import CheckOptions
+from rdma_robust.questions.races_question import RACES, RacesAsking
+
+
+@with_option_sets
+def races_command(
+    context: typer.Context,
+    files: arguments.Files,
+    *,
+    hardware: HardwareOptions,
+    define: arguments.Defines = None,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    max_states: arguments.MaxStates = 0,
+    memory: arguments.Memory = None,
+    jobs: arguments.Jobs = None,
+    expect: arguments.Expect = False,
+    format_: arguments.NeedsFormat = None,
+    output: arguments.OutputFile = None,
+    explain: arguments.Explain = None,
+    quiet: arguments.Quiet = False,
+    watch: arguments.Watch = False,
+) -> None:
+    """Note in the context what is to be done."""
+    if watch:
+        watch_instead(context, files)
+        return
+    items = expand(files, define=tuple(define or ()))
+    form = report_form(output, format_, NEEDS_FORMATS, items)
+    options = CheckOptions(
+        **hardware.values(),
+        timeout=arguments.limit(timeout),
+        max_states=max_states or None,
+        memory=memory_each(memory, jobs, items),
+        define=tuple(define or ()),
+    )
+    asking = RacesAsking(options, expect, explains(items, explain))
+    context.obj.append(partial(run_question, Run(RACES, asking, items, jobs, form, output, quiet)))

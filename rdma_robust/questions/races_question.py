@@ -1,0 +1,101 @@
+"""The question of `races`: does a program have a data race?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.formats.report_section import ReportSection
+from rdma_robust.frame.question import Question, Section
+from rdma_robust.frame.report_part import ReportAsking, ReportPart
+from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.stderr import warning_texts
+from rdma_robust.limits import Limits, Progress
+from rdma_robust.options import CheckOptions
+
+if TYPE_CHECKING:
+    from rdma_robust.reports.analyses.races_report import RacesRecord, RacesView
+
+
+@dataclass(frozen=True, slots=True)
+class RacesAsking:
+    """How programs are asked. `explain` asks for the races beneath the rows, with their runs."""
+
+    options: CheckOptions
+    expect: bool = False
+    explain: bool = True
+
+    def described(self) -> dict[str, object]:
+        """Return how the answers were found as the `options` of a report."""
+        names = ("recv_depth", "await_loops", "timeout", "max_states", "memory")
+        found: dict[str, object] = {name: getattr(self.options, name) for name in names}
+        found |= {"define": list(self.options.define), "expect": self.expect}
+        return found | self.options.model.described()
+
+    def limits(self) -> Limits:
+        """Return the limits of a program, from now on."""
+        return self.options.limits()
+
+
+def load_races() -> None:
+    """Load what answers, once for all processes that will be started."""
+    from rdma_robust.analyses.races import find_races  # noqa: F401, PLC0415
+    from rdma_robust.language import load  # noqa: F401, PLC0415
+    from rdma_robust.reports.analyses import races_report  # noqa: F401, PLC0415
+
+
+def _answer(
+    source: Source, asking: RacesAsking, limits: Limits, progress: Progress, _: Callable[[Answer[RacesRecord]], None]
+) -> Answer[RacesRecord]:
+    from rdma_robust.analyses.races.find_races import find_races  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
+    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
+
+    text = read_source(source)
+    program = blocking(load_decidable(text, source.name))
+    program = spin_assumed(program, asking.options.await_loops)
+    options = asking.options.on(program.hardware)
+    found = find_races(program, options.model, limits, progress, recv_depth=options.recv_depth)
+    messages = warning_texts(program.warnings, source.name, text)
+    return Answer(replace(races_record(found), file=source.name), messages, text=text)
+
+
+def _unanswered(failure: Failure, _: RacesAsking) -> RacesRecord:
+    from rdma_robust.reports.analyses.races_report import no_races_record  # noqa: PLC0415 - slow
+
+    return no_races_record(failure)
+
+
+def _view(asking: RacesAsking) -> RacesView:
+    from rdma_robust.reports.analyses.races_report import RacesView  # noqa: PLC0415 - slow
+
+    return RacesView(asking)
+
+
+RACES: Final[Question[RacesAsking, RacesRecord]] = Question(
+    "races", ("rdma-robust/races", 1), "program", _answer, _unanswered, _view, load_races
+)
+
+
+@dataclass(frozen=True)
+class RacesPart(ReportPart[RacesAsking, Any]):
+    """The programs that share memory; what is wrong with one is told by its verdict."""
+
+    def asking(self, how: ReportAsking) -> RacesAsking:
+        options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define)
+        return RacesAsking(options, how.expect)
+
+    def section(self, found: Section[RacesAsking, Any]) -> ReportSection:
+        from rdma_robust.reports.batch.race_rows import races_section  # noqa: PLC0415 - only where it is wanted
+
+        return races_section(found)
+
+    def is_said(self, record: Any) -> bool:  # noqa: ARG002
+        return False
+
+
+RACES_PART: Final = RacesPart(RACES, ("",), 6)
