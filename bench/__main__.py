@@ -32,6 +32,7 @@ from bench import (
     spin,
     startup,
     tables,
+    threads,
 )
 from bench.measure import Budget, search
 from bench.reductions import main as reductions
@@ -161,9 +162,10 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "reductions": lambda _: reductions(),
     "spin": lambda _: spin.report("--quick" in sys.argv[1:], say),
     "safety": lambda _: safety.report(say),
+    "threads": lambda _: threads.report(say),
     "certificates": lambda _: safety_certificates.report(say),
 }
-DOCUMENTED = ("startup", "nets", "spin")
+DOCUMENTED = ("startup", "nets", "spin", "threads")
 """The sections whose measurements docs/benchmarks.md shows."""
 
 

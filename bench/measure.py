@@ -107,7 +107,7 @@ def timed(work: Callable[[], object]) -> float:
 def check(program: Program, budget: Budget) -> OurRun:
     """Decide a loaded program with the default options."""
     started = processor_time()
-    outcome = check_program(program, CheckOptions(timeout=budget.seconds, memory=budget.memory))
+    outcome = check_program(program, CheckOptions(timeout=budget.seconds, memory=budget.memory, threads=1))
     seconds = processor_time() - started
     return OurRun(seconds, outcome.counts.states, outcome.counts.transitions, outcome.verdict.value)
 

@@ -76,6 +76,21 @@ class SameStates:
 
 
 @dataclass(frozen=True, slots=True)
+class Parallel:
+    """A search of one program by so many threads of ours or processes of pan: its bytes with everything, seconds of the
+    clock, and of the processors together where they are known."""
+
+    program: str
+    search: str
+    threads: int
+    states: int
+    bytes_each: float
+    seconds: float
+    processors_s: float | None
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Size:
     """What a size of a family costs us."""
 

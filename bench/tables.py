@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from bench import message_tables, safety_tables
 from bench.measure import growth, keep
-from bench.records import Cover, Machine, Price, Road, SameStates, Size, Start, load
+from bench.records import Cover, Machine, Parallel, Price, Road, SameStates, Size, Start, load
 
 DOCUMENT: Final = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
 SAFETY_DOCUMENT: Final = DOCUMENT.with_name("prove-results.md")
@@ -119,6 +119,25 @@ def same_states() -> Iterator[str]:
         )
 
 
+def parallel() -> Iterator[str]:
+    heads = ("program", "search", "threads", "states", "bytes/state", "seconds", "of processors")
+    yield from _table(*heads, "states/s", "to ours by one")
+    for rows in _grouped(load("parallel", Parallel), lambda row: row.program).values():
+        alone = rows[0].states / rows[0].seconds
+        for row in rows:
+            yield _row(
+                row.program,
+                row.search,
+                str(row.threads),
+                f"{row.states:,}{'' if row.done else ' (cut)'}",
+                f"{row.bytes_each:.0f}",
+                f"{row.seconds:.2f}",
+                "-" if row.processors_s is None else f"{row.processors_s:.2f}",
+                f"{row.states / row.seconds:,.0f}",
+                f"{row.states / row.seconds / alone:.2f}",
+            )
+
+
 def _rate(value: float | None) -> str:
     return "too short" if value is None else f"{value:,.0f}"
 
@@ -184,6 +203,7 @@ TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "machine": machine,
     "paper": paper,
     "same-states": same_states,
+    "parallel": parallel,
     "growth": sizes,
     "nets": nets,
     "pairs": pairs,

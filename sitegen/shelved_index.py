@@ -283,7 +283,11 @@ MEMORIES: Final = Folder(
     "and a read that flushes tell of it.",
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
-        ("Reads that flush", "by a card, of a word of that memory", r"flushed-|read-|one-flush-|two-cards-|flag-"),
+        (
+            "Reads that flush",
+            "by a card, of a word of that memory",
+            r"flushed-|read-|one-flush-|two-cards-|flag-|operands?-",
+        ),
         ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-|polled-"),
         ("For ever", "rings of one slot, and rails", r"ring-|rails-"),
     ),
@@ -296,8 +300,13 @@ RACES: Final = Folder(
     "Programs with and without data races, from protocols and standards (docs/races.md).",
     (
         ("Data and flag", "who has seen the flag reads the data", r"flag-|multipath-|store-|lock-"),
-        ("Buffers", "of requests under way, and of messages", r"source-|buffer-|completions-|ring-"),
+        (
+            "Buffers",
+            "of requests under way, and of messages",
+            r"source-|buffer-|completions-|ring-|unsignaled-|acknowledged-",
+        ),
         ("Barriers", "and what cards still have to do", r"barrier-"),
+        ("What counts as an access", "looks, and swaps that fail", r"look-|failed-"),
         ("Races and robustness", "neither follows from the other", r"two-"),
     ),
     ("races?", races),

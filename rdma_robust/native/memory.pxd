@@ -37,14 +37,17 @@ cdef extern from *:
     #define rdma_refused() 0
     #endif
 
+    /* So much is left free behind a block: no line of memory has what two threads write. */
+    #define RDMA_LINE 64
+
     static inline void *rdma_resized(void *block, size_t count, size_t size) {
-        if (rdma_refused() || (size && count > PTRDIFF_MAX / size)) return NULL;
-        return realloc(block, count && size ? count * size : 1);
+        if (rdma_refused() || (size && count > (PTRDIFF_MAX - RDMA_LINE) / size)) return NULL;
+        return realloc(block, count * size + RDMA_LINE);
     }
 
     static inline void *rdma_zeroed(size_t count, size_t size) {
-        if (rdma_refused() || (size && count > PTRDIFF_MAX / size)) return NULL;
-        return calloc(count ? count : 1, size ? size : 1);
+        if (rdma_refused() || (size && count > (PTRDIFF_MAX - RDMA_LINE) / size)) return NULL;
+        return calloc(count * size + RDMA_LINE, 1);
     }
     """
     long long refuse "rdma_refuse" (long long first, long long count) nogil

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer, Failure
-from rdma_robust.frame.formats.report_section import ReportSection
-from rdma_robust.frame.question import Question, Section
-from rdma_robust.frame.report_part import ReportAsking, ReportPart
+from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
@@ -21,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RacesAsking:
-    """How programs are asked. `explain` asks for the races beneath the rows, with their runs."""
+    """How programs are asked: of the `options` count the hardware, the depth of receive queues, loops that wait, and limits.
+
+    `explain` asks for the races beneath the rows, with their runs.
+    """
 
     options: CheckOptions
     expect: bool = False
@@ -56,6 +57,7 @@ def _answer(
     from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
 
     text = read_source(source)
+    # A loop that only waits is one look that waits: its word is one by which threads tell each other something.
     program = blocking(load_decidable(text, source.name))
     program = spin_assumed(program, asking.options.await_loops)
     options = asking.options.on(program.hardware)
@@ -79,23 +81,3 @@ def _view(asking: RacesAsking) -> RacesView:
 RACES: Final[Question[RacesAsking, RacesRecord]] = Question(
     "races", ("rdma-robust/races", 1), "program", _answer, _unanswered, _view, load_races
 )
-
-
-@dataclass(frozen=True)
-class RacesPart(ReportPart[RacesAsking, Any]):
-    """The programs that share memory; what is wrong with one is told by its verdict."""
-
-    def asking(self, how: ReportAsking) -> RacesAsking:
-        options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define)
-        return RacesAsking(options, how.expect)
-
-    def section(self, found: Section[RacesAsking, Any]) -> ReportSection:
-        from rdma_robust.reports.batch.race_rows import races_section  # noqa: PLC0415 - only where it is wanted
-
-        return races_section(found)
-
-    def is_said(self, record: Any) -> bool:  # noqa: ARG002
-        return False
-
-
-RACES_PART: Final = RacesPart(RACES, ("",), 6)

@@ -56,8 +56,6 @@ def not_searched(program: Program, model: Model) -> str:
         return f"no search is proven to decide robustness under this model ({model})"
     if program.crowds and takes_operands(program):
         return "no search is argued to decide any number of copies of threads that take operands of atomics in memory"
-    if program.memories and takes_operands(program):
-        return "no search is argued to decide programs with operands of atomics in memory and memory behind a card"
     if program.crowds and program.memories:
         return "no search is argued to decide any number of threads with memory behind a card"
     if model.order in ARGUED:

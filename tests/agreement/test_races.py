@@ -8,7 +8,11 @@ from random import Random
 
 import pytest
 
-from tests.support.race_agreement import SOURCES, compared, with_words
+from rdma_robust.analyses.races.find_races import find_races
+from rdma_robust.limits import Limits
+from tests.support.race_agreement import SOURCES, compared, found_pairs, with_words
+from tests.support.random_deployed import loaded
+from tests.support.random_programs import SMALL, TINY, random_program
 
 
 def agreeing(source: str, seeds: range) -> tuple[int, int]:
@@ -26,6 +30,31 @@ def agreeing(source: str, seeds: range) -> tuple[int, int]:
 def test_search_and_brute_force_agree(source: str) -> None:
     racing, free = agreeing(source, range(6))
     assert racing + free >= 1
+
+
+def counted_as_without(seeds: range) -> int:
+    """Compare the search that counts completions with that of all states on programs with loops; return how many race."""
+    racing = 0
+    for seed in seeds:
+        rng = Random(f"races loops {seed}")
+        program, model = loaded(random_program(rng, rng.choice([TINY, SMALL]), loops=True), f"loops {seed}")
+        program = with_words(program, rng)
+        found = [find_races(program, model, Limits(states=4_000), counted=counted) for counted in (True, False)]
+        counted, plain = map(found_pairs, found)
+        if not found[0].reason:
+            assert plain <= counted and (found[1].reason or plain == counted), program.source
+        racing += bool(plain)
+    return racing
+
+
+@pytest.mark.ci
+def test_completions_may_be_counted() -> None:
+    assert counted_as_without(range(40)) >= 5
+
+
+@pytest.mark.long
+def test_completions_may_be_counted_on_many() -> None:
+    assert counted_as_without(range(1_000, 3_000)) >= 300
 
 
 @pytest.mark.long

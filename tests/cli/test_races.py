@@ -108,3 +108,11 @@ def test_limits_are_named(cli: Cli, programs: Path) -> None:
     )
     done = cli("races", "wait.rdma")
     assert done.returncode == 3 and "rnr wait" in done.stdout
+
+
+def test_a_race_that_was_found_outlives_a_limit(cli: Cli, programs: Path) -> None:
+    more = "".join(f"thread R{n} on B {{\n  reg r\n  r = x\n  r = x\n}}\n" for n in range(3))
+    (programs / "many.rdma").write_text(UNPOLLED + more)
+    done = cli("races", "--max-states", "60", "many.rdma")
+    assert done.returncode == 1
+    assert "further races may be there: reached 60 states" in done.stdout

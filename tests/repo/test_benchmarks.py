@@ -66,7 +66,7 @@ def test_nets_of_the_page_are_those_that_are_measured() -> None:
 
 def test_sections_are_in_order() -> None:
     letters = re.findall(r"^## \((.)\)", TEXT, re.MULTILINE)
-    assert letters == sorted(letters) == list("abcdef")
+    assert letters == sorted(letters) == list("abcdefg")
 
 
 def test_the_papers_encoding_needs_the_whole_program_order() -> None:

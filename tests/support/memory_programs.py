@@ -16,7 +16,7 @@ from typing import Final
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import Model
-from tests.support.random_deployed import loaded, some_text
+from tests.support.random_deployed import loaded, random_text, some_text
 
 _SMALL: Final = """allow loopback
 node A { p = 1, s }
@@ -41,6 +41,16 @@ def with_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
             continue
         try:
             yield loaded(memory_text(text, rng), f"memories {seed}")
+        except ProgramError:
+            continue
+
+
+def taking_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a program with atomics that take operands from memory and words behind cards for each seed that gives one."""
+    for seed in seeds:
+        rng = Random(f"taking memories {seed}")
+        try:
+            yield loaded(memory_text(random_text("operands", rng), rng), f"taking memories {seed}")
         except ProgramError:
             continue
 

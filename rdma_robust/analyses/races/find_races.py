@@ -92,7 +92,7 @@ def find_races(
     rules = MarkRules(model, words, len(program.threads))
     looking = with_looks(program)
     many = bool(gathering_pairs(looking)) if counted is None else counted
-    system = RaceSystem(looking, rules, recv_depth, many and rules.behind is None)
+    system = RaceSystem(looking, rules, recv_depth, many and rules.behind is None, limits)
     runs: dict[RacePair, tuple[int, ...]] = {}
 
     def accept(target: int, run: tuple[int, ...]) -> bool:
@@ -102,8 +102,9 @@ def find_races(
     search = karp_miller if system.dimension else breadth_first
     found = search(system, limits, progress, True, accept)
     races = tuple(_confirmed(system, pair, run) for pair, run in runs.items())
-    reason = f"reached {limits.amount(found.cut)}" if found.cut else ""
-    verdict = RaceVerdict.RACE if races else RaceVerdict.UNKNOWN if found.cut else RaceVerdict.RACE_FREE
+    cut = system.cut or found.cut
+    reason = f"reached {limits.amount(cut)}" if cut else ""
+    verdict = RaceVerdict.RACE if races else RaceVerdict.UNKNOWN if cut else RaceVerdict.RACE_FREE
     engine = "karp-miller" if system.dimension else "bfs"
     spent = time.monotonic() - started
     return RaceOutcome(

@@ -173,7 +173,7 @@ class MarkRules:
         if event.type is EventType.RP and (queues.connection, 0) in marks.arrived:
             found = ISSUED
         if _is_message(event):
-            found = max([found, *(level for c, k, level in marks.posted if (c, k) == (queues.connection, 0))])
+            found = max(found, self._taken(marks, queues))
         return self._levelled(event, found)
 
     def _levelled(self, event: Event, level: int) -> int:
@@ -199,6 +199,10 @@ class MarkRules:
         events = [*(each for each, _ in before), event]
         levels = [before[read][1] for read, write in read_and_writes(events) if write == len(before)]
         return max(levels, default=UNMARKED)
+
+    def _taken(self, marks: RaceMarks, queues: Queues) -> int:
+        """The level of the receive that a message takes."""
+        return max((level for c, k, level in marks.posted if (c, k) == (queues.connection, 0)), default=UNMARKED)
 
     def _read(self, marks: RaceMarks, event: Event) -> int:
         for cell, level, thread in marks.words:

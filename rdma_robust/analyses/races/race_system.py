@@ -30,6 +30,7 @@ from rdma_robust.counters.permutations import Arranger
 from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Thread, steps
+from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.connections import buffers_for, connection_numbers
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
@@ -72,6 +73,7 @@ CounterChanges = tuple[tuple[int, int], ...]
 """What a transition adds to counters, by number."""
 
 BEFORE_START: Final = RaceNode()
+_CHECK_EVERY: Final = 64
 
 
 def gathering_pairs(program: Program) -> frozenset[QueuePair]:
@@ -122,12 +124,18 @@ def _lanes_to(receiver: Thread, sender: str) -> frozenset[str]:
 
 @dataclass
 class RaceSystem:
-    """A program with looks as a :class:`~rdma_robust.counters.vass.Vass` whose targets are races."""
+    """A program with looks as a :class:`~rdma_robust.counters.vass.Vass` whose targets are races.
+
+    Its states take longer than those of other systems, so it looks at its `limits` itself: once one is reached, which `cut`
+    names, no state has successors.
+    """
 
     program: Program
     rules: MarkRules
     recv_depth: int = RECV_DEPTH
     counted: bool = False
+    limits: Limits = NO_LIMITS
+    cut: str = ""
     nodes: list[RaceNode] = field(default_factory=lambda: [BEFORE_START])
     effects: list[CounterEffect] = field(default_factory=list)
     labels: list[RaceStep] = field(default_factory=list)
@@ -139,6 +147,7 @@ class RaceSystem:
     def __post_init__(self) -> None:
         self.machine = DeployedScMachine(self.program, recv_depth=self.recv_depth, model=self.rules.model)
         self._numbers = {BEFORE_START: 0}
+        self._expanded = 0
         self._label_numbers: dict[RaceStep, int] = {}
         self._effect_numbers: dict[CounterChanges, int] = {}
         self._ahead: dict[Cell, list[frozenset[int]]] = {}
@@ -180,7 +189,10 @@ class RaceSystem:
 
     def successors(self, control: Control) -> list[tuple[int, Control, int]]:
         node = self.nodes[control[0]]
-        if node.race is not None:
+        self._expanded += 1
+        if not self.cut and self._expanded % _CHECK_EVERY == 0:
+            self.cut = self.limits.exceeded()
+        if node.race is not None or self.cut:
             return []
         return list(dict.fromkeys(self._steps(node)))
 

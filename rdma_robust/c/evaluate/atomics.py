@@ -1,7 +1,7 @@
 """Atomic operations and fences of the processor: of C11, of gcc, and of the intrinsics of x86.
 
-The front end makes functions of them: `__rr_load(p, size, order)`, `__rr_store(p, v, size, order)`, `__rr_cas(p, size,
-expected, v, order)`, `__rr_rmw(kind, p, size, v, order)`, `__rr_fence(order)`.
+The front end makes functions of them: `__rr_load(p, size, order)`, `__rr_store(p, size, v, order)`, `__rr_exchange` and
+`__rr_fetch_add` likewise, `__rr_compare_exchange(p, size, expected, v, order)`, `__rr_fence(order)`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatemen
 from rdma_robust.c.evaluate.refused_code import Refusal
 
 SEQ_CST = 5
-_ADD, _SUBTRACT, _SWAP = 0, 1, 2
-_OTHERS = {3: "fetch-and-or", 4: "fetch-and-and", 5: "fetch-and-xor", 6: "fetch-and-nand"}
 
 
 def _type(size: int) -> CType:
@@ -31,8 +29,8 @@ def _load(call: CallContext) -> Result:
 
 def _store(call: CallContext) -> Result:
     name, offset = call.address(0, "this write")
-    kind = _type(call.number(2, "the size of this atomic"))
-    operations = call.run.store(call.state, call.frame, name, offset, kind=kind, value=call.arguments[1])
+    kind = _type(call.number(1, "the size of this atomic"))
+    operations = call.run.store(call.state, call.frame, name, offset, kind=kind, value=call.arguments[2])
     if operations and call.number(3, "the order of this atomic") == SEQ_CST:
         operations.append(FENCE)
     return call.step(operations) if operations else 0
@@ -75,24 +73,27 @@ def possible_sums(word: Word, values: list[Scalar], added: tuple[Scalar, ...]) -
     return found
 
 
-def _rmw(call: CallContext) -> Result:
-    kind, size = call.number(0, "this atomic"), call.number(2, "the size of this atomic")
-    if kind not in (_ADD, _SUBTRACT, _SWAP):
-        raise Refusal(
-            "RR814",
-            f"{_OTHERS.get(kind, 'this atomic')} is not modelled",
-            "fetch-and-add, exchange and compare-and-swap are",
-        )
-    name, offset, word = _target(call, 1, size)
-    ctype = _type(size)
-    value = map_one(call.arguments[3], lambda x: -x if kind == _SUBTRACT and isinstance(x, int) else x)
-    raw = encoded(value, ctype)
-    if word is None:
+def _changed(is_swap: bool = False, is_negative: bool = False) -> Handler:
+    """An exchange, or an addition."""
+
+    def handler(call: CallContext) -> Result:
+        size = call.number(1, "the size of this atomic")
+        name, offset, word = _target(call, 0, size)
+        value = map_one(call.arguments[2], lambda x: -x if is_negative and isinstance(x, int) else x)
+        raw = encoded(value, _type(size))
+        if word is not None:
+            return _visible_rmw(call, word, raw, is_swap)
         old = call.run.raw_read(call.state, name, offset, size)
-        new = raw if kind == _SWAP else map_two(old, raw, lambda x, y: _sum(x, y, size))
+        new = raw if is_swap else map_two(old, raw, lambda x, y: _sum(x, y, size))
         call.run.raw_write(call.state, name, offset, size, new)
         return old
-    return _visible_rmw(call, word, raw, is_swap=kind == _SWAP)
+
+    return handler
+
+
+def _refused(call: CallContext) -> Result:
+    what = call.name.removeprefix("__rr_").replace("_", "-and-")
+    raise Refusal("RR814", f"{what} is not modelled", "fetch-and-add, exchange and compare-and-swap are")
 
 
 def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> Result:
@@ -145,8 +146,11 @@ ATOMICS: dict[str, Handler] = {
     "__rr_load": _load,
     "__rr_store": _store,
     "__rr_fence": _fence,
-    "__rr_rmw": _rmw,
-    "__rr_cas": _cas,
+    "__rr_exchange": _changed(is_swap=True),
+    "__rr_fetch_add": _changed(),
+    "__rr_fetch_sub": _changed(is_negative=True),
+    "__rr_compare_exchange": _cas,
+    **dict.fromkeys((f"__rr_fetch_{each}" for each in ("and", "or", "xor", "nand")), _refused),
     **dict.fromkeys(("_mm_mfence", "__sync_synchronize", "__rr_full_fence"), _full_fence),
     **dict.fromkeys(("_mm_sfence", "_mm_lfence", "_mm_pause", "__builtin_ia32_pause", "__rr_compiler_fence"), given(0)),
 }

@@ -47,12 +47,39 @@ class EvaluationRounds:
         for number in range(self.options.rounds):
             self.world.round = number
             self._one_round()
-            if self._settle() or self.world.allowed is not None:
+            if self._settle():
                 return
             if self._quiet > self._computed():
-                self._leave_out()
+                self._from_the_start()
+                return
         place = self.units.declared(self.units.processes()[0][1]) if self.units.processes() else None
         self.refused.append(diagnostic(_UNSTABLE, [place] if place else []))
+
+    def _from_the_start(self) -> None:
+        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes."""
+        self.world.allowed, self._since = {}, {}
+        for number in range(self.options.rounds):
+            self._one_round()
+            self._close()
+            before = len(self._since)
+            for word, values in self.world.found.values.items():
+                for value in values:
+                    self._since.setdefault((word, value), number)
+            bound = self._computed()
+            is_enough = number > bound
+            self._allow(bound if is_enough else number)
+            if is_enough or len(self._since) == before:
+                self._one_round()
+                return
+        self.refused.append(diagnostic(_UNSTABLE, []))
+
+    def _allow(self, last: int) -> None:
+        """Let words have the values that were found until a round."""
+        allowed: dict[Word, set[Scalar]] = {}
+        for (word, value), since in self._since.items():
+            if since <= last:
+                allowed.setdefault(word, set()).add(value)
+        self.world.allowed = allowed
 
     # a round
 
@@ -183,15 +210,6 @@ class EvaluationRounds:
             for automaton in self.automata.values()
         )
         return min(total, UNBOUNDED)
-
-    def _leave_out(self) -> None:
-        """Leave out values that no run can make: a last round follows."""
-        bound = self._computed()
-        allowed: dict[Word, set[Scalar]] = {}
-        for (word, value), quiet in self._since.items():
-            if quiet <= bound:
-                allowed.setdefault(word, set()).add(value)
-        self.world.allowed = allowed
 
 
 def _sends(edge: RawEdge) -> str:

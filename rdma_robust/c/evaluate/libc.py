@@ -141,9 +141,13 @@ def _strcpy(call: CallContext) -> Result:
     return call.arguments[0]
 
 
-def _lost_text(call: CallContext) -> Result:
-    """A text that is made of arguments: its bytes are not known."""
-    name, offset = call.address(0, "where this text goes")
+def _lost_text(index: int) -> Handler:
+    """A call that makes a text of its arguments: its bytes are not known."""
+    return lambda call: _lose(call, index)
+
+
+def _lose(call: CallContext, index: int) -> Result:
+    name, offset = call.address(index, "where this text goes")
     size = call.run.world.sizes.get(name, 0) - offset
     if call.run.is_visible(call.state, name):
         raise Refusal("RR814", f"`{call.name}` into `{name.name}`, which others can reach, is not modelled")
@@ -211,7 +215,8 @@ LIBC: dict[str, Handler] = {
     "strcmp": _compared(None),
     "strncmp": _compared(2),
     "strcpy": _strcpy,
-    **dict.fromkeys(("sprintf", "snprintf", "vsnprintf", "strncpy", "strcat", "strncat"), _lost_text),
+    **dict.fromkeys(("sprintf", "snprintf", "vsnprintf", "strncpy", "strcat", "strncat"), _lost_text(0)),
+    "inet_ntop": _lost_text(2),
     "clock_gettime": _time_into(1),
     "gettimeofday": _time_into(0),
     **dict.fromkeys(("exit", "_exit", "abort", "_Exit", "__builtin_trap", "__builtin_unreachable"), _exit),

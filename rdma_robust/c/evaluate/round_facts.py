@@ -234,7 +234,8 @@ class World:
         """Say what is written into a word. Raises RR820 if the values become too many."""
         found = self.found.values[word]
         found.update(values)
-        if len(found | self.known.values.get(word, set())) > self.options.values:
+        before = self.known.values.get(word, set()) if self.allowed is None else set()
+        if len(found | before) > self.options.values:
             raise Refusal(
                 "RR820",
                 f"the values of `{word.object.name}` that are written here do not stay finite",

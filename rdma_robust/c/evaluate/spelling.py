@@ -10,7 +10,7 @@ from rdma_robust.c.evaluate.operations import Word
 from rdma_robust.c.evaluate.round_facts import World
 
 _KEYWORDS = """
-all allow allowed and assert assume at atomics await barrier cas choose const count cpu depth domain else ended expect faa
+all allow allowed and assert assume at atomics await barrier cas choose const cpu depth domain else ended expect faa
 fenced fetch flush for forbidden from get halt hang hardware if imm in inline invariant join label loop loopback macro mfence
 needs no node nondet not on or order
 outcome poll posted program pso put qp rdma recv reg relaxed rfence rma robust rpoll safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.c.code import Call, Function, Register
+from rdma_robust.c.code import Call, Function, Register, Variable
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Symbolic, Value, restricted
 from rdma_robust.c.evaluate.memory import ObjectBytes
 
@@ -175,7 +175,7 @@ class State:
             alive.append(variables | frame.function.taken)
             pointed.update(value.object for value in frame.registers.values() if isinstance(value, Pointer))
         for name in [each for each in self.memory if each.kind == "local" and each.key[0] == thread]:
-            _, depth, unique = name.key
+            depth, unique = name.key[1], name.key[2]
             assert isinstance(depth, int)
             if depth > last or (unique not in alive[depth] and name not in pointed):
                 self.drop(name)
@@ -198,6 +198,6 @@ def _live(frame: Frame, is_waiting: bool) -> tuple[frozenset[Register], frozense
     return function.live[at + 1] - result, function.live_variables[at + 1]
 
 
-def local_of(process: str, thread: str, depth: int, name: str, unique: str) -> Object:
-    """Return the object of a local variable: of a thread, a depth of calls, and its name that is unique in its function."""
-    return Object("local", process, name, (thread, depth, unique))
+def local_of(process: str, thread: str, depth: int, function: str, variable: Variable) -> Object:
+    """Return the object of a local variable: of a thread, a depth of calls, and a function there."""
+    return Object("local", process, variable.name, (thread, depth, variable.unique, function))

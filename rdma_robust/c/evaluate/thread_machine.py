@@ -267,7 +267,7 @@ class ThreadMachine(ThreadRun):
 
     def _kept(self, state: State, depth: int, target: int, value: Pointer, kind: CType) -> Pointer:
         """Return a record that a call returns as a temporary of the caller."""
-        kept = Object("local", self.process, "the result of a call", (self.thread, depth - 1, f"({target})"))
+        kept = Object("local", self.process, "the result of a call", (self.thread, depth - 1, f"({target})", ""))
         self.world.declare(kept, kind)
         state.place(kept, ObjectBytes())
         word_copies.copied(self, state, (kept, 0), (value.object, value.offset), kind.size)
@@ -330,7 +330,7 @@ class ThreadMachine(ThreadRun):
         depth = len(state.frames)
         frame = Frame(body, target=target)
         for index, variable in enumerate(body.parameters):
-            found = self.local(depth, variable)
+            found = self.local(depth, body.name, variable)
             value: Value = arguments[index] if index < len(arguments) else UnknownValue(f"the parameter `{variable.name}`")
             self.world.declare(found, variable.type)
             state.place(found, ObjectBytes())

@@ -49,9 +49,9 @@ class ThreadRun:
         frames = (frame for frame in reversed(state.frames) if frame.function.places)
         return tuple(frame.function.places[min(frame.at, len(frame.function.places) - 1)] for frame in frames)
 
-    def local(self, depth: int, variable: Variable) -> Object:
-        """Return the object of a local of the call at a depth."""
-        return local_of(self.process, self.thread, depth, variable.name, variable.unique)
+    def local(self, depth: int, function: str, variable: Variable) -> Object:
+        """Return the object of a local of the call of a function at a depth."""
+        return local_of(self.process, self.thread, depth, function, variable)
 
     def object_of(self, state: State, variable: Variable) -> Object:
         """Return the object of a variable, which is there afterwards if it is private."""
@@ -60,7 +60,7 @@ class ThreadRun:
             if found not in state.memory and not self.is_visible(state, found):
                 state.memory[found] = self.world.contents_of(found)
             return found
-        found = self.local(len(state.frames) - 1, variable)
+        found = self.local(len(state.frames) - 1, state.frames[-1].function.name, variable)
         self.world.declare(found, variable.type)
         if found not in state.memory and not self.is_visible(state, found):
             state.place(found, ObjectBytes())

@@ -12,6 +12,7 @@ cdef class Agenda:
     cdef Stack *stack
     cdef int ranks
     cdef int64_t bytes
+    cdef char apart[64]
 
     cdef int highest(self) noexcept nogil
     cdef int64_t last(self, int rank) noexcept nogil

@@ -29,6 +29,7 @@ cdef class Code:
     cdef uint64_t *roots
     cdef int64_t size, room, root_room
     cdef bint neutral
+    cdef char apart[64]
 
     cdef void unpack(self, uint64_t *r) noexcept nogil
     cdef void fire(self, int64_t label) noexcept nogil

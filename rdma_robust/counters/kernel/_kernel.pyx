@@ -53,6 +53,7 @@ cdef class Search:
     cdef uint64_t *packed
     cdef readonly int64_t done, transitions, found_state
     cdef readonly int status, found, need_process, need_location
+    cdef char apart[64]
 
     def __init__(
         self, int words, tuple pairs, list fields, list numbers, int counters, list rank_fields,

@@ -38,6 +38,7 @@ cdef class Look:
     cdef int64_t *waiting
     cdef int64_t blocked, refused_field
     cdef int64_t *refusal
+    cdef char apart[64]
 
     cdef bint look(self) noexcept nogil
     cdef bint marked(self, int64_t first, int64_t last) noexcept nogil

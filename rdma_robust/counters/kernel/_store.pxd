@@ -28,6 +28,7 @@ cdef class Folder:
     cdef uint64_t root
     cdef bint unfolded
     cdef Numbers spare_parts, spare_roots
+    cdef char apart[64]
 
     cdef void unfold(self, int64_t number) noexcept nogil
     cdef bint fold(self, uint64_t *r, bint add, uint64_t *root) noexcept nogil

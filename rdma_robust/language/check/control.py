@@ -57,6 +57,10 @@ class AutomatonShape:
     edges: tuple[ShapeEdge, ...]
 
 
+_DECLARATIONS = (ast.Registers, ast.Lanes, ast.PostedStatement)
+"""Statements of a thread that are no step of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadGraph:
     """A graph, its entry and exit, and the points before the labels that it comes to."""
@@ -90,7 +94,7 @@ class GraphBuilder:
 
         Where statements are missing there was an error, and the graph means nothing.
         """
-        written = [s for s in body.statements if not isinstance(s, ast.Registers)]
+        written = [s for s in body.statements if not isinstance(s, _DECLARATIONS)]
         if len(written) != sum(1 + e.guarded for e in shape.edges) or any(
             isinstance(s, ast.BrokenStatement) for s in written
         ):
@@ -98,7 +102,7 @@ class GraphBuilder:
             assert self.checker.report.failed, "the edges of an automaton are not its statements"
             return _finish(self._graph, 0)
         statements = iter(written)
-        self._check_only(tuple(s for s in body.statements if isinstance(s, ast.Registers)))
+        self._check_only(tuple(s for s in body.statements if isinstance(s, _DECLARATIONS)))
         ends = {shape.end: _EXIT}
         self._graph.points = 1 + max((shape.start, *(p for e in shape.edges for p in (e.source, e.target))))
         for edge in shape.edges:
@@ -149,9 +153,7 @@ class GraphBuilder:
                 self._passed(label, statement, at, _EXIT)
                 self._check_only(statements[k:])
                 return
-            if isinstance(statement, ast.Registers | ast.Lanes | ast.PostedStatement) or (
-                label is None and _does_nothing(statement)
-            ):
+            if isinstance(statement, _DECLARATIONS) or (label is None and _does_nothing(statement)):
                 self._check_only((statement,))
                 continue
             if isinstance(statement, ast.LabelStatement) and label is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from io import StringIO
 from typing import Any, Final, Literal
 
 from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict, what_would_order
@@ -14,10 +16,14 @@ from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_tot
 from rdma_robust.frame.formats.columns import Column, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case, Kind
+from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.formats.row_text import expected_cell
+from rdma_robust.frame.formats.section import scanned_files
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import PROMISED
+from rdma_robust.reports.batch.batch_exchange import csv_cell
+from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import Event
@@ -208,8 +214,6 @@ class RacesView(View[RacesRecord]):
         return RACES.exit_of(record, self.asking.expect)
 
     def written(self, section: Section[Any, RacesRecord], form: str) -> str | None:
-        from rdma_robust.reports.batch.race_rows import races_csv, races_markdown  # noqa: PLC0415 - for few forms
-
         write = {"md": races_markdown, "csv": races_csv}.get(form)
         return None if write is None else write(section)
 
@@ -270,3 +274,56 @@ def races_said(record: RacesRecord) -> str:
     """Return how many races a program has, and their lines."""
     lines = ", ".join(f"lines {race.first.line} and {race.second.line}" for race in record.races)
     return f"{count(len(record.races), 'race')}: {lines}" if record.races else record.verdict
+
+
+COLUMNS: Final = ("file", "races?", "expected?", "states", "note")
+OF_A_RACE: Final = ("file", "verdict", "word", "line", "statement", "other line", "other statement", "missing")
+_COLOURS: Final = {"race-free": "robust", "race": "not-robust"}
+
+
+def races_section(section: Section[Any, RacesRecord]) -> ReportSection:
+    """Return the section of a report: a row for each program."""
+    counts = section.counts
+    numbers = {word: counts[word.replace("-", "_")] for word in ("race-free", "race", "unknown", "error")}
+    compared = (counts["as_expected"], counts["mismatched"]) if section.asking.expect else None
+    return ReportSection(
+        name="races",
+        title="Data races",
+        heading="Data races",
+        label="Programs and their races",
+        line=f"races: {numbered_line(count(counts.done, counts.noun), numbers, compared)}",
+        columns=COLUMNS,
+        left=len(COLUMNS),
+        rows=[_row(record) for record in section.records],
+        numbers=(),
+        objects=[each for record in section.records for each in section.view.objects(record)],
+        cases=[case for cases in section.view.cases(section).values() for case in cases],
+        files=scanned_files(section),
+    )
+
+
+def _row(record: RacesRecord) -> SectionRow:
+    expected = expected_cell(record.as_expected, claimed=record.expected is not None)
+    note = record.reason or ("" if not record.races else races_said(record))
+    cells = (record.file, SHOWN[record.verdict], expected, f"{record.states:,}", note)
+    return SectionRow(cells, {1: _COLOURS.get(record.verdict, "unknown")})
+
+
+def races_markdown(section: Section[Any, RacesRecord]) -> str:
+    """Return the programs and their races as Markdown."""
+    return "\n".join(section_markdown(races_section(section)))
+
+
+def races_csv(section: Section[Any, RacesRecord]) -> str:
+    """Return a line for each race, and one for each program without, for a spreadsheet."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(OF_A_RACE)
+    for record in section.records:
+        for race in record.races:
+            first, second = race.first, race.second
+            cells = (race.word, str(first.line), first.statement, str(second.line), second.statement, race.missing)
+            writer.writerow([csv_cell(each) for each in (record.file, record.verdict, *cells)])
+        if not record.races:
+            writer.writerow([csv_cell(each) for each in (record.file, record.verdict, *[""] * 5, record.reason)])
+    return out.getvalue()

@@ -14,7 +14,7 @@ from rdma_robust.c.evaluate.verbs.records import field_value, new_handle, option
 RELAXED_ORDERING = 1 << 20
 _KINDS = {4: "UD", 7: "RAW_ETH", 8: "raw packet", 9: "XRC", 10: "XRC", 0xFF: "driver"}
 _RC, _UC = 2, 3
-_RNR_RETRY = 1 << 13
+_RNR_RETRY = 1 << 11
 _ENDLESS = 7
 
 

@@ -1,0 +1,85 @@
+/* Declarations of ours, for where the system has no <pthread.h>. */
+#ifndef RDMA_ROBUST_PTHREAD_H
+#define RDMA_ROBUST_PTHREAD_H
+#include <sched.h>
+#include <sys/types.h>
+#include <time.h>
+typedef unsigned long pthread_t;
+typedef struct {
+	long __opaque[7];
+} pthread_attr_t;
+typedef struct {
+	long __opaque[5];
+} pthread_mutex_t;
+typedef struct {
+	int __opaque;
+} pthread_mutexattr_t;
+typedef struct {
+	long __opaque[6];
+} pthread_cond_t;
+typedef struct {
+	int __opaque;
+} pthread_condattr_t;
+typedef struct {
+	long __opaque[7];
+} pthread_rwlock_t;
+typedef struct {
+	long __opaque[4];
+} pthread_barrier_t;
+typedef struct {
+	int __opaque;
+} pthread_barrierattr_t;
+typedef volatile int pthread_spinlock_t;
+typedef int pthread_once_t;
+typedef unsigned int pthread_key_t;
+#define PTHREAD_MUTEX_INITIALIZER { { 0 } }
+#define PTHREAD_COND_INITIALIZER { { 0 } }
+#define PTHREAD_RWLOCK_INITIALIZER { { 0 } }
+#define PTHREAD_ONCE_INIT 0
+#define PTHREAD_PROCESS_PRIVATE 0
+#define PTHREAD_PROCESS_SHARED 1
+#define PTHREAD_CREATE_JOINABLE 0
+#define PTHREAD_CREATE_DETACHED 1
+#define PTHREAD_BARRIER_SERIAL_THREAD (-1)
+int pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int pthread_join(pthread_t, void **);
+int pthread_detach(pthread_t);
+_Noreturn void pthread_exit(void *);
+pthread_t pthread_self(void);
+int pthread_equal(pthread_t, pthread_t);
+int pthread_cancel(pthread_t);
+int pthread_attr_init(pthread_attr_t *);
+int pthread_attr_destroy(pthread_attr_t *);
+int pthread_attr_setdetachstate(pthread_attr_t *, int);
+int pthread_setaffinity_np(pthread_t, size_t, const cpu_set_t *);
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+int pthread_mutex_destroy(pthread_mutex_t *);
+int pthread_mutex_lock(pthread_mutex_t *);
+int pthread_mutex_trylock(pthread_mutex_t *);
+int pthread_mutex_unlock(pthread_mutex_t *);
+int pthread_mutexattr_init(pthread_mutexattr_t *);
+int pthread_mutexattr_settype(pthread_mutexattr_t *, int);
+int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *);
+int pthread_cond_destroy(pthread_cond_t *);
+int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
+int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+int pthread_cond_signal(pthread_cond_t *);
+int pthread_cond_broadcast(pthread_cond_t *);
+int pthread_rwlock_init(pthread_rwlock_t *, const void *);
+int pthread_rwlock_destroy(pthread_rwlock_t *);
+int pthread_rwlock_rdlock(pthread_rwlock_t *);
+int pthread_rwlock_wrlock(pthread_rwlock_t *);
+int pthread_rwlock_unlock(pthread_rwlock_t *);
+int pthread_spin_init(pthread_spinlock_t *, int);
+int pthread_spin_destroy(pthread_spinlock_t *);
+int pthread_spin_lock(pthread_spinlock_t *);
+int pthread_spin_trylock(pthread_spinlock_t *);
+int pthread_spin_unlock(pthread_spinlock_t *);
+int pthread_barrier_init(pthread_barrier_t *, const pthread_barrierattr_t *, unsigned int);
+int pthread_barrier_destroy(pthread_barrier_t *);
+int pthread_barrier_wait(pthread_barrier_t *);
+int pthread_once(pthread_once_t *, void (*)(void));
+int pthread_key_create(pthread_key_t *, void (*)(void *));
+int pthread_setspecific(pthread_key_t, const void *);
+void *pthread_getspecific(pthread_key_t);
+#endif

@@ -1,0 +1,8 @@
+/* Declarations of ours, for where the system has no <stdbool.h>. */
+#ifndef RDMA_ROBUST_STDBOOL_H
+#define RDMA_ROBUST_STDBOOL_H
+#define bool _Bool
+#define true 1
+#define false 0
+#define __bool_true_false_are_defined 1
+#endif
