@@ -275,7 +275,7 @@ def _behind_own(trace: Execution, platform: Platform) -> Iterator[tuple[int, int
 def _flushed(trace: Execution, platform: Platform) -> Iterator[tuple[int, int]]:
     """nfo: the NIC reads and the NIC writes on the same side of a queue pair, in the order in which they took effect, as far
     as reads push writes; none of relaxed regions."""
-    if not any(platform.flushes(read, write) for read in CARD_READS for write in NIC_WRITES):
+    if not platform.reads_land:
         return
     yield from _landed(trace)
     for thread in trace.threads:

@@ -23,7 +23,8 @@ _THREAD_OF: Final[Mapping[str, Callable[[Any], int]]] = {
 """For each set of marks that tells of threads the number of the thread that a member is about."""
 
 _OF_CELLS: Final = ("read", "written", "poisoned", "tainted_reads", "tainted_writes", "atomics")
-_OF_ALL: Final = ("pivot", "closed", "alpha_value", "half", "split")
+_OF_ALL: Final = ("pivot", "closed", "alpha_value", "half", "split", "behind", "trails")
+"""The last two are about memory behind a card, beside which there is no any number of copies."""
 
 PARTS: Final = (*_THREAD_OF, *_OF_CELLS)
 """The sets of marks that copies have a share of, in the order of a share."""

@@ -156,6 +156,11 @@ class Platform:
         return pair in _ALL_PUSHES and (not self.weaker if own is None else pair in own.pushes)
 
     @property
+    def reads_land(self) -> bool:
+        """Whether some read of a card pushes a write out of its buffer."""
+        return any(self.flushes(read, write) for read in CARD_READS for write in NIC_WRITES)
+
+    @property
     def answers_pushed(self) -> bool:
         """Whether the read of a put pushes the answers of earlier gets out."""
         return self.flushes(EventKind.PUT_READS, EventKind.GET_WRITES)
@@ -377,6 +382,15 @@ def issued_in_order(
         lost = (earlier, later) in _RELAXED and _may_pass(earlier, later, regions)
         only_issued = same_queue and of_cards and not lost and _kept_by(own, earlier, later, platform) == "i"
     return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
+
+
+def landed_in_order(earlier: EventKind, memory: str, later: EventKind, platform: Platform, words: EventWords) -> bool:
+    """Return whether ob keeps two events of a queue pair in order, the earlier one in this memory behind a card, or beside
+    one. Between two memories that takes an earlier event which takes effect when it is issued."""
+    at_once = platform.instantaneous(earlier)
+    if not at_once and goes_another_way(earlier, EventWords(memory=memory), later, words):
+        return False
+    return observed_in_order(earlier, later, True, platform, words)
 
 
 def told_by_receive(kind: EventKind, platform: Platform) -> bool:

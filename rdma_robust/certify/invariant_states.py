@@ -2,6 +2,8 @@
 
 A state says where each thread is, what the cells hold, which completions are not polled, and what is remembered since the
 first event of beta. Threads' states and marks are listed once and named by their number.
+
+More than 400 lines: it is all of the reading of such evidence, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,10 +12,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from rdma_robust.certify.card_memories import ISSUED, READ, CardMemoryRules
 from rdma_robust.certify.document import integer, json_array, json_members, json_truth, json_word, reject, string
 from rdma_robust.certify.hardware import CPU, EventKind, Platform
 from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.remembered import Buffer, Letter, Mail, Mailbox, Marks, PivotAccesses, QueuePair, Tag
+from rdma_robust.certify.remembered import (
+    EMPTY_TRAIL,
+    Buffer,
+    Letter,
+    Mail,
+    Mailbox,
+    Marks,
+    PivotAccesses,
+    QueuePair,
+    Tag,
+    Trail,
+    TrailName,
+)
 from rdma_robust.certify.search_steps import Connection
 from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.certify.thread_reading import ThreadReading, operands_taken, stages_of
@@ -21,7 +36,8 @@ from rdma_robust.language.flow.cfg import Cell, Program
 
 Limit = tuple[int | None, ...]
 """For each counted queue pair how many completions are not polled at most, how many of them are early, and, if the hardware
-asks for it, how many come before the first remote write of beta: None is any number."""
+asks for it, how many come before the first remote write of beta; then two for each memory behind a card that a card reads,
+as `TraceParts` has them. None is any number."""
 
 Place = tuple[tuple[int, ...], tuple[int, ...], int | None, int]
 """The number of each thread's state, the value of each cell, the number of the marks, None before the first of beta, and
@@ -51,6 +67,7 @@ _REQUESTS: Final = ("under_way",)
 _SETTLED: Final = ("settled",)
 _ON_WORDS: Final = ("on_words",)
 _TAKEN: Final = ("poison_taken",)
+_BEHIND: Final = ("behind_cards", "trails")
 """Members that marks have where they are not empty."""
 
 _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
@@ -98,6 +115,18 @@ class EvidenceNames:
         """Return the queue pair that a thread calls so: a lane, or else the one to a node."""
         lane = (thread, string(value, where))
         return lane if lane in self.lanes else (thread, self.node(value, where))
+
+    def events_behind(self, value: object, where: str) -> list[tuple[QueuePair, EventKind, str]]:
+        """Return events of cards, each with the memory that it is in, '' beside the card."""
+
+        def event(item: object, at: str) -> tuple[QueuePair, EventKind, str]:
+            found = json_members(item, at, ("thread", "remote", "event", "memory"))
+            pair = self.pair_of(self.thread(found["thread"], f"{at}.thread"), found["remote"], f"{at}.remote")
+            memory = string(found["memory"], f"{at}.memory")
+            kind = EventKind(json_word(found["event"], f"{at}.event", _NIC))
+            return pair, kind, self.node(memory, f"{at}.memory") if memory else ""
+
+        return json_array(value, where, event)
 
     def node(self, value: object, where: str) -> str:
         name = string(value, where)
@@ -148,7 +177,7 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], platform:
         tuple(map(len, locals_)),
         len(cells),
         len(marks),
-        platform.counters * len(counted),
+        (platform.counters + CardMemoryRules.of(program, platform).counters) * len(counted),
         None if connections is None else len(mail),
     )
     for i, row in enumerate(rows):
@@ -173,9 +202,10 @@ def read_connections(
         return sender, names.thread(each["receiver"], f"{at}.receiver"), lane
 
     def tagged(item: object, at: str) -> tuple[object, Tag]:
-        if not isinstance(item, list) or len(item) != 3:
-            reject(f"{at} is not what is under way, whether in beta, and whether tainted")
-        return item[0], Tag(json_truth(item[1], f"{at}[1]"), json_truth(item[2], f"{at}[2]"))
+        if not isinstance(item, list) or len(item) not in (3, 4):
+            reject(f"{at} is not what is under way, whether in beta, whether tainted, and of which memories it tells")
+        memories = frozenset(json_array(item[3], f"{at}[3]", names.node)) if len(item) == 4 else frozenset[str]()
+        return item[0], Tag(json_truth(item[1], f"{at}[1]"), json_truth(item[2], f"{at}[2]"), memories)
 
     def buffer(item: object, at: str) -> Buffer:
         cell, tag = tagged(item, at)
@@ -263,7 +293,8 @@ def _value(value: object, where: str) -> int | None:
 
 def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
     """Return marks as they are written in evidence. Raises InvalidCertificate."""
-    found = json_members(value, where, _MARKS, _LATER, _REQUESTS, _SETTLED, _ON_WORDS, _TAKEN)
+    optional = ((each,) for each in (*_REQUESTS, *_SETTLED, *_ON_WORDS, *_TAKEN, *_BEHIND))
+    found = json_members(value, where, _MARKS, _LATER, *optional)
     pivot = json_members(found["pivot"], f"{where}.pivot", ("thread", "cell", "access"))
     access = json_word(pivot["access"], f"{where}.pivot.access", ("read", "write", "atomic"))
     alpha_value = _value(found["alpha_value"], f"{where}.alpha_value")
@@ -278,8 +309,31 @@ def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
         alpha_value=alpha_value,
         half=json_truth(found.get("half", False), f"{where}.half"),
         split=json_truth(found.get("split", False), f"{where}.split"),
+        behind=frozenset(names.events_behind(found.get("behind_cards", []), f"{where}.behind_cards")),
+        trails=read_trails(found.get("trails", []), f"{where}.trails", names),
         **read_sets(found, where, names),
     )
+
+
+def read_trails(value: object, where: str, names: EvidenceNames) -> frozenset[tuple[TrailName, Trail]]:
+    """Return the trails of marks, none of which is empty. Raises InvalidCertificate."""
+
+    def trail(item: object, at: str) -> tuple[TrailName, Trail]:
+        each = json_members(item, at, ("from", "memory", "threads", "events", "read", "written", "tells", "writes"))
+        name = json_word(each["from"], f"{at}.from", (ISSUED, READ)), names.node(each["memory"], f"{at}.memory")
+        return name, Trail(
+            names.threads_of(each["threads"], f"{at}.threads"),
+            frozenset(names.events_behind(each["events"], f"{at}.events")),
+            names.cells_of(each["read"], f"{at}.read"),
+            names.cells_of(each["written"], f"{at}.written"),
+            names.queue_pairs_of(each["tells"], f"{at}.tells"),
+            frozenset((pair, kind) for pair, kind, _ in names.events_behind(each["writes"], f"{at}.writes")),
+        )
+
+    found = json_array(value, where, trail)
+    if len({name for name, _ in found}) < len(found) or any(each == EMPTY_TRAIL for _, each in found):
+        reject(f"{where} has two trails of one name, or an empty one")
+    return frozenset(found)
 
 
 def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> dict[str, frozenset[Any]]:

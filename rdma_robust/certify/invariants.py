@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rdma_robust.certify.card_memories import CardMemoryRules
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import WRITES, EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
@@ -42,8 +43,10 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     Source: docs/theory.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
-    if program.memories:
-        reject("there are no rules for memory behind a card, so that no invariant is evidence")
+    if program.memories and any(
+        isinstance(s.op, RemoteRmw) and s.op.operands for t in program.threads for _, _, s in steps(t)
+    ):
+        reject("there are no rules for operands of atomics in memory beside memory behind a card")
     readings = readings_for_search(program, platform)
     states = read_states(program, readings, platform, evidence)
     _Inductive(program, readings, states, platform).check()
@@ -60,7 +63,8 @@ def rules_of(
     """Return the rules for a program of which an invariant names cells, counts completions and watches fences."""
     matters = fences_matter(program) if platform.answers_pushed else frozenset()
     atomics = any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
-    return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, atomics)
+    memories = CardMemoryRules.of(program, platform)
+    return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, memories, atomics)
 
 
 def comes_to(reading: ThreadReading, start: LocalState, pivot: PivotAccesses) -> bool:
@@ -143,7 +147,7 @@ class _Inductive:
         if states.connections is None and self._steps_of.connections:
             reject("the invariant says nothing of the messages of the program: it has no `connections`")
         self._cell = {cell: i for i, cell in enumerate(states.cells)}
-        self._counter = {pair: platform.counters * i for i, pair in enumerate(states.counted)}
+        self._counter = {pair: rules.counters * i for i, pair in enumerate(states.counted)}
         self._local = tuple({local: i for i, local in enumerate(each)} for each in states.locals)
         self._open = tuple(open_registers(each) for each in states.locals)
         self._marks = {marks: i for i, marks in enumerate(states.marks)}
@@ -191,7 +195,7 @@ class _Inductive:
         return self._rounds[arriving]
 
     def _check_start(self) -> None:
-        zeros: Limit = (0,) * (self._steps_of.rules.platform.counters * len(self._states.counted))
+        zeros: Limit = (0,) * (self._steps_of.rules.counters * len(self._states.counted))
         entered = [self._fitting(i, reading.start) for i, reading in enumerate(self._readings)]
         values = tuple(cell.init for cell in self._states.cells)
         places: list[tuple[int, ...]] = [()]

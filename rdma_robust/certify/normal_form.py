@@ -7,7 +7,10 @@ event goes to beta iff it is forced by what is in beta. A robust program has no 
 Written from docs/theory.md, "The normal form" (Lemma 3: the rules; Corollary 4: the counting of polls), "The pivot
 refinement" (Theorem 7: no access but the first of beta has a choice), "The search" (Theorem 8: it finds every violation)
 and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M8), messages (S1 to S3), completions and weaker
-orders, and "Barriers", whose rounds are one event of all threads. It shares no code with the instrumentations.
+orders, and "Barriers", whose rounds are one event of all threads; "Memory behind a card" is in :mod:`card_memories`. It
+shares no code with the instrumentations.
+
+More than 400 lines: the rules are one argument, read beside Lemma 3 and Theorem 7 from top to bottom.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from rdma_robust.certify.card_memories import CardMemoryRules
 from rdma_robust.certify.hardware import (
     CARD_READS,
     CPU,
@@ -27,6 +31,7 @@ from rdma_robust.certify.hardware import (
     EventKind,
     Platform,
     issued_in_order,
+    landed_in_order,
     observed_behind_poll,
     observed_in_order,
     told_by_receive,
@@ -51,12 +56,18 @@ class NormalFormRules:
     watched: frozenset[QueuePair]
     unwatched: frozenset[QueuePair]
     platform: Platform
+    memories: CardMemoryRules
     choices: bool = False
+
+    @property
+    def counters(self) -> int:
+        """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
+        return self.platform.counters + self.memories.counters
 
     def in_sequence(self, event: ThreadEvent) -> TraceParts:
         """Place an event before the first one of beta: the program runs under sequential consistency."""
         change = 1 if event.completion is Completion.SIGNALED else -1 if event.kind is EventKind.POLL else 0
-        return TraceParts(None, (change,) * self.platform.counters)
+        return TraceParts(None, (change,) * self.counters)
 
     def first_of_beta(self, event: ThreadEvent, pivot: PivotAccesses, value: Seen) -> TraceParts | None:
         """Return the event as the first of beta after a pivot of that class, None where it cannot be.
@@ -89,7 +100,7 @@ class NormalFormRules:
         if forced is not False or event.kind is EventKind.POLL or chooses:
             beta = self._in_beta(marks, event, value, tag)
             if beta is not None:
-                yield beta
+                yield from self.memories.polled(beta, event) if event.kind is EventKind.POLL else (beta,)
 
     def written_behind(self, marks: Marks, event: ThreadEvent, value: Seen) -> TraceParts | None:
         """Place an event of a remote atomic in beta: its write, where its read, for which that waits, is."""
@@ -181,20 +192,28 @@ class NormalFormRules:
         """The part of the rules that is about the event's own queue pair."""
         queue = _queue(event)
         words = event.regions._replace(same=(queue, event.cell) in marks.on_words)
-        for other, kind in marks.beta:
-            if other == queue and observed_in_order(kind, event.kind, True, self.platform, words):
+        for kind, memory in self._kinds_of(marks, queue):
+            if landed_in_order(kind, memory, event.kind, self.platform, words):
                 return True
+        if self.memories.forced(marks, event):
+            return True
         if (event.kind in NIC_WRITES or event.takes) and self._has_read(marks, queue):
             return True
         if event.kind is EventKind.FENCE:
             return queue in marks.awaited
         if (settled := self._settled_forces(marks, event)) is not False:
             return settled
-        if event.kind is not EventKind.PUT_READS or not self.platform.answers_pushed or event.regions.own:
+        words = event.regions
+        if event.kind is not EventKind.PUT_READS or not self.platform.answers_pushed or words.own or words.memory:
             return False
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
         return queue in marks.overtaken
+
+    def _kinds_of(self, marks: Marks, queue: QueuePair) -> Iterator[tuple[EventKind, str]]:
+        """Yield the kinds of the queue pair's events in beta, and the memories behind cards that they are in."""
+        yield from ((kind, "") for other, kind in marks.beta if other == queue)
+        yield from ((kind, memory) for other, kind, memory in marks.behind if other == queue)
 
     def _has_read(self, marks: Marks, queue: QueuePair) -> bool:
         """The read of the request under way is in beta, where the network keeps nothing between two requests."""
@@ -207,13 +226,18 @@ class NormalFormRules:
         after = self._spread(marks, event, tainted, closes)
         if event.kind is EventKind.POLL:
             return TraceParts(after, (-1,) * self.platform.counters)
-        behind = Tag(event.is_message and self._behind_beta(marks, event), tainted and not after.closed)
+        behind = Tag(
+            event.is_message and self._behind_beta(marks, event),
+            tainted and not after.closed,
+            self.memories.told(marks, event, False),
+        )
         if event.kind in CPU:
-            return TraceParts(after, tag=behind)
+            return self.memories.passed(marks, TraceParts(after, tag=behind), event, tag)
         queue = _queue(event)
         if event.kind is EventKind.FENCE and (queue, EventKind.GET_WRITES) in marks.beta and queue in self.watched:
             after = replace(after, overtaken=after.overtaken | {queue})
-        return replace(self._completing(self._going_on(after, event, False), event), tag=behind)
+        placed = replace(self._completing(self._going_on(after, event, False), event), tag=behind)
+        return self.memories.passed(marks, placed, event, tag)
 
     def _going_on(self, marks: Marks, event: ThreadEvent, in_beta: bool) -> Marks:
         """Remember what is in beta of the request under way, which ends with what completes."""
@@ -222,7 +246,7 @@ class NormalFormRules:
         queue, mine = _queue(event), marks.under_way
         if event.completion is not Completion.NONE:
             mine = frozenset(each for each in mine if each[0] != queue)
-        elif in_beta and event.kind in {*CARD_READS, EventKind.PUT_WRITES}:
+        elif in_beta and (event.kind in CARD_READS or (event.kind is EventKind.PUT_WRITES and not event.regions.memory)):
             mine |= {(queue, event.kind)}
         return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
@@ -232,10 +256,11 @@ class NormalFormRules:
         marks, queue = placed.marks, _queue(event)
         assert marks is not None
         if queue not in marks.settled:
-            yield placed
+            yield from self.memories.polled(placed, event)
         if self.platform.completions_order and self._written_behind(marks, queue):
             settled = marks.settled | ({queue} & self.counted)
-            yield TraceParts(replace(marks, settled=settled), (*placed.counts[:-1], 0), placed.tag)
+            told = TraceParts(replace(marks, settled=settled), (*placed.counts[:-1], 0), placed.tag)
+            yield from self.memories.polled(told, event)
 
     def _written_behind(self, marks: Marks, queue: QueuePair) -> bool:
         """Beta has a remote write of the queue pair."""
@@ -246,8 +271,10 @@ class NormalFormRules:
         answer is asked nothing: the read of its operation is forced first."""
         queue, platform = _queue(event), self.platform
         writes = [kind for kind in REMOTE_WRITES if (queue, kind) in marks.beta]
-        if event.kind is EventKind.GET_WRITES or not any(
-            observed_behind_poll(w, event.kind, platform, event.regions) for w in writes
+        if (
+            event.kind is EventKind.GET_WRITES
+            or event.regions.memory
+            or not any(observed_behind_poll(w, event.kind, platform, event.regions) for w in writes)
         ):
             return False
         return queue in marks.settled if queue in self.counted else None
@@ -268,10 +295,13 @@ class NormalFormRules:
         tainted = tag.tainted or self._reached(marks, event) or self._meets(event, marks.pivot)
         after = self._accessed(self._poison(marks, event), event, value)
         after = self._spread(after, event, tainted, tainted and marks.pivot.thread in event.threads)
-        behind = Tag(True, tainted and not after.closed)
         if event.kind in CPU:
             taken = (-1, *(0,) * (self.platform.counters - 1)) if event.kind is EventKind.POLL else ()
-            return TraceParts(self._cpu_in_beta(after, event), taken, behind, in_beta=True)
+            placed = TraceParts(
+                self._cpu_in_beta(after, event), taken, Tag(True, tainted and not after.closed), in_beta=True
+            )
+            return placed if event.kind is EventKind.POLL else self.memories.passed(marks, placed, event)
+        behind = Tag(self._shown(marks, event, tag), tainted and not after.closed, self.memories.told(marks, event, True))
         queue = _queue(event)
         if self._forces(marks, event, tag) and queue in self.counted:
             after = replace(after, forced=after.forced | {queue})
@@ -281,8 +311,13 @@ class NormalFormRules:
             after = replace(after, atomics=after.atomics | {event.cell})
         if event.kind in self.platform.looks_at_words and event.cell is not None:
             after = replace(after, on_words=after.on_words | {(queue, event.cell)})
-        after = replace(self._going_on(after, event, True), beta=after.beta | {(queue, event.kind_in_beta)})
-        return replace(self._completing(after, event), tag=behind, in_beta=True)
+        after = self._going_on(after, event, True)
+        if event.regions.memory:
+            after = replace(after, behind=after.behind | {(queue, event.kind_in_beta, event.regions.memory)})
+        else:
+            after = replace(after, beta=after.beta | {(queue, event.kind_in_beta)})
+        placed = replace(self._completing(after, event), tag=behind, in_beta=True)
+        return self.memories.passed(marks, placed, event)
 
     def _may_wait(self, marks: Marks, event: ThreadEvent) -> bool:
         """A store of the pivot's thread may wait in its buffer while the pivot, a read, overtakes it (T3)."""
@@ -298,23 +333,35 @@ class NormalFormRules:
     def _forces(self, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
         """Whether polls of what has completed with the event, an NIC write in beta, have to be in beta.
 
-        A get has written then, and an atomic without an answer has read; of a put or a send the poll tells that it was
-        issued: after instantaneous events of beta on the queue pair, after what was in the store buffer before it, and
-        after the buffer that a message has found (S2). So it does of an atomic's write, also of its read.
+        A get has written then, if beside the card, and an atomic without an answer has read; of anything else the poll tells
+        that it was issued: after instantaneous events of beta on the queue pair, after what was in the store buffer before,
+        and after the buffer that a message has found (S2). So it does of an atomic's write, also of its read.
         """
         if event.completion is Completion.NONE:
             return False
-        if event.kind is EventKind.GET_WRITES or self.platform.instantaneous(event.kind):
+        shown = event.kind is EventKind.GET_WRITES and not event.regions.memory
+        if shown or tag.beta or event.thread in marks.stores:
             return True
-        if tag.beta or event.thread in marks.stores:
-            return True
+        return self._issued_after_beta(marks, event)
+
+    def _issued_after_beta(self, marks: Marks, event: ThreadEvent) -> bool:
+        """The event is issued when it is made, or after something of beta that is, so that what tells of its issue is after
+        beta."""
         queue = _queue(event)
-        return self._has_read(marks, queue) or any(
-            other == queue
-            and self.platform.instantaneous(kind)
-            and issued_in_order(kind, event.kind, True, self.platform, event.regions)
-            for other, kind in marks.beta
+        if self.platform.instantaneous(event.kind) or self._has_read(marks, queue):
+            return True
+        return any(
+            self.platform.instantaneous(kind) and issued_in_order(kind, event.kind, True, self.platform, event.regions)
+            for kind, _ in self._kinds_of(marks, queue)
         )
+
+    def _shown(self, marks: Marks, event: ThreadEvent, tag: Tag) -> bool:
+        """What waits for an event of beta is after beta. Of a message into a memory behind a card a receive completion tells
+        that it was issued."""
+        if not (event.is_message and event.regions.memory):
+            return True
+        told = tag.beta or self._behind_beta(marks, event) or self.memories.held(marks, event)
+        return told or self._issued_after_beta(marks, event)
 
     def _completing(self, after: Marks, event: ThreadEvent) -> TraceParts:
         """Count the completion that an event makes, if a poll can take it; it is early unless one that forces its poll

@@ -5,6 +5,7 @@ Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -28,10 +29,12 @@ class PivotAccesses:
 
 
 class Tag(NamedTuple):
-    """Of what posts a buffer, or of a message: whether what waits for it is forced into beta, and whether it is tainted."""
+    """Of what posts a buffer, or of a message: whether what waits for it is forced into beta, whether it is tainted, and the
+    memories behind cards of which it tells that a write of beta was issued there."""
 
     beta: bool = False
     tainted: bool = False
+    memories: frozenset[str] = frozenset()
 
 
 UNTAGGED = Tag()
@@ -62,11 +65,36 @@ Mail = tuple[Mailbox, ...]
 """Of every two threads of which one sends messages to the other."""
 
 
+TrailName = tuple[str, str]
+"""What a trail begins with, and the memory behind a card that this is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The events to which ob leads, within a part, from some first ones about a memory behind a card.
+
+    `threads` have a CPU event there; of NIC events it has queue pair, kind and memory, of accesses the words. `tells` are
+    the queue pairs of which a completion tells of one, and `writes` the writes of beta to the memory that it is about:
+    all, or those that come behind reads.
+    """
+
+    threads: frozenset[int] = frozenset()
+    events: frozenset[tuple[QueuePair, EventKind, str]] = frozenset()
+    read: frozenset[Cell] = frozenset()
+    written: frozenset[Cell] = frozenset()
+    tells: frozenset[QueuePair] = frozenset()
+    writes: frozenset[tuple[QueuePair, EventKind]] = frozenset()
+
+
+EMPTY_TRAIL = Trail()
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
     """What is remembered of the events since the first of beta.
 
-    `beta` has, for each queue pair, the kinds of its NIC events in beta, `cpu` the threads with a CPU event there, those
+    `beta` has, for each queue pair, the kinds of its NIC events in beta, but for those on words of a memory behind a card,
+    which `behind` has with that memory, `cpu` the threads with a CPU event there, those
     apart that wait in a store buffer, which `stores` has. `forced` are the queue pairs on which some completion forces
     its poll into beta, `settled` those on which a poll of alpha has told of a remote write of beta, `overtaken` those on
     which a fence of alpha came after the local write of a get in beta, `awaited` those with a message whose buffer was
@@ -79,7 +107,7 @@ class Marks:
     pivot by sc: threads, and cells that tainted events have read or written. Once `closed`, sc leads back to the pivot,
     and taint is forgotten. `alpha_value` is what the pivot's cell held before beta first wrote it, None where that is
     unknown or has not happened. `half`: the pivot is the write of a remote atomic whose read is made. `split`: an atomic
-    on the pivot's cell has its read in alpha, but not its write.
+    on the pivot's cell has its read in alpha, but not its write. `trails` are those that are not empty.
     """
 
     pivot: PivotAccesses
@@ -106,6 +134,18 @@ class Marks:
     settled: frozenset[QueuePair] = frozenset()
     on_words: frozenset[tuple[QueuePair, Cell]] = frozenset()
     poison_taken: frozenset[int] = frozenset()
+    behind: frozenset[tuple[QueuePair, EventKind, str]] = frozenset()
+    trails: frozenset[tuple[TrailName, Trail]] = frozenset()
+
+    def trail(self, name: TrailName) -> Trail:
+        """Return a trail, empty if nothing is on it."""
+        return next((trail for known, trail in self.trails if known == name), EMPTY_TRAIL)
+
+    def with_trails(self, changed: Mapping[TrailName, Trail]) -> Marks:
+        """The same marks with these trails."""
+        kept = {**dict(self.trails), **changed}
+        trails = frozenset((name, trail) for name, trail in kept.items() if trail != EMPTY_TRAIL)
+        return self if trails == self.trails else replace(self, trails=trails)
 
     def without_value(self) -> Marks:
         """The same marks with the pivot's value left open."""
@@ -117,8 +157,9 @@ class TraceParts:
     """An event put into a part: the marks after it, and its effect on the completions of its queue pair.
 
     `counts` are added to what is not polled yet, to those of them before the first that forces its poll, and, if the
-    hardware asks for it, to those before the first remote write of beta; empty stands for zeros. Where negative, there must
-    be as many. `tag` is what is to be known of a message, or of a buffer that is posted.
+    hardware asks for it, to those before the first remote write of beta, then for each memory behind a card that cards read
+    to those ahead of all that tell of one of its two trails; empty stands for zeros. Where negative, there must be as many.
+    `tag` is what is to be known of a message, or of a buffer that is posted.
     """
 
     marks: Marks | None
@@ -134,8 +175,8 @@ def untainted(mail: Mail) -> Mail:
         return mail
     return tuple(
         Mailbox(
-            tuple(buffer._replace(tag=Tag(buffer.tag.beta)) for buffer in channel.posted),
-            tuple(letter._replace(tag=Tag(letter.tag.beta)) for letter in channel.arrived),
+            tuple(buffer._replace(tag=buffer.tag._replace(tainted=False)) for buffer in channel.posted),
+            tuple(letter._replace(tag=letter.tag._replace(tainted=False)) for letter in channel.arrived),
         )
         for channel in mail
     )

@@ -89,7 +89,7 @@ class _Exploration:
             self.steps.first_mail,
         )
         states: dict[Spot, list[Limit]] = {}
-        todo = [_Node(start, self._open(start, (0,) * (self.platform.counters * len(self.counted))), None)]
+        todo = [_Node(start, self._open(start, (0,) * (self.steps.rules.counters * len(self.counted))), None)]
         stored = 0
         while todo:
             node = todo.pop()
@@ -196,13 +196,13 @@ class _Exploration:
 
     def _fired(self, limit: Limit, pair: tuple[int, str | None], placed: TraceParts) -> Limit | None:
         """The limits after an event, None where a poll finds too few completions."""
-        at = next((self.platform.counters * i for i, counted in enumerate(self.counted) if counted == pair), -1)
+        at = next((self.steps.rules.counters * i for i, counted in enumerate(self.counted) if counted == pair), -1)
         return fired(limit, at, placed.counts)
 
     def _open(self, spot: Spot, limit: Limit) -> Limit:
         """The limits without those of queue pairs that the thread does not poll any more."""
         polled = [self._threads[t].polls_ahead(spot[0][t].point, node) for t, node in self.counted]
-        return tuple(most if polled[i // self.platform.counters] else None for i, most in enumerate(limit))
+        return tuple(most if polled[i // self.steps.rules.counters] else None for i, most in enumerate(limit))
 
     def _may_end(self, spot: Spot) -> bool:
         """Whether the pivot's thread may still come to the pivot."""
@@ -228,7 +228,7 @@ class _Exploration:
         value = marks.alpha_value if pivot.cell in marks.written else self._value(pivot.cell, values)
         for ahead in self.readings[pivot.thread].ahead(locals_[pivot.thread]):
             if self.steps.violates(marks, ahead, value, mail):
-                if self.steps.rules.choices:
+                if self.steps.rules.choices or self.program.memories:
                     raise SizeLimitError("the checker's rules find what may be a violation, and no more than that")
                 raise InternalError(f"{self.program.file}: decided robust, but the checker's rules find a violation")
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import EventKind
-from rdma_robust.certify.remembered import Letter, Mail, Marks, QueuePair, Tag
+from rdma_robust.certify.remembered import Letter, Mail, Marks, QueuePair, Tag, Trail, TrailName
 from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.language.flow.cfg import Cell
 
@@ -41,6 +41,8 @@ class MarkWords:
             **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
             **({"on_words": self._words(marks.on_words)} if marks.on_words else {}),
             **({"poison_taken": self._threads_of(marks.poison_taken)} if marks.poison_taken else {}),
+            **({"behind_cards": self._behind(marks.behind)} if marks.behind else {}),
+            **({"trails": [self._trail(*each) for each in sorted(marks.trails, key=str)]} if marks.trails else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
@@ -87,6 +89,24 @@ class MarkWords:
             }
             for pair in sorted({pair for pair, _ in events})
         ]
+
+    def _behind(self, events: Iterable[tuple[QueuePair, EventKind, str]]) -> list[JsonObject]:
+        return [
+            {"thread": self.threads[pair[0]], "remote": self._node(pair[1]), "event": kind.value, "memory": memory}
+            for pair, kind, memory in sorted(events)
+        ]
+
+    def _trail(self, name: TrailName, trail: Trail) -> JsonObject:
+        return {
+            "from": name[0],
+            "memory": name[1],
+            "threads": self._threads_of(trail.threads),
+            "events": self._behind(trail.events),
+            "read": self.cells_of(trail.read),
+            "written": self.cells_of(trail.written),
+            "tells": self.pairs(trail.tells),
+            "writes": self._behind((pair, kind, name[1]) for pair, kind in trail.writes),
+        }
 
     def _words(self, words: frozenset[tuple[QueuePair, Cell]]) -> list[JsonObject]:
         return [
@@ -143,5 +163,5 @@ def _told_letter(letter: Letter) -> list[object]:
     return [letter.carries, *_told_tag(letter.tag)]
 
 
-def _told_tag(tag: Tag) -> list[bool]:
-    return [tag.beta, tag.tainted]
+def _told_tag(tag: Tag) -> list[object]:
+    return [tag.beta, tag.tainted, *([sorted(tag.memories)] if tag.memories else [])]

@@ -24,7 +24,8 @@ def needs_checkers_search(program: Program, model: Model) -> bool:
     about."""
     listed = [step.op for thread in program.threads for _, _, step in steps(thread)]
     new = any(not isinstance(op, _USUAL) or not getattr(op, "signaled", True) for op in listed)
-    return new or model.cpu != "sc" or model.order != "default" or program.has_regions or bool(connections_of(program))
+    new = new or program.has_regions or bool(program.memories)
+    return new or model.cpu != "sc" or model.order != "default" or bool(connections_of(program))
 
 
 def checkers_evidence(program: Program, model: Model, depth: int, limits: Limits) -> JsonObject:

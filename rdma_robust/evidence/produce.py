@@ -30,7 +30,7 @@ from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import has_atomics, has_messages
+from rdma_robust.robustness.searched_orders import has_atomics, has_messages, takes_operands
 
 
 def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
@@ -44,10 +44,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
     order = _order_of(options.model)
-    if program.memories and outcome.verdict is Verdict.ROBUST:
-        raise SizeLimitError(
-            "the checker of certificates has no rules for memory behind a card in a proof that a program is robust"
-        )
+    if outcome.verdict is Verdict.ROBUST and program.memories and takes_operands(program):
+        raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a card")
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
         raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:

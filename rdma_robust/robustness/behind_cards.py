@@ -81,13 +81,14 @@ class Behind:
         return has_bit(self.of(qp_of(edge)), _any(kept))
 
     def _by_word(self, edge: EventEdge) -> Expr:
-        """A read that may take its own store out of the store buffer is none, and of an atomic its read counts alone."""
+        """A read that may take its own store out of the store buffer is none, and of an atomic its read counts alone: as the
+        pivot it may come before what reads its word."""
         marks = AccessMarks(self.frame)
         if edge.type is EventType.LR and self.frame.model.cpu == "tso":
             mine = self.frame.graphs[edge.thread].edges
             if any(e.type is EventType.LW and e.cell == edge.cell for e in mine):
                 return FALSE
-        if edge.type is EventType.NAR:
+        if edge.type in (EventType.NAR, EventType.NA):
             return self.words.meets(marks.written(edge.cell))
         return self.words.meets(marks.conflicting(edge))
 

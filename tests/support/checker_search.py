@@ -53,7 +53,7 @@ class Search:
             start,
             values,
             None,
-            (0,) * (self.steps.rules.platform.counters * len(self.polled)),
+            (0,) * (self.steps.rules.counters * len(self.polled)),
             self.steps.first_mail,
         )
         seen = {first}
@@ -120,7 +120,7 @@ class Search:
     ) -> tuple[int, ...] | None:
         if pair not in self.polled:
             return counters
-        width = self.steps.rules.platform.counters
+        width = self.steps.rules.counters
         i = width * self.polled.index((pair[0], str(pair[1])))
         counts = placed.counts or (0,) * width
         left = [a + b for a, b in zip(counters[i : i + width], counts, strict=True)]

@@ -14,9 +14,15 @@ from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Outcome
+from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT
+
+OPERANDS = """node A { old, one = 1 }
+node H { }
+node G via H { count }
+thread T on A { get old = faa(G.count, A.one) }
+"""
 
 
 def text_of(name: str) -> str:
@@ -61,14 +67,26 @@ def test_explain_tells_what_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["data-and-flag-behind", "immediate-then-flush"])
-def test_robust_has_no_certificate(name: str) -> None:
-    with pytest.raises(SizeLimitError, match="memory behind a card"):
-        robustness_certificate(decided(name), CheckOptions(), Limits(), None)
+def test_robust_has_a_certificate(name: str) -> None:
+    found = robustness_certificate(decided(name), CheckOptions(), Limits(), None)
+    assert found is not None and found.claim["kind"] == "robust"
 
 
-def test_no_invariant_is_evidence() -> None:
-    with pytest.raises(InvalidCertificate, match="memory behind a card"):
-        check_robust(load_program(text_of("data-and-flag-behind"), "p"), USUAL, {})
+def test_what_the_checker_cannot_follow_has_none() -> None:
+    """A poll tells of writes into one memory where completions give order, which is not followed there."""
+    with pytest.raises(SizeLimitError, match="no more than that"):
+        robustness_certificate(decided("polled-between-two-puts"), CheckOptions(), Limits(), None)
+
+
+def test_operands_in_memory_have_none() -> None:
+    """Neither search nor checker has an argument for both together."""
+    program = load_program(OPERANDS, "p")
+    outcome = decide(program, CheckOptions())
+    assert outcome.verdict is Verdict.ROBUST
+    with pytest.raises(SizeLimitError, match="operands"):
+        robustness_certificate(outcome, CheckOptions(), Limits(), None)
+    with pytest.raises(InvalidCertificate, match="operands"):
+        check_robust(program, USUAL, {})
 
 
 def test_not_robust_has_one() -> None:

@@ -121,7 +121,8 @@ FULL = Marks(
 
 def test_every_set_of_marks_has_a_share_of_a_copy() -> None:
     common, share = marks_apart(FULL, 3, frozenset({MINE}))
-    assert {field.name for field in fields(Marks)} - set(PARTS) == {"pivot", "closed", "alpha_value", "half", "split"}
+    of_all = {"pivot", "closed", "alpha_value", "half", "split"}
+    assert {field.name for field in fields(Marks)} - set(PARTS) == of_all | {"behind", "trails"}
     assert all(len(part) == (2 if name == "forwarding" else 1) for name, part in zip(PARTS, share, strict=True))
     assert common.forwarding == {(OTHERS, SOME_COPY)}
     assert marks_together(common, share) == FULL
