@@ -15,6 +15,7 @@ from rdma_robust.certify import invariants, thread_reading
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.invariants import check_robust
 from rdma_robust.certify.normal_form import NormalFormRules
+from rdma_robust.certify.remembered import Marks
 from rdma_robust.certify.search_steps import SearchSteps
 from rdma_robust.certify.thread_events import ThreadMove
 from rdma_robust.errors import InternalError
@@ -141,6 +142,10 @@ def _like_others(self: SearchSteps, read: Any, write: Any, around: Any) -> Any:
     )
 
 
+def _taken_for_clean(_self: NormalFormRules, marks: Marks, event: Any) -> Marks:
+    return replace(marks, poison_taken=marks.poison_taken - {event.thread})
+
+
 _FORCED_BY_QUEUE, _REQUEST_OF = NormalFormRules._forced_by_queue, thread_reading.request_of
 
 
@@ -165,6 +170,7 @@ SEARCH_MUTANTS: dict[str, tuple[tuple[Patch, ...], str]] = {
         ((NormalFormRules, "_forced_by_queue", lambda s, m, e: _FORCED_BY_QUEUE(s, m, replace(e, takes=False))),),
         "operands-own-read-glob",
     ),
+    "the checker's M7: no operand poisons a word": (((NormalFormRules, "_taking", _taken_for_clean),), "operand-told-of"),
     "the checker sees no fence before an operand": (
         ((invariants, "request_of", _without_operands),),
         "operand-behind-a-get-fenced",
