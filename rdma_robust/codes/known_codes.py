@@ -49,7 +49,9 @@ RANGES: Final = (
     ("RR751", "contract_warnings.toml", "warnings about contracts"),
     ("RR791", "comments.toml", "comments that ignore warnings"),
     ("RR801", "settings.toml", "files with settings"),
+    ("RR810", "c.toml", "C that cannot be evaluated"),
     ("RR821", "order_tables.toml", "files of order tables"),
+    ("RR841", "c_programs.toml", "programs of C as wholes"),
     ("RR901", "messages.toml", "message programs, `.mp`"),
     ("RR951", "contracts.toml", "contracts of message programs"),
 )

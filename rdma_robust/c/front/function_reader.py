@@ -185,7 +185,7 @@ class FunctionReader:
         elif each.kind.is_expression():
             self.effect(each)
         elif cursor_kind(each).startswith("OMP_"):
-            self.unread("RR821", "OpenMP is not read", each, "threads made by pthread_create are")
+            self.unread("RR841", "OpenMP is not read", each, "threads made by pthread_create are")
         else:
             self.unread("RR814", f"a statement of the kind {cursor_kind(each)} is not read", each)
 
