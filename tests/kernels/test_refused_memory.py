@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from bench.families import lock_server, ring_exchange
+from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.program import Assign, Command, CounterProgram, ProcessGraph, Require, Target, leaf
 from rdma_robust.counters.search import explore
 from rdma_robust.expr import Binary, Const, Name
@@ -215,6 +217,21 @@ def test_a_search_whose_tables_grow_is_cut_where_memory_is_refused(engine: str) 
         return comparable(found)
 
     assert sum(refuse_each(module, work, count) for module in COUNTERS for count in (1, FOR_EVER)) > 20
+
+
+@pytest.mark.parametrize("count", [1, FOR_EVER], ids=["once", "from then on"])
+def test_a_search_of_several_threads_is_cut_where_memory_is_refused(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr(driver, "MANY", 0)
+    program = instrument_pivot(load_program(lock_server(3), "family"), reductions=ALL_REDUCTIONS)
+
+    def work() -> object:
+        found = explore(program, Limits(threads=2))
+        assert threading.active_count() == 1
+        if found.result.cut == "memory":
+            raise MemoryError
+        return comparable(found)
+
+    assert sum(refuse_each(module, work, count) for module in COUNTERS) > 20
 
 
 def test_a_verdict_is_unknown_or_right_where_memory_is_refused() -> None:

@@ -17,6 +17,7 @@ from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits, processors
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
+from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check import paragraphs
 from rdma_robust.reports.check.result import result_of
 from rdma_robust.robustness.decide import decide
@@ -74,6 +75,14 @@ def test_long_random_programs_by_threads(chunk: int) -> None:
     for seed in range(1000 * chunk, 1000 * chunk + 500):
         text = random_program(Random(seed), (SMALL, LARGER)[seed % 2], loops=seed % 3 == 0)
         agree(instrumented(text), (2, 3, 8))
+
+
+@pytest.mark.long
+def test_a_hundred_million_states_fit_into_four_gibibytes() -> None:
+    """The pipeline of 4 threads with rings of 21; with rings of 20, 95 million, two threads take 7 minutes of a processor."""
+    limits = CheckOptions(memory=4096, threads=processors())
+    outcome = decide(load_program(pipeline(4, 21), "it"), limits)
+    assert outcome.verdict is Verdict.ROBUST and outcome.counts.states > 100_000_000
 
 
 def test_few_states_are_searched_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
