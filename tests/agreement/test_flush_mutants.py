@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from rdma_robust.certify import normal_form
-from rdma_robust.certify.hardware import EventKind, observed_in_order
+from rdma_robust.certify.hardware import EventKind, landed_in_order
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
@@ -157,10 +157,10 @@ def test_the_checker_needs_the_rule_too(kind: EventKind, name: str) -> None:
     searched, model = program(name)
     assert Search.of(searched, platform_of(model)).verdict(20_000) == "robust"
 
-    def mutant(earlier: EventKind, later: EventKind, *rest: Any) -> bool:
-        return later is not kind and observed_in_order(earlier, later, *rest)
+    def mutant(earlier: EventKind, memory: str, later: EventKind, *rest: Any) -> bool:
+        return later is not kind and landed_in_order(earlier, memory, later, *rest)
 
-    with patch.object(normal_form, "observed_in_order", mutant):
+    with patch.object(normal_form, "landed_in_order", mutant):
         assert Search.of(searched, platform_of(model)).verdict(20_000) != "robust"
 
 
