@@ -145,4 +145,17 @@ def test_every_other_code_has_an_example() -> None:
     too_large = {"RR919"}  # tests/unit/language/messages/test_message_errors.py
     notes = {"RR027"}  # tests/cli/test_needs.py
     of_c = {f"RR{number}" for number in (*range(810, 821), 841, *range(844, 848))}  # tests/unit/c
-    assert without == {*LONG, *notes, *of_c, "RR504", "RR607", "RR006", "RR004", "RR622", "RR005", "RR112", *traces, *too_large}
+    assert without == {
+        *LONG,
+        *notes,
+        *of_c,
+        "RR504",
+        "RR607",
+        "RR006",
+        "RR004",
+        "RR622",
+        "RR005",
+        "RR112",
+        *traces,
+        *too_large,
+    }

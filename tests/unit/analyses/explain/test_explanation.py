@@ -199,6 +199,7 @@ def test_whether_exclusive_atomics_would_help_is_asked(more: str, said: str) -> 
 
 
 def test_what_no_search_decides_is_drawn_and_told_without_pairs() -> None:
-    found = explained((ROOT / "litmus/deployed/operand-compare-reused.rdma").read_text(encoding="utf-8"))
+    text = (ROOT / "litmus/memories/data-behind-flag-beside.rdma").read_text(encoding="utf-8")
+    found = explained(text.replace("\nnode", "\nhardware order ooo-dp\nnode", 1))
     assert found.timeline is not None
     assert any("which pairs keep their order: no search is argued" in each for each in found.paragraphs)
