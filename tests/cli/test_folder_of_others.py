@@ -48,6 +48,7 @@ OTHERS = {
     "demo": ("demo", "vass", "--pace", "0"),
     "new": ("new", "lock"),
     "needs": ("needs", "calm.rdma"),
+    "races": ("races", "calm.rdma"),
     "hardware": ("hardware", "show", "ooo-dp"),
     "explain-code": ("explain-code", "RR010"),
     "completion": ("completion", "bash"),
