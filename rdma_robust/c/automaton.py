@@ -76,7 +76,3 @@ class CProgram:
     expectations: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     meaning: dict[int, str] = field(default_factory=dict)
-
-
-# Earlier names of the seam, for `evaluate`, until it has the ones above.
-Edge, ThreadAutomaton = ThreadEdge, EvaluatedThread

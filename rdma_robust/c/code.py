@@ -245,8 +245,3 @@ class Function:
     live_variables: tuple[frozenset[str], ...]
     taken: frozenset[str]
     variables: dict[str, Variable] = field(default_factory=dict)
-
-
-# Earlier names of the seam, for `evaluate`, until it has the ones above.
-Const, Copy, Difference, Jump, Place = ConstantValue, CopyBytes, AddressDifference, JumpTo, SourcePlace
-Return, Unread, Zero = FunctionReturn, UnreadCode, ZeroBytes
