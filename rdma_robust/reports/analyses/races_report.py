@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import StringIO
 from typing import Any, Final, Literal
 
 from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict, what_would_order
@@ -18,12 +16,12 @@ from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.formats.row_text import expected_cell
-from rdma_robust.frame.formats.section import scanned_files
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import PROMISED
-from rdma_robust.reports.batch.batch_exchange import csv_cell
+from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
+from rdma_robust.reports.batch.report_sections import section_of_rows
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import Event
@@ -286,20 +284,9 @@ def races_section(section: Section[Any, RacesRecord]) -> ReportSection:
     counts = section.counts
     numbers = {word: counts[word.replace("-", "_")] for word in ("race-free", "race", "unknown", "error")}
     compared = (counts["as_expected"], counts["mismatched"]) if section.asking.expect else None
-    return ReportSection(
-        name="races",
-        title="Data races",
-        heading="Data races",
-        label="Programs and their races",
-        line=f"races: {numbered_line(count(counts.done, counts.noun), numbers, compared)}",
-        columns=COLUMNS,
-        left=len(COLUMNS),
-        rows=[_row(record) for record in section.records],
-        numbers=(),
-        objects=[each for record in section.records for each in section.view.objects(record)],
-        cases=[case for cases in section.view.cases(section).values() for case in cases],
-        files=scanned_files(section),
-    )
+    line = f"races: {numbered_line(count(counts.done, counts.noun), numbers, compared)}"
+    rows = [_row(record) for record in section.records]
+    return section_of_rows(section, line, COLUMNS, rows, title="Data races", label="Programs and their races")
 
 
 def _row(record: RacesRecord) -> SectionRow:
@@ -316,14 +303,13 @@ def races_markdown(section: Section[Any, RacesRecord]) -> str:
 
 def races_csv(section: Section[Any, RacesRecord]) -> str:
     """Return a line for each race, and one for each program without, for a spreadsheet."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(OF_A_RACE)
-    for record in section.records:
-        for race in record.races:
-            first, second = race.first, race.second
-            cells = (race.word, str(first.line), first.statement, str(second.line), second.statement, race.missing)
-            writer.writerow([csv_cell(each) for each in (record.file, record.verdict, *cells)])
-        if not record.races:
-            writer.writerow([csv_cell(each) for each in (record.file, record.verdict, *[""] * 5, record.reason)])
-    return out.getvalue()
+    return csv_table(OF_A_RACE, (row for record in section.records for row in _csv_rows(record)))
+
+
+def _csv_rows(record: RacesRecord) -> Iterator[tuple[str, ...]]:
+    for race in record.races:
+        first, second = race.first, race.second
+        cells = (race.word, str(first.line), first.statement, str(second.line), second.statement, race.missing)
+        yield record.file, record.verdict, *cells
+    if not record.races:
+        yield record.file, record.verdict, *[""] * 5, record.reason

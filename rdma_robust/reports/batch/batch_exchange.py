@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
 
@@ -180,13 +180,17 @@ def write_csv(report: BatchReport) -> str:
 
     A cell that a spreadsheet would compute begins with an apostrophe.
     """
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
     rows: list[CsvRow] = [_row(entry) for entry in report.entries]
     rows += [row for section in report.sections for row in section.numbers]
-    for row in rows:
-        writer.writerow([csv_cell(row.get(name)) for name in COLUMNS])
+    return csv_table(COLUMNS, ([row.get(name) for name in COLUMNS] for row in rows))
+
+
+def csv_table(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a header and rows of cells as CSV, each cell as :func:`csv_cell` writes it."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
     return out.getvalue()
 
 

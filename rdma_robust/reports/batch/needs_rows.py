@@ -5,19 +5,17 @@ A cell says `yes`, or which guarantees the table lacks of the set to which it co
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
-from rdma_robust.frame.formats.section import scanned_files
 from rdma_robust.frame.question import Section
 from rdma_robust.orders import SHIPPED
 from rdma_robust.reports.analyses.needs_report import WORDS, NeededSet, NeedsRecord, claim_said, flags_said, guarantee_said
-from rdma_robust.reports.batch.batch_exchange import csv_cell
+from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
+from rdma_robust.reports.batch.report_sections import section_of_rows
 from rdma_robust.text import count
 
 COLUMNS: Final = ("file", "needs", *SHIPPED, "note")
@@ -33,21 +31,10 @@ def needs_section(section: Section[Any, NeedsRecord]) -> ReportSection:
     orders."""
     counts = section.counts
     numbers = {words: counts[status.replace("-", "_")] for status, words in WORDS.items()}
-    return ReportSection(
-        name="needs",
-        title="What programs rely on",
-        heading="What programs rely on",
-        label="Programs and order tables",
-        line=f"needs: {numbered_line(count(counts.done, counts.noun), numbers, None)}",
-        columns=COLUMNS,
-        left=len(COLUMNS),
-        rows=[_row(record) for record in section.records],
-        numbers=(),
-        objects=[each for record in section.records for each in section.view.objects(record)],
-        cases=[case for cases in section.view.cases(section).values() for case in cases],
-        files=scanned_files(section),
-        legend=LEGEND,
-    )
+    line = f"needs: {numbered_line(count(counts.done, counts.noun), numbers, None)}"
+    rows = [_row(record) for record in section.records]
+    title, label = "What programs rely on", "Programs and order tables"
+    return section_of_rows(section, line, COLUMNS, rows, title=title, label=label, legend=LEGEND)
 
 
 def _row(record: NeedsRecord) -> SectionRow:
@@ -90,8 +77,4 @@ def needs_markdown(section: Section[Any, NeedsRecord]) -> str:
 
 def needs_csv(section: Section[Any, NeedsRecord]) -> str:
     """Return the matrix for a spreadsheet."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([csv_cell(cell) for cell in row.cells] for row in needs_section(section).rows)
-    return out.getvalue()
+    return csv_table(COLUMNS, (row.cells for row in needs_section(section).rows))

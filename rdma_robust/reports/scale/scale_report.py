@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from io import StringIO
 from typing import Final
 
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.reports.batch.batch_exchange import csv_cell
+from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note, result_object, verdicts_line
 from rdma_robust.reports.scale.growth_law import Law
@@ -87,12 +85,8 @@ def _law(law: Law, name: str) -> JsonObject:
 
 def scale_csv(record: ScaleRecord) -> str:
     """Return a header and a row for each instance; the first column is the constant, `any` for any number."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([record.constant, *COLUMNS])
-    for value, result in record.rows:
-        writer.writerow([value, *(csv_cell(getattr(result, name)) for name in COLUMNS)])
-    return out.getvalue()
+    rows = ([value, *(getattr(result, name) for name in COLUMNS)] for value, result in record.rows)
+    return csv_table((record.constant, *COLUMNS), rows)
 
 
 @dataclass(frozen=True)
