@@ -349,6 +349,12 @@ Examples
 """
 
 
+C_SUFFIX: Final = ".c"
+C_PLUS_PLUS: Final = (".cc", ".cpp", ".cxx")
+NO_C_LAYOUT: Final = "C has no layout of ours; `rdma-robust import` writes it as a program that has one"
+NO_C_PLUS_PLUS: Final = (
+    "C++ is not read: put the C that posts and polls into a file of its own, FILE.c, and include it there"
+)
 NO_LAYOUT = "a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has"
 
 
@@ -379,10 +385,26 @@ def _tables(text: str, file: str) -> Sequence[str]:
     return files_named(text, file)
 
 
-def _defined(text: str, define: Sequence[str]) -> str:
+def _defined(text: str, define: Sequence[str], file: str) -> str:
     from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
 
-    return with_definitions(text, define)
+    return with_definitions(text, define, file=file)
+
+
+def _is_c(text: str, file: str) -> bool:
+    from rdma_robust.language.load import is_c  # noqa: PLC0415 - slow, and only asked of texts that are read
+
+    return is_c(text, file)
+
+
+def _c_parts(text: str, file: str) -> Sequence[str]:
+    from rdma_robust.c.read_c import files_of  # noqa: PLC0415 - slow, and few programs are C
+
+    return files_of(text, file)
+
+
+def _is_c_plus_plus(_: str, file: str) -> bool:
+    return file.endswith(C_PLUS_PLUS)
 
 
 def _editor() -> Editor:
@@ -399,6 +421,25 @@ TOOL: Final = Tool(
     "rdma",
     front_ends=(
         FrontEnd("trencher", (TRENCHER_SUFFIX,), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
+        FrontEnd(
+            "c",
+            (C_SUFFIX,),
+            _is_c,
+            defined=_defined,
+            parts=_c_parts,
+            no_layout=NO_C_LAYOUT,
+            editor=_editor,
+            optioned=True,
+            alike=(".rdma",),
+            elsewhere={".mp": "this is no message program; `rdma-robust check` decides C with one-sided operations"},
+        ),
+        FrontEnd(
+            "c++",
+            C_PLUS_PLUS,
+            _is_c_plus_plus,
+            no_layout=NO_C_PLUS_PLUS,
+            elsewhere={".rdma": NO_C_PLUS_PLUS, ".mp": NO_C_PLUS_PLUS},
+        ),
         FrontEnd(
             "rdma",
             (".rdma",),
