@@ -40,7 +40,7 @@ MOST_PROCESSES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class CComments:
-    """What the comments of a C file say: options, lines of the language with their places, and what is ignored."""
+    """All that the comments of a C file say: options, lines of the language with their places, and what is ignored."""
 
     options: COptions = _NO_OPTIONS
     lines: tuple[tuple[str, Span], ...] = ()

@@ -95,7 +95,7 @@ class DecisionOptions(OptionSet):
 
 @dataclass(frozen=True)
 class CFileOptions(OptionSet):
-    """How C files are read, as options among the definitions of a program."""
+    """The options with which C files are read, as they stand among the definitions of a program."""
 
     include: arguments.IncludeFolders = None
     with_: arguments.WithFiles = None
