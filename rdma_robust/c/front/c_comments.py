@@ -22,7 +22,7 @@ LINES: Final = ("expect", "outcome", "needs", "hardware")
 """Words of comments that are lines of the language: `rdma-robust: expect robust`."""
 
 OPTIONS: Final = "options"
-VALUED: Final = ("-I", "-D", "-U", "--include", "--std", "--with", "--compile-commands", "-n")
+VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-commands", "-n")
 """The options that a C file is read with: of the command line, and of a comment in the file."""
 
 _PIECES: Final = re.compile(
@@ -112,7 +112,7 @@ def with_words(known: COptions, words: Sequence[str], folder: str = "") -> COpti
     while left:
         word = left.pop(0)
         option = next(
-            (each for each in VALUED if word == each or word.startswith(f"{each}=" if each[1] == "-" else each)), ""
+            (each for each in VALUED if word == each or word.startswith(f"{each}=" if len(each) > 2 else each)), ""
         )
         if not option:
             raise UsageError(f"{quote(word)} is no option of C files; {did_you_mean(word, VALUED) or ', '.join(VALUED)}")
@@ -131,9 +131,9 @@ def _with_option(known: COptions, option: str, value: str, folder: str) -> COpti
         return replace(known, definitions=(*known.definitions, value))
     if option == "-U":
         return replace(known, undefined=(*known.undefined, value))
-    if option == "--include":
+    if option == "-include":
         return replace(known, headers=(*known.headers, path if os.path.exists(path) else value))
-    if option == "--std":
+    if option == "-std":
         return replace(known, standard=value)
     if option == "--with":
         return replace(known, more_files=(*known.more_files, path))

@@ -17,8 +17,8 @@ _KEPT: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-std=")
 
 @dataclass(frozen=True, slots=True)
 class COptions:
-    """How C is read: folders of headers (`-I`), definitions (`-D`, `-U`), headers before the text (`--include`), the
-    standard (`--std`), further files of the program (`--with`), a folder with `compile_commands.json`; and the number of
+    """How C is read: folders of headers (`-I`), definitions (`-D`, `-U`), headers before the text (`-include`), the
+    standard (`-std`), further files of the program (`--with`), a folder with `compile_commands.json`; and the number of
     processes of a program whose processes run the same (`-n`)."""
 
     folders: tuple[str, ...] = ()
