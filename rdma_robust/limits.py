@@ -50,7 +50,7 @@ class Limits:
     `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
     of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
     `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
-    is not what was given. A large search may use so many `threads`.
+    is not what was given. A large search may use so many `threads`, or processes that the `executor` has, see counters/parts.
     """
 
     deadline: float | None = None
@@ -61,6 +61,7 @@ class Limits:
     part: str = ""
     room: str = ""
     threads: int = 1
+    executor: str = ""
 
     @classmethod
     def of(
@@ -72,10 +73,11 @@ class Limits:
         depth: int | None = None,
         started: float | None = None,
         threads: int = 1,
+        executor: str = "",
     ) -> Limits:
         """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
         begin = time.monotonic() if started is None else started
-        return cls(None if seconds is None else begin + seconds, states, memory, seconds, depth, threads=threads)
+        return cls(None if seconds is None else begin + seconds, states, memory, seconds, depth, threads=threads, executor=executor)
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""
@@ -157,6 +159,10 @@ class Limits:
         said = f"{number:g} s, {what}"
         whole = None if of else self.seconds
         return replace(self, deadline=time.monotonic() + seconds, seconds=whole, part=said)
+
+    def alone(self) -> Limits:
+        """Return limits for a search in one thread of this process."""
+        return replace(self, threads=1, executor="")
 
     def by_default(self, states: int) -> Limits:
         """Return limits with so many states where nothing is said of them; ENDLESS says that there is no limit."""
