@@ -7,7 +7,7 @@ is released during :meth:`Search.run`.
 More than 400 lines: one class, whose methods hand each other the slots and the buffer of the state being expanded.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -223,6 +223,22 @@ cdef class Search:
                 found.append(([0], words))
                 return found[::-1]
             found.append((self.taken(number, words, label), words))
+
+    def spread(self, Partition partition):
+        """Return how many states a partition would have in another part than their parents, and in the largest part."""
+        cdef int64_t number, apart = 0
+        cdef uint32_t parent
+        cdef int owner
+        sizes = [0] * partition.parts
+        for number in range(self.states):
+            self.folder.unfold(number)
+            owner = partition.owner(self.folder.state)
+            sizes[owner] += 1
+            parent = parent_of(self.store.roots, number)[0]
+            if parent != LOW:
+                self.folder.unfold(parent)
+                apart += partition.owner(self.folder.state) != owner
+        return apart, max(sizes)
 
     def link(self, int64_t number):
         """Return the packed fields of a state, and the name of its parent, -1 for the initial one."""

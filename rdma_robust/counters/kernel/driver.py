@@ -192,6 +192,7 @@ class _Run(Generic[Label]):
             longest_chain=LONGEST_CHAIN,
             ahead=None if ahead is None else (last, *ahead),
             alike=sorting_tables(self.alike, packing, column).arguments() if self.alike else None,
+            masks=[],
         )
 
     def _numbers(self, last: list[int]) -> list[list[int]]:
@@ -239,10 +240,10 @@ class _Run(Generic[Label]):
         for which the order matters."""
         if limits.executor:
             hosts = hosts_of(limits.executor)
-            self.all_workers.close()
-            self.kernel = self._like()
+            plan = self.plan.divided(self.kernel, hosts.count)
             text = Text(self._code(), tuple(self.places), targets)
-            self.workers = self.all_workers.enter_context(Parts(hosts, self.plan, self.values, text))
+            self.kernel = self._like()  # the states that it has are found once more, each where it belongs
+            self.workers = self.all_workers.enter_context(Parts(hosts, plan, self.values, text))
         elif limits.threads > 1:
             assert isinstance(self.workers, Workers)
             self.workers.grow(self._like, limits.threads)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from rdma_robust.counters.kernel._arrange import Arrange
 from rdma_robust.counters.kernel._kernel import Search
+from rdma_robust.counters.kernel._partition import Partition
 from rdma_robust.counters.kernel._proofs import LookAhead
 from rdma_robust.limits import MOST_NUMBERS
+
+_ALL: Final = (1 << 64) - 1
+_UNEVEN: Final = 1.1
+"""How many times the mean a part may have for its words to be good enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a search is made of, as :class:`_kernel.Search` takes it: plain data, which goes to another machine."""
+    """What a search is made of, as :class:`_kernel.Search` takes it: plain data, which goes to another machine.
+
+    `masks` are the bits of each word by which a state belongs to a part.
+    """
 
     words: int
     pairs: tuple[tuple[int, int], ...]
@@ -25,6 +33,7 @@ class Plan:
     longest_chain: int
     ahead: tuple[Any, ...] | None
     alike: tuple[Any, ...] | None
+    masks: list[int]
 
     def search(self, counters: int = 0, *, accelerate: bool = False, most: int = MOST_NUMBERS) -> Search:
         """Make the search, without code. Raises MemoryError."""
@@ -46,3 +55,25 @@ class Plan:
         if self.alike is not None:
             made.alike = Arrange(self.words, *self.alike)
         return made
+
+    def divided(self, search: Search, parts: int) -> Plan:
+        """Return the plan with the words by which fewest of the states that a search has are not in the part of their parent.
+
+        Where few of the words change in a step, most successors stay. They are the words of some pair of the tree, so that
+        they have many values; if they have too few for even parts, all words it is.
+        """
+        best, masks = search.states, [_ALL] * self.words
+        for node in range(self.words + len(self.pairs) - 1):
+            words = self._words_of(node)
+            tried = [_ALL if word in words else 0 for word in range(self.words)]
+            apart, largest = search.spread(Partition(tried, parts, 0))
+            if largest * parts <= search.states * _UNEVEN and apart < best:
+                best, masks = apart, tried
+        return replace(self, masks=masks)
+
+    def _words_of(self, node: int) -> set[int]:
+        """The words in a subtree of the tree of pairs."""
+        if node < self.words:
+            return {node}
+        one, other = self.pairs[node - self.words]
+        return self._words_of(one) | self._words_of(other)

@@ -56,7 +56,7 @@ class Part:
 
     def __init__(self, plan: Plan, part: int, parts: int, host: str) -> None:
         self.search = plan.search(most=MOST_NUMBERS // parts)
-        self.partition = Partition(_masks(plan), parts, part)
+        self.partition = Partition(plan.masks, parts, part)
         self.search.divide(self.partition)
         self.links = Links(part, host)
         self._unread: deque[bytes] = deque()
@@ -187,8 +187,3 @@ class Part:
 
     def close(self) -> None:
         self.links.close()
-
-
-def _masks(plan: Plan) -> list[int]:
-    """The bits of each word by which a state belongs to a part: all."""
-    return [(1 << 64) - 1] * plan.words
