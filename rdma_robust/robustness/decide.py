@@ -204,7 +204,7 @@ def _confirm(attempt: Attempt, context: Context) -> Outcome:
         reason,
         options.instrumentation,
         found.engine,
-        Counts(found.result.states, found.result.transitions, pivots, found.dimension, found.threads),
+        Counts(found.result.states, found.result.transitions, pivots, found.dimension, found.threads, found.processes),
         0.0,
         witness,
         faults=_faults(covered),

@@ -155,12 +155,14 @@ cdef class Search:
         self.folder = Folder(self.store, self.pairs)
 
     def divide(self, Partition partition):
-        """From now on search one part of the states; those that others find arrive by :meth:`receive`. There are no counters."""
+        """From now on search a part of the states; those that others find arrive by :meth:`receive`. Not with counters."""
         self.partition = partition
 
     def receive(self, const unsigned char[::1] records):
-        """Store the states in records that other parts have sent, up to the first for which there is no room; return how many
-        bytes were taken."""
+        """Store the states in records that other parts have sent, up to the first for which there is no room.
+
+        Returns how many bytes were taken.
+        """
         cdef int64_t size = self.record * 8, all = records.shape[0] // size, taken = 0, s
         cdef int status = BUDGET
         with nogil:
@@ -170,7 +172,8 @@ cdef class Search:
                     if self.code.size == self.code.room and not self.code.more_room():
                         status = MEMORY
                         break
-                    memcpy(self.code.buffer + self.code.size * self.record, &records[(taken + self.code.size) * size], size)
+                    s = taken + self.code.size
+                    memcpy(self.code.buffer + self.code.size * self.record, &records[s * size], size)
                     self.code.size += 1
                 if status == BUDGET and not self.code.fold_all(self.folder):
                     status = MEMORY

@@ -18,7 +18,7 @@ from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_room
 from rdma_robust.counters.kernel.bytecode import Assembler
 from rdma_robust.counters.kernel.packing import Packing, Range, UnsupportedError, neighbourhoods, pack
-from rdma_robust.counters.kernel.workers import Text, Workers
+from rdma_robust.counters.kernel.workers import KernelText, Workers
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
@@ -31,10 +31,10 @@ try:
     from rdma_robust.counters.kernel._code import Status
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
     from rdma_robust.counters.kernel._look_ahead import Look
-    from rdma_robust.counters.kernel.plan import Plan
-    from rdma_robust.counters.parts.open import hosts_of
-    from rdma_robust.counters.parts.part import Report
-    from rdma_robust.counters.parts.parts import Parts
+    from rdma_robust.counters.kernel.search_plan import SearchPlan
+    from rdma_robust.counters.parts.all_parts import SearchParts
+    from rdma_robust.counters.parts.executors import hosts_of
+    from rdma_robust.counters.parts.search_part import RoundReport
 except ImportError:
     AVAILABLE = False
 else:
@@ -68,7 +68,7 @@ class KernelResult(Generic[Label]):
     bytes: int
     kept: tuple[Control, ...] = ()
     threads: int = 1
-    parts: int = 1
+    parts: int = 0
 
 
 def search(
@@ -159,10 +159,10 @@ class _Run(Generic[Label]):
         self.independence = independence(program) if reduce else None
         self.accelerate = engine == "karp-miller"
         self.plan = self._plan(packing, last, by_rank=engine != "bfs")
-        self._like = partial(self.plan.search, len(unbounded), accelerate=engine == "karp-miller")
+        self._like = partial(self.plan.search, len(unbounded), accelerate=engine == "karp-miller", most=MOST_NUMBERS)
         self.packing = packing
         self.kernel = self._like()
-        self.workers: Workers | Parts = Workers(self.kernel)
+        self.workers: Workers | SearchParts = Workers(self.kernel)
         self.all_workers = ExitStack()
         self.all_workers.push(self.workers)
         self.places: list[tuple[int, int, int, tuple[int, ...], bool]] = []
@@ -174,14 +174,14 @@ class _Run(Generic[Label]):
             at = (target.process, target.location if target.process is not None else 0)
             self.targets.setdefault(at, []).append((number, target))
 
-    def _plan(self, packing: Packing, last: list[int], *, by_rank: bool) -> Plan:
+    def _plan(self, packing: Packing, last: list[int], *, by_rank: bool) -> SearchPlan:
         """The search over states that are packed so. Raises UnsupportedError if the pruner has no tables."""
         program = self.program
         ahead = program.pruner.tables(self.fields) if program.pruner is not None else None
         if program.pruner is not None and ahead is None:
             raise UnsupportedError
         column = {name: i for i, name in enumerate(self.fields)}
-        return Plan(
+        return SearchPlan(
             packing.words,
             packing.pairs,
             list(packing.fields),
@@ -241,9 +241,9 @@ class _Run(Generic[Label]):
         if limits.executor:
             hosts = hosts_of(limits.executor)
             plan = self.plan.divided(self.kernel, hosts.count)
-            text = Text(self._code(), tuple(self.places), targets)
+            text = KernelText(self._code(), tuple(self.places), targets)
             self.kernel = self._like()  # the states that it has are found once more, each where it belongs
-            self.workers = self.all_workers.enter_context(Parts(hosts, plan, self.values, text))
+            self.workers = self.all_workers.enter_context(SearchParts(hosts, plan, self.values, text))
         elif limits.threads > 1:
             assert isinstance(self.workers, Workers)
             self.workers.grow(self._like, limits.threads)
@@ -261,11 +261,8 @@ class _Run(Generic[Label]):
 
     def _complete(self) -> None:
         """Compile what workers came to and found no code for."""
-        needs = {
-            (m.need_process, m.need_location)
-            for m, end in zip(self.workers.members, self.ends, strict=True)
-            if end == Status.CODE
-        }
+        members: Sequence[Search | RoundReport] = self.workers.members
+        needs = {(m.need_process, m.need_location) for m, end in zip(members, self.ends, strict=True) if end == Status.CODE}
         for process, location in sorted(needs):
             if process < 0:
                 self.assembler.complete(location)
@@ -275,7 +272,7 @@ class _Run(Generic[Label]):
 
     def result(self, status: int) -> KernelResult[Label]:
         """Return what the search found. Raises OverflowError if a counter grew beyond all bounds."""
-        members: Sequence[Search | Report] = self.workers.members
+        members: Sequence[Search | RoundReport] = self.workers.members
         member = next((m for m, end in zip(members, self.ends, strict=False) if end == status), members[0])
         if status == Status.OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
@@ -289,14 +286,14 @@ class _Run(Generic[Label]):
         run = self._run(path) if path and not self.alike else ()
         result = SearchResult(target, run, workers.states, workers.transitions, frozenset(fired), self.cut, frontier)
         labels = self.assembler.labels
-        threads, parts = (workers.count, 1) if isinstance(workers, Workers) else (1, workers.count)
+        threads, parts = (workers.count, 0) if isinstance(workers, Workers) else (1, workers.count)
         told = [labels[i] for i in run], [labels[i] for i in fired]
         return KernelResult(result, *told, workers.bytes, kept, threads, parts)
 
-    def _path(self, member: Search | Report) -> list[tuple[list[int], list[int]]]:
+    def _path(self, member: Search | RoundReport) -> list[tuple[list[int], list[int]]]:
         """The labels taken, and the packed fields, of each state on the way to the one that a member has found."""
-        if isinstance(self.workers, Parts):
-            assert isinstance(member, Report)
+        if isinstance(self.workers, SearchParts):
+            assert isinstance(member, RoundReport)
             return self.workers.path(member)
         assert isinstance(member, Search)
         return member.path(member.found_state)
@@ -322,7 +319,7 @@ class _Run(Generic[Label]):
         self.places.append((process, location, start, footprints, place.local))
 
     def _load(self, targets: Targets = ()) -> None:
-        self.workers.load(Text(self._code(), tuple(self.places[self.loaded :]), targets))
+        self.workers.load(KernelText(self._code(), tuple(self.places[self.loaded :]), targets))
         self.loaded = len(self.places)
 
     def _code(self) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ _NO_LIMIT: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class KernelText:
     """Code of the kernel, all of it, and what is new of where it is: of places, and of tests for targets."""
 
     code: tuple[Any, ...]
@@ -75,7 +75,7 @@ class Workers:
     def count(self) -> int:
         return len(self.members)
 
-    def load(self, text: Text) -> None:
+    def load(self, text: KernelText) -> None:
         """Give all of them code, and what processes do where."""
         places = self.members[0].places
         for place in text.places:

@@ -40,7 +40,7 @@ class _Peer:
     filled: int = 0
 
 
-Frame = Callable[[int, int, memoryview], None]
+TakeFrame = Callable[[int, int, memoryview], None]
 """What is called with each frame: who sent it, what it is, and its bytes, which are gone afterwards."""
 
 
@@ -127,7 +127,7 @@ class Links:
                 peer.out.append(memoryview(piece))
                 peer.waiting += len(piece)
 
-    def move(self, seconds: float, take: Frame) -> bool:
+    def move(self, seconds: float, take: TakeFrame) -> bool:
         """Send and receive what can be without waiting, or when nothing can until something can, so many seconds at most.
 
         Returns whether anything arrived. Raises PeerLostError.
@@ -161,7 +161,7 @@ class Links:
                     peer.out[0] = peer.out[0][sent:]
                     sent = 0
 
-    def _read(self, number: int, take: Frame) -> None:
+    def _read(self, number: int, take: TakeFrame) -> None:
         peer = self._peers[number]
         with memoryview(peer.room) as room:
             got = peer.socket.recv_into(room[peer.filled :])

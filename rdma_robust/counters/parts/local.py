@@ -17,15 +17,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from rdma_robust.counters.kernel.plan import Plan
+from rdma_robust.counters.kernel.search_plan import SearchPlan
+from rdma_robust.counters.parts.all_parts import PartsLostError
 from rdma_robust.counters.parts.links import PeerLostError
-from rdma_robust.counters.parts.part import Part
-from rdma_robust.counters.parts.parts import PartsLostError
+from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.limits import resident_mebibytes
 
 _CODE: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from rdma_robust.counters.parts.local import serve; serve(int(sys.argv[1]))"
+    "from rdma_robust.counters.parts.local import answer_requests; answer_requests(int(sys.argv[1]))"
 )
 _SIZE: Final = struct.Struct("<Q")
 _HOST: Final = "127.0.0.1"
@@ -42,7 +42,7 @@ class LocalHosts:
         self.count = count
         self._started: list[tuple[subprocess.Popen[bytes], socket.socket]] = []
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: SearchPlan) -> None:
         for part in range(self.count):
             ours, theirs = socket.socketpair()
             with theirs:
@@ -115,17 +115,17 @@ class LocalHosts:
         return PartsLostError(f"the process of part {part + 1} of the search {how}")
 
 
-def serve(descriptor: int) -> None:
+def answer_requests(descriptor: int) -> None:
     """Be a part: answer requests until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asked = socket.socket(fileno=descriptor)
-    part: Part | None = None
+    part: SearchPart | None = None
     try:
         while True:
             method, *arguments = _read(asked)
             try:
                 if part is None:
-                    part, answer = Part(*arguments), None
+                    part, answer = SearchPart(*arguments), None
                 else:
                     answer = getattr(part, method)(*arguments)
             except (Exception, MemoryError) as error:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rdma_robust.counters.kernel._code import Status
-from rdma_robust.counters.kernel.plan import Plan
-from rdma_robust.counters.parts.part import Report
+from rdma_robust.counters.kernel.search_plan import SearchPlan
+from rdma_robust.counters.parts.search_part import RoundReport
 from rdma_robust.errors import LimitReached
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from rdma_robust.counters.kernel.workers import Text
+    from rdma_robust.counters.kernel.workers import KernelText
     from rdma_robust.limits import Limits
 
 _NO_LIMIT: Final = 1 << 40
@@ -42,7 +42,7 @@ class Hosts(Protocol):
     seconds: float
     """How long a round is best."""
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: SearchPlan) -> None:
         """Make the parts."""
         ...
 
@@ -61,10 +61,10 @@ class Hosts(Protocol):
     def close(self) -> None: ...
 
 
-class Parts:
+class SearchParts:
     """A search in parts, of which none is begun; with the end of the `with` they are gone."""
 
-    def __init__(self, hosts: Hosts, plan: Plan, values: list[int], text: Text) -> None:
+    def __init__(self, hosts: Hosts, plan: SearchPlan, values: list[int], text: KernelText) -> None:
         self._hosts = hosts
         self.count = hosts.count
         try:
@@ -73,12 +73,12 @@ class Parts:
             hosts.call("connect", addresses, secrets.token_bytes(32))
             self.load(text)
             hosts.call("start", values)
-            self.members: list[Report] = hosts.call("round", 0.0, 1, None)
+            self.members: list[RoundReport] = hosts.call("round", 0.0, 1, None)
         except BaseException:
             hosts.close()
             raise
 
-    def __enter__(self) -> Parts:
+    def __enter__(self) -> SearchParts:
         return self
 
     def __exit__(
@@ -86,7 +86,7 @@ class Parts:
     ) -> None:
         self._hosts.close()
 
-    def load(self, text: Text) -> None:
+    def load(self, text: KernelText) -> None:
         """Give all of them code, and what processes do where."""
         self._hosts.call("load", text)
 
@@ -135,7 +135,7 @@ class Parts:
         """The labels that were ever enabled."""
         return sorted({label for found in self._hosts.call("fired") for label in found})
 
-    def path(self, member: Report) -> list[tuple[list[int], list[int]]]:
+    def path(self, member: RoundReport) -> list[tuple[list[int], list[int]]]:
         """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to the one found."""
         part, number = self.members.index(member), member.found_state
         found: list[tuple[list[int], list[int]]] = []

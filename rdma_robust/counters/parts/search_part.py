@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.counters.kernel._code import Status
 from rdma_robust.counters.kernel._partition import Partition
-from rdma_robust.counters.kernel.plan import Plan
+from rdma_robust.counters.kernel.search_plan import SearchPlan
 from rdma_robust.counters.parts.links import END, IDLE, RECORDS, Links
 from rdma_robust.limits import MOST_NUMBERS, resident_mebibytes
 
 if TYPE_CHECKING:
-    from rdma_robust.counters.kernel.workers import Text
+    from rdma_robust.counters.kernel.workers import KernelText
 
 _BUDGET: Final = 2048
 """States that a part unfolds before it looks at what others have sent: some 2 ms."""
@@ -33,7 +33,7 @@ _LOST_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RoundReport:
     """How a round ended for a part, and what it has after it. `work` says that there is something to do for it."""
 
     status: int
@@ -51,11 +51,11 @@ class Report:
     found_state: int
 
 
-class Part:
+class SearchPart:
     """The states of one part. Not to be moved to another process."""
 
-    def __init__(self, plan: Plan, part: int, parts: int, host: str) -> None:
-        self.search = plan.search(most=MOST_NUMBERS // parts)
+    def __init__(self, plan: SearchPlan, part: int, parts: int, host: str) -> None:
+        self.search = plan.search(0, accelerate=False, most=MOST_NUMBERS // parts)
         self.partition = Partition(plan.masks, parts, part)
         self.search.divide(self.partition)
         self.links = Links(part, host)
@@ -74,7 +74,7 @@ class Part:
     def connect(self, addresses: Sequence[tuple[str, int]], key: bytes) -> None:
         self.links.connect(addresses, key)
 
-    def load(self, text: Text) -> None:
+    def load(self, text: KernelText) -> None:
         """Take code, and what processes do where."""
         for place in text.places:
             self.search.places.set_place(*place)
@@ -95,7 +95,7 @@ class Part:
     def steps(self, parent: int, words: list[int]) -> list[int]:
         return self.search.steps(parent, words)
 
-    def round(self, seconds: float, states: int, memory: int | None) -> Report:
+    def round(self, seconds: float, states: int, memory: int | None) -> RoundReport:
         """Search for so long, store so many more states at most, and stay within so many mebibytes of this process.
 
         Raises PeerLostError.
@@ -110,7 +110,7 @@ class Part:
         self._work(time.monotonic() + seconds)
         self._finish()
         search = self.search
-        return Report(
+        return RoundReport(
             self._status,
             bool(self._unread) or search.done < search.states,
             search.states,
@@ -179,7 +179,7 @@ class Part:
         """Store the states in these records; keep for the next round those for which there is no room in this one."""
         taken = 0
         if self._status in (Status.BUDGET, Status.CODE):
-            taken = self.search.receive(records)
+            taken = self.search.receive(memoryview(records))
             if self.search.status != Status.BUDGET:
                 self._status = self.search.status
         if taken < len(records):

@@ -1,11 +1,11 @@
-"""Who an `--executor` means."""
+"""The processes that an `--executor` means."""
 
 from __future__ import annotations
 
 import re
 
+from rdma_robust.counters.parts.all_parts import Hosts
 from rdma_robust.counters.parts.local import LocalHosts
-from rdma_robust.counters.parts.parts import Hosts
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import processors
 from rdma_robust.text import one_line

@@ -1,4 +1,4 @@
-"""What a search of the kernel is made of, in plain data: it is made as often as there are threads, here or elsewhere."""
+"""The plan of a search of the kernel, in plain data: a search is made as often as there are threads, here or elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from rdma_robust.counters.kernel._arrange import Arrange
 from rdma_robust.counters.kernel._kernel import Search
 from rdma_robust.counters.kernel._partition import Partition
 from rdma_robust.counters.kernel._proofs import LookAhead
-from rdma_robust.limits import MOST_NUMBERS
 
 _ALL: Final = (1 << 64) - 1
 _UNEVEN: Final = 1.1
@@ -17,7 +16,7 @@ _UNEVEN: Final = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """What a search is made of, as :class:`_kernel.Search` takes it: plain data, which goes to another machine.
 
     `masks` are the bits of each word by which a state belongs to a part.
@@ -35,7 +34,7 @@ class Plan:
     alike: tuple[Any, ...] | None
     masks: list[int]
 
-    def search(self, counters: int = 0, *, accelerate: bool = False, most: int = MOST_NUMBERS) -> Search:
+    def search(self, counters: int, *, accelerate: bool, most: int) -> Search:
         """Make the search, without code. Raises MemoryError."""
         made = Search(
             self.words,
@@ -56,8 +55,8 @@ class Plan:
             made.alike = Arrange(self.words, *self.alike)
         return made
 
-    def divided(self, search: Search, parts: int) -> Plan:
-        """Return the plan with the words by which fewest of the states that a search has are not in the part of their parent.
+    def divided(self, search: Search, parts: int) -> SearchPlan:
+        """Return the plan with the words by which fewest states of a search are not in the part of their parent.
 
         Where few of the words change in a step, most successors stay. They are the words of some pair of the tree, so that
         they have many values; if they have too few for even parts, all words it is.
