@@ -17,7 +17,7 @@ _UNEVEN: Final = 1.1
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """What a search is made of, as :class:`_kernel.Search` takes it: plain data, which goes to another machine.
+    """The plan of a search, as :class:`_kernel.Search` takes it: plain data, which goes to another machine.
 
     `masks` are the bits of each word by which a state belongs to a part.
     """
