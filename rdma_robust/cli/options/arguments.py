@@ -131,7 +131,7 @@ CompileCommands = Annotated[
         show_default=False,
     ),
 ]
-Processes = Annotated[
+CProcesses = Annotated[
     str | None,
     typer.Option(
         "-n",

@@ -100,14 +100,14 @@ class CFileOptions(OptionSet):
     include: arguments.IncludeFolders = None
     with_: arguments.WithFiles = None
     compile_commands: arguments.CompileCommands = None
-    processes: arguments.Processes = None
+    number: arguments.CProcesses = None
     with_c: arguments.WithC = False
 
     def definitions(self) -> list[str]:
         """Return what was given."""
         made = [f"-I={each}" for each in self.include or ()] + [f"--with={each}" for each in self.with_ or ()]
         made += [] if self.compile_commands is None else [f"--compile-commands={self.compile_commands}"]
-        made += [] if self.processes is None else [f"{PROCESSES}={self.processes}"]
+        made += [] if self.number is None else [f"{PROCESSES}={self.number}"]
         return [*made, *([OF_FOLDERS] if self.with_c else [])]
 
 
