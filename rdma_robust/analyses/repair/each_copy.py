@@ -259,4 +259,5 @@ def outside_of_copies(repair: Repair, text: str, file: str) -> Repair:
     if repair.status == "repaired":
         reason = f"the cheapest found outside of what is written once for many places: {OUTSIDE}"
         return replace(repair, reason=reason, optimal=False, complete=False)
-    return replace(repair, status="unknown", reason=f"{repair.reason}; {OUTSIDE}", optimal=False, complete=False)
+    reason = f"nothing will do outside of what is written once for many places: {OUTSIDE}"
+    return replace(repair, status="unknown", reason=reason, optimal=False, complete=False)
