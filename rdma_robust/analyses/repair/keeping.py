@@ -243,19 +243,21 @@ class _Comparison:
         while here is not None:
             before, move = self.before[here]
             steps: Sequence[Step] = [step for step in move.action.silent if id(step) in own]
-            mine = before is not None and move.action.thread == thread and move.action.step is not None
-            if mine and _ends_step(before.state.threads[thread], move.state.threads[thread]):
-                steps = [move.action.step, *steps]
+            own_step = move.action.step if move.action.thread == thread else None
+            if own_step is not None and _ends_step(before, move.state, thread):
+                steps = [own_step, *steps]
             done += (DoneStep(self._at(step), step) for step in reversed(steps))
             here = before
         return thread, tuple(reversed(done))
 
 
-def _ends_step(before: Any, after: Any) -> bool:
-    """Whether a thread leaves its step by a move: it does not stand at a request that is half done, and it was not one that
-    had waited while the thread went on."""
-    stood, stands = (t.carried and getattr(t.carried[-1], "registers", None) is None for t in (before, after))
-    return not stands and bool(stood or after.carried[: len(before.carried)] == before.carried)
+def _ends_step(pair: _Pair | None, state: Any, thread: int) -> bool:
+    """Whether a thread leaves its step between two states: it does not stand at a request that is half done, and it was not
+    one that had waited while the thread went on."""
+    before = () if pair is None else pair.state.threads[thread].carried
+    after = state.threads[thread].carried
+    stood, stands = (carried and getattr(carried[-1], "registers", None) is None for carried in (before, after))
+    return not stands and bool(stood or after[: len(before)] == before)
 
 
 def _label(step: Step, at: int) -> Label:
