@@ -252,8 +252,8 @@ class NormalFormRules:
         return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
     def _told(self, placed: TraceParts, event: ThreadEvent) -> Iterator[TraceParts]:
-        """Yield what a poll of alpha can tell: it takes a completion before the first write of beta that is asked, or may tell
-        of that. As with what is early, the second may always be."""
+        """Yield what a poll of alpha can tell: it takes a completion before the first write of beta that is
+        asked, or may tell of that. As with what is early, the second may always be."""
         marks, queue = placed.marks, _queue(event)
         assert marks is not None
         if queue not in marks.settled:
