@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from rdma_robust.certify.card_memories import BESIDE, CardMemoryRules, Landing
+from rdma_robust.certify.card_memories import BESIDE, CardMemoryRules, WriteGroup
 from rdma_robust.certify.hardware import (
     CARD_READS,
     CPU,
@@ -58,7 +58,7 @@ class NormalFormRules:
     platform: Platform
     memories: CardMemoryRules
     choices: bool = False
-    landings: Mapping[QueuePair, Landing] = field(default_factory=dict)
+    landings: Mapping[QueuePair, WriteGroup] = field(default_factory=dict)
 
     @property
     def counters(self) -> int:
