@@ -322,9 +322,10 @@ class ProgramBuilder:
     @property
     def text(self) -> str:
         """The program as a text; the statements of an automaton stand in the order of its edges."""
-        return "\n".join(self._lines().text) + "\n"
+        return "\n".join(self.source_lines().text) + "\n"
 
-    def _lines(self) -> SourceLines:
+    def source_lines(self) -> SourceLines:
+        """Return the lines of the text, each with what it was made from."""
         lines = SourceLines()
         lines.extend(self._head)
         for each in self._threads:
@@ -340,7 +341,7 @@ class ProgramBuilder:
         Raises ProgramError with everything that is wrong, and UsageError for automata that do not hang together.
         """
         file = file or self.name
-        origins = self._lines().origins
+        origins = self.source_lines().origins
         shapes = {d.builder.name: d.builder.shape() for d in self._threads if isinstance(d.builder, AutomatonBuilder)}
 
         def origin(span: Span) -> Span:

@@ -21,6 +21,7 @@ from rdma_robust.c.front.c_comments import OPTIONS, CComments, c_comments
 from rdma_robust.c.front.c_units import CUnits, read_units
 from rdma_robust.c.front.parsing import place_span
 from rdma_robust.c.text.automata_program import evaluated_program
+from rdma_robust.c.text.program_text import program_text
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.suppressions import MARK, Suppressions
@@ -39,19 +40,44 @@ def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
     """
     path, moved = file_of(file), _Places(text, file_of(file))
     comments = c_comments(text, path)
+    evaluated, lines = _evaluated(text, file, comments, moved)
     try:
-        units = read_units(path, comments.options, text)
-        evaluated = evaluate_units(units, name=_program_name(path))
-    except ProgramError as error:
-        raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None
-    try:
-        program = evaluated_program(_with_hardware(evaluated, comments), path, _lines(units, comments))
+        program = evaluated_program(evaluated, path, lines)
     except ProgramError as error:
         raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span.origin or NO_SPAN)) from None
     program = with_moved_spans(program, lambda span: moved.of(span.origin or NO_SPAN))
     remarks = tuple(_warning(each, moved.of) for each in evaluated.remarks)
     warnings = (*program.warnings, *remarks, *comments.ignored.wrong)
     return replace(program, name=PurePath(path).stem, file=file, source=text, warnings=warnings), comments.ignored
+
+
+def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
+    """Return the text of the program that the C in `text` is; raises as :func:`read_c`, and UsageError where the language
+    has no statement for what a thread does. A `skeleton` has `skip` where something is not understood, and why."""
+    path, refused = file_of(file), list[Diagnostic]()
+    comments = c_comments(text, path)
+    evaluated, lines = _evaluated(text, file, comments, _Places(text, path), refused if skeleton else None)
+    if not skeleton:
+        return program_text(evaluated, lines)
+    made = program_text(evaluated, [(line, span) for line, span in lines if not line.startswith("expect")])
+    todo = [
+        f"// TODO {each.span.file}:{each.span.line}:{each.span.column}: {each.message} [{each.code}]" for each in refused
+    ]
+    return "".join(f"{line}\n" for line in dict.fromkeys(todo)) + re.sub(r"(\n\s*skip\s+// )", r"\1TODO ", made)
+
+
+def _evaluated(
+    text: str, file: str, comments: CComments, moved: _Places, refused: list[Diagnostic] | None = None
+) -> tuple[CProgram, list[tuple[str, Span]]]:
+    """Return the evaluated program, and further lines of the language with their places. What is not understood is an error,
+    or goes to `refused`."""
+    path = file_of(file)
+    try:
+        units = read_units(path, comments.options, text)
+        evaluated = evaluate_units(units, refused=refused)
+    except ProgramError as error:
+        raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None
+    return _with_hardware(evaluated, comments), _lines(units, comments)
 
 
 def with_options(text: str, define: Sequence[str], file: str) -> str:
@@ -87,10 +113,6 @@ def files_of(text: str, file: str) -> Sequence[str]:
         return ()
     own = os.path.realpath(file)
     return tuple(each for each in units.files() if os.path.realpath(each) != own)
-
-
-def _program_name(file: str) -> str:
-    return "c_" + re.sub(r"\W", "_", PurePath(file).stem, flags=re.ASCII)
 
 
 def _lines(units: CUnits, comments: CComments) -> list[tuple[str, Span]]:

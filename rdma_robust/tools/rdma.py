@@ -312,10 +312,11 @@ Examples
   rdma-robust lint --format github src/
 """
 
-IMPORT_HELP = """Write a program of another tool as an `.rdma` program with the same verdict.
+IMPORT_HELP = """Write C, or a program of another tool, as an `.rdma` program with the same verdict.
 
 \b
 Formats
+  c         programs of C with verbs, with the place in the C behind every statement; it is taken from the name, FILE.c
   trencher  automata over one memory of numbered words, for CPUs with store buffers; `check`, `repair` and the other
             commands read such files as they are, by the name FILE.trencher or by how they begin
 \b
@@ -325,6 +326,8 @@ Exit codes
 Examples
   rdma-robust import trencher peterson.trencher -o peterson.rdma
   rdma-robust import trencher --addresses 0..9 stack.txt
+  rdma-robust import mailbox.c -o mailbox.rdma
+  rdma-robust import --skeleton server.c
 """
 
 EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz.

@@ -232,3 +232,29 @@ def test_c_has_no_layout_and_is_not_edited(cli: Cli) -> None:
 def test_c_is_read_from_python() -> None:
     assert check(Path("mailbox.c"), define={"POLLED": 1}).verdict.name == "ROBUST"
     assert parse(MAILBOX, "mailbox.c").threads[0].name == "sender"
+
+
+def test_import_writes_the_text(cli: Cli, mailbox: Path) -> None:
+    assert cli("import", "mailbox.c", "-o", "mailbox.rdma").returncode == 0
+    text = (mailbox / "mailbox.rdma").read_text()
+    assert f"  put B.box_data = staging_data    // mailbox.c:{POST}:2 < mailbox.c:{CALL}:21\n" in text
+    assert cli("check", "mailbox.rdma").returncode == 1
+    assert cli("import", "c", "-D", "POLLED", "mailbox.c", "-o", "polled.rdma").returncode == 0
+    assert cli("check", "polled.rdma").returncode == 0
+
+
+def test_import_writes_what_is_understood(cli: Cli, mailbox: Path) -> None:
+    (mailbox / "mailbox.c").write_text(MAILBOX.replace("staging.data = 7;", "int (*f)(void *); f(&staging);"))
+    assert cli("import", "mailbox.c").returncode == 2
+    done = cli("import", "--skeleton", "mailbox.c")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"// TODO mailbox.c:{WRITE}:20: this is a call through `f`")
+    assert f"// TODO mailbox.c:{WRITE}:20\n" in done.stdout
+    assert "--skeleton is about C" in cli("import", "--skeleton", "trencher", "a.trencher").stderr
+
+
+@pytest.mark.parametrize("words", [("a.txt",), ("c", "mailbox.c", "mailbox.c"), ("spin", "mailbox.c")])
+def test_import_says_what_it_takes(cli: Cli, words: tuple[str, ...]) -> None:
+    done = cli("import", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rdma-robust import trencher FILE" in done.stderr

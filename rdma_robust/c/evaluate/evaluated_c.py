@@ -43,15 +43,19 @@ LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, *
 """All calls that evaluation knows by name."""
 
 
-def evaluate_units(units: Units, options: EvaluationOptions | None = None, name: str = "") -> CProgram:
+def evaluate_units(
+    units: Units, options: EvaluationOptions | None = None, name: str = "", refused: list[Diagnostic] | None = None
+) -> CProgram:
     """Return the automata of all threads of a program, which is called as its file is, if it has no name.
 
-    Raises ProgramError with all that is not understood.
+    Raises ProgramError with all that is not understood; with a list for what is `refused`, threads end with `skip` there.
     """
     _check_processes(units)
     rounds = EvaluationRounds(units, options or EvaluationOptions(), LIBRARY)
     rounds.run()
-    if rounds.refused:
+    if refused is not None:
+        refused += _distinct(rounds.refused)
+    elif rounds.refused:
         raise ProgramError(units.file, units.text, tuple(_distinct(rounds.refused)))
     writer = _Writer(rounds)
     try:

@@ -45,7 +45,7 @@ from rdma_robust.c.evaluate.c_values import (
 )  # fmt: skip
 from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import SET_ASIDE, Chain, Choice, ThreadStep
+from rdma_robust.c.evaluate.operations import SET_ASIDE, Chain, Choice, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds, diagnostic
 from rdma_robust.c.evaluate.round_facts import World
@@ -122,7 +122,7 @@ class ThreadMachine(ThreadRun):
                 return [ThreadStep((SET_ASIDE,), chain, None)]
             except Refusal as refusal:
                 self._note(refusal, chain)
-                return [ThreadStep((), chain, None)]
+                return [ThreadStep((ThreadStatement("skip"),), chain, None)]
             if found is not None:
                 return found
             if not state.frames:
@@ -130,7 +130,7 @@ class ThreadMachine(ThreadRun):
             if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()
                 if key in seen:
-                    return [ThreadStep((), chain, None)]
+                    return [ThreadStep((), chain, state)]  # it goes round for ever
                 seen.add(key)
         self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]

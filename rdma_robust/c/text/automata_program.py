@@ -1,17 +1,21 @@
 """The program of the language that an evaluated C program is: a thread for each automaton, a step for each edge.
 
 Its source is its canonical listing, as that of every program of automata: what edits text refuses it. A step names the place
-of the C that it comes from, and the calls outwards, as what it was expanded from. Edges without an effect stay.
+of the C that it comes from, and the calls outwards, as what it was expanded from. What nobody sees is left out
+(`simplified.py`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rdma_robust.build import AutomatonBuilder, Initial, ProgramBuilder, Relaxed, Sync
-from rdma_robust.c.automaton import CProgram, EvaluatedThread, Guard, ThreadEdge, WordPlace
+from rdma_robust.c.automaton import CProgram, EvaluatedThread, ThreadEdge, WordPlace
 from rdma_robust.c.code import SourcePlace
+from rdma_robust.c.evaluate.spelling import RESERVED
+from rdma_robust.c.text.simplified import guard_condition, simplified, waiting
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Program
 
@@ -30,8 +34,8 @@ def evaluated_program(given: CProgram, file: str, lines: Sequence[tuple[str, Spa
     for line in given.head:
         builder.head_line(line)
     for node, words in given.nodes.items():
-        builder.node(node, {word.name: _initial(word) for word in words})
-    for thread in given.threads:
+        builder.node(node, {word.name: initial_value(word) for word in words})
+    for thread in simple_threads(given):
         _add(builder, thread)
     for line in given.expectations:
         builder.tail_line(line)
@@ -40,7 +44,21 @@ def evaluated_program(given: CProgram, file: str, lines: Sequence[tuple[str, Spa
     return builder.program(file)
 
 
-def _initial(word: WordPlace) -> Initial:
+def simple_threads(given: CProgram) -> tuple[EvaluatedThread, ...]:
+    """Return the threads of a program without what nobody sees."""
+    taken = names_of(given)
+    return tuple(waiting(simplified(each), given.nodes, {*taken, *each.registers}) for each in given.threads)
+
+
+def names_of(given: CProgram) -> set[str]:
+    """Return the names that no register or lane can have that is added: keywords, nodes, words, threads, and lanes."""
+    words = [word.name for words in given.nodes.values() for word in words]
+    lanes = [word for each in given.threads for line in each.posted for word in re.findall(r"\w+", line)]
+    return {*RESERVED, *given.nodes, *words, *lanes, *(each.name for each in given.threads)}
+
+
+def initial_value(word: WordPlace) -> Initial:
+    """Return what a word begins with, as the builder takes it."""
     found = Relaxed(word.initial) if "relaxed" in word.qualifiers else word.initial
     return Sync(found) if "sync" in word.qualifiers else found
 
@@ -71,16 +89,6 @@ def _add_edge(made: AutomatonBuilder, edges: Mapping[int, tuple[ThreadEdge, ...]
     action = _SILENT if halts or not each.statement else each.statement
     when = "" if each.guard is None else guard_condition(each.guard)
     made.edge(str(here), to, action, when=when, at=chain_span(each.chain))
-
-
-def guard_condition(guard: Guard) -> str:
-    """Return a guard as a condition, '' where it always holds: what it may be, or not, whichever is shorter."""
-    others = guard.among - guard.values
-    if not others:
-        return ""
-    if len(others) < len(guard.values):
-        return " && ".join(f"{guard.register} != {value}" for value in sorted(others))
-    return " || ".join(f"{guard.register} == {value}" for value in sorted(guard.values)) or "0 == 1"
 
 
 def chain_span(chain: Sequence[SourcePlace]) -> Span | None:

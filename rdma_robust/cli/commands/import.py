@@ -3,38 +3,67 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.options.arguments import File, Force, MadeFile
+from rdma_robust.cli.options.arguments import Defines, Force, MadeFile
+from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.output import output as destination
 
 Range = tuple[int, int]
 MOST_ADDRESSES = 4096
+TRENCHER = "trencher"
+C = "c"
 
 
+@with_option_sets
 def import_command(
     context: typer.Context,
-    form: Annotated[Literal["trencher"], typer.Argument(metavar="FORMAT", help="What the program is written in.")],
-    file: File,
+    words: Annotated[
+        list[str], typer.Argument(metavar="[FORMAT] FILE", help="What the program is written in, and its file.")
+    ],
     *,
     addresses: Annotated[
         str | None,
         typer.Option(metavar="LO..HI", help="The words that there are, where addresses have no bound that is found."),
     ] = None,
+    skeleton: Annotated[
+        bool,
+        typer.Option("--skeleton", help="C: write what is understood, with `skip` and the reason where something is not."),
+    ] = False,
+    define: Defines = None,
+    c: CFileOptions,
     output: MadeFile = None,
     force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
-    del form  # there is one
-    context.obj.append(partial(run_import, file, _range(addresses), output, force))
+    form, file = _form(words)
+    item = only(file, "import", [*(define or ()), *c.definitions()])
+    if form == C:
+        work = partial(_of_c, skeleton=skeleton)
+    elif skeleton:
+        raise UsageError("--skeleton is about C")
+    else:
+        work = partial(_of_trencher, addresses=_range(addresses))
+    context.obj.append(partial(run_import, item, work, output, force))
+
+
+def _form(words: list[str]) -> tuple[str, str]:
+    """Return what a program is written in, and its file. Raises UsageError."""
+    *forms, file = words
+    if forms not in ([], [TRENCHER], [C]):
+        raise UsageError(f"import takes one program: `rdma-robust import FILE.c`, or `rdma-robust import {TRENCHER} FILE`")
+    if not forms and not file.endswith((f".{TRENCHER}", f".{C}")):
+        raise UsageError(f"what is {file} written in? `rdma-robust import {TRENCHER} FILE`, or FILE.c")
+    return (forms[0] if forms else file.rpartition(".")[2]), file
 
 
 def _range(written: str | None) -> Range | None:
@@ -46,19 +75,28 @@ def _range(written: str | None) -> Range | None:
     return int(found[1]), int(found[2])
 
 
-def run_import(file: str, addresses: Range | None, to: str | None, force: bool = False) -> Exit:
-    """Write the program `file` to the file `to`, or to standard output; return the exit code."""
-    item = only(file, "import")
+def run_import(item: Item, work: Callable[[str, str], str], to: str | None, force: bool = False) -> Exit:
+    """Write a program, as `work` makes it of its text and name, to the file `to`, or to standard output."""
     made_file(to, [item], force=force)
     place = destination(to)
 
     def imported(source: Source, text: str) -> Exit:
-        from rdma_robust.language.trencher.trencher_reader import read_trencher  # noqa: PLC0415
-        from rdma_robust.language.trencher.trencher_to_rdma import as_rdma  # noqa: PLC0415
-
-        made = as_rdma(read_trencher(text, source.name, addresses, trusting=True), source.name)
+        made = work(text, source.name)
         with place:
             place.line(made.rstrip("\n"))
         return Exit.OK
 
     return answer_item(item, default_limits(), imported)
+
+
+def _of_trencher(text: str, name: str, addresses: Range | None) -> str:
+    from rdma_robust.language.trencher.trencher_reader import read_trencher  # noqa: PLC0415
+    from rdma_robust.language.trencher.trencher_to_rdma import as_rdma  # noqa: PLC0415
+
+    return as_rdma(read_trencher(text, name, addresses, trusting=True), name)
+
+
+def _of_c(text: str, name: str, *, skeleton: bool) -> str:
+    from rdma_robust.c.read_c import rdma_text  # noqa: PLC0415
+
+    return rdma_text(text, name, skeleton=skeleton)
