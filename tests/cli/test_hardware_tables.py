@@ -25,7 +25,7 @@ def test_the_tables_of_the_tool(cli: Cli) -> None:
     assert [line.split()[0] for line in cli("hardware").stdout.splitlines()] == list(SHIPPED)
     shown = cli("hardware", "show", "ooo-dp").stdout
     assert "source: mlx5dv_create_qp(3)" in shown and "completions-order = as default" in shown
-    assert shown.count("decided by the search, the table has all facts") == 2
+    assert shown.count("decided by the search, the table has all facts") == 3
 
 
 def test_a_table_that_lacks_a_fact_and_its_neighbours(cli: Cli, tmp_path: Path) -> None:
