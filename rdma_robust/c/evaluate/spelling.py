@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 from rdma_robust.c.evaluate.c_values import FunctionValue, Pointer, Scalar
 from rdma_robust.c.evaluate.operations import Word
 from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.language.syntax.layout import MAX_DIGITS
 
 _KEYWORDS = """
 all allow allowed and assert assume at atomics await barrier cas choose const cpu depth domain else ended expect faa
@@ -55,22 +56,27 @@ def wanted_name(world: World, word: Word) -> str:
 
 
 class Codes:
-    """Numbers that stand for addresses and functions: behind all numbers of the program."""
+    """Numbers that stand for addresses, functions and what is too large for `.rdma`: behind all numbers of the program."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
-        self._next = max([0, *numbers]) + 1
+        self._next = max([0, *(each for each in numbers if is_short(each))]) + 1
         self.codes: dict[Scalar, int] = {}
         self.meaning: dict[int, str] = {}
 
     def number(self, value: Scalar) -> int:
         """Return the number of a raw value."""
-        if isinstance(value, int):
+        if isinstance(value, int) and is_short(value):
             return value
         if value not in self.codes:
             self.codes[value] = self._next
             self.meaning[self._next] = _meaning(value)
             self._next += 1
         return self.codes[value]
+
+
+def is_short(value: int) -> bool:
+    """Whether `.rdma` has numbers of so many digits."""
+    return len(str(abs(value))) <= MAX_DIGITS
 
 
 def _meaning(value: Scalar) -> str:
