@@ -21,9 +21,9 @@ from rdma_robust.certify.own_tables import (
     OwnTable,
     TableReading,
     UnreadableTable,
-    as_put,
     is_own_table,
     own_table,
+    put_cell,
 )
 
 
@@ -212,7 +212,7 @@ class Platform:
     @property
     def sends_apart(self) -> bool:
         """Whether a table says something else of the events of sends than of those of puts."""
-        return self.own is not None and any(kept != self.own.cells[as_put(cell)] for cell, kept in self.own.cells.items())
+        return self.own is not None and any(kept != self.own.cells[put_cell(cell)] for cell, kept in self.own.cells.items())
 
     @property
     def behind_polls(self) -> Platform:
@@ -311,7 +311,7 @@ def kept_between(platform: Platform, earlier: str, later: str) -> str:
     own = platform.own
     base = _base(platform.order)
     if base is not None:
-        kept = base[0](*as_put((earlier, later)))
+        kept = base[0](*put_cell((earlier, later)))
     elif own is not None:
         kept = own.cells[earlier, later]
     else:

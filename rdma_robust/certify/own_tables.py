@@ -22,7 +22,7 @@ _AS_PUT: Final = {_MESSAGE: "nrW", _SOURCE: "nlR"}
 """The write of a send, of which a table can say something, and the read of its source, of which it says what follows."""
 
 TYPES: Final = (*_TYPES, _SOURCE, _MESSAGE)
-WRITES: Final = ("nrW", "nlW", "naW", _MESSAGE)
+TABLE_WRITES: Final = ("nrW", "nlW", "naW", _MESSAGE)
 _FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR"), _MESSAGE: (_SOURCE,)}
 """The reads that are before a write in its operation."""
 
@@ -127,14 +127,14 @@ def _said(cells: Mapping[str, object]) -> dict[tuple[str, str], str]:
         earlier, _, later = name.partition(" ")
         types = (*_TYPES, _MESSAGE)
         allowed = ["qp", "-", _UNKNOWN]
-        allowed += ["i"] * (earlier in WRITES) + ["(-)"] * ((earlier, later) == ("nrR", "nrR"))
+        allowed += ["i"] * (earlier in TABLE_WRITES) + ["(-)"] * ((earlier, later) == ("nrR", "nrR"))
         if earlier not in types or later not in types or word not in allowed:
             raise UnreadableTable(f"the cell {name} is {word!r}")
         found[earlier, later] = str(word)
     return found
 
 
-def as_put(cell: tuple[str, str]) -> tuple[str, str]:
+def put_cell(cell: tuple[str, str]) -> tuple[str, str]:
     """Return the cell that says of puts what a cell says of sends."""
     return _AS_PUT.get(cell[0], cell[0]), _AS_PUT.get(cell[1], cell[1])
 
@@ -142,7 +142,7 @@ def as_put(cell: tuple[str, str]) -> tuple[str, str]:
 def _read(said: Mapping[tuple[str, str], str], kept: Kept, earlier: str, later: str) -> str:
     """What a table has written in a cell: what it says of it, or of the one of puts, or what its base does."""
     named = (earlier.replace(_SOURCE, "nlR"), later.replace(_SOURCE, "nlR"))
-    put = as_put(named)
+    put = put_cell(named)
     return said.get(named, said.get(put, kept(*put)))
 
 

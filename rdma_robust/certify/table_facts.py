@@ -13,7 +13,7 @@ from typing import Final
 
 from rdma_robust.certify.document import reject, string
 from rdma_robust.certify.hardware import CARD_READS, NIC_WRITES, Platform, kept_between
-from rdma_robust.certify.own_tables import TYPES, WRITES, OwnTable, UnreadableTable, as_put
+from rdma_robust.certify.own_tables import TABLE_WRITES, TYPES, OwnTable, UnreadableTable, put_cell
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 
 _SOURCES: Final = ("nlR", "nmR")
@@ -64,9 +64,9 @@ def missing_facts(own: OwnTable, *, atomics: bool, messages: bool) -> Iterator[s
     """Yield the facts that a table lacks, of those about programs with remote atomics, with messages, or without."""
     without = (*(() if atomics else _ATOMICS), *(() if messages else _SENDS))
     types = tuple(each for each in TYPES if each not in without)
-    writes = tuple(each for each in types if each in WRITES)
-    reads = tuple(each for each in types if each not in WRITES)
-    pushes = [pair for pair in product(reads, writes) if " ".join(as_put(pair)) in own.pushes]
+    writes = tuple(each for each in types if each in TABLE_WRITES)
+    reads = tuple(each for each in types if each not in TABLE_WRITES)
+    pushes = [pair for pair in product(reads, writes) if " ".join(put_cell(pair)) in own.pushes]
 
     def issued(earlier: str, later: str) -> bool:
         return own.cells[earlier, later] in ("qp", "i")

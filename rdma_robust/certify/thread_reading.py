@@ -308,7 +308,7 @@ class ThreadReading:
             yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
             return
         pair = None if request.reads is EventKind.LOCAL_READ else request.queue_pair
-        event = ThreadEvent(self.number, request.reads, request.source, pair, sent=is_send(step.op))
+        event = ThreadEvent(self.number, request.reads, request.source, pair, sent=_is_send(step.op))
         yield ThreadMove(event, None, middle, step.span.line)
 
     def _continued(self, step: cfg.Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
@@ -359,7 +359,7 @@ class ThreadReading:
             fills=request.fills,
             lane=request.lane if request.to is not None else "",
             asked=request.source if request.writes is EventKind.GET_WRITES else None,
-            sent=is_send(step.op),
+            sent=_is_send(step.op),
         ), True
 
     def _values(self, here: LocalState) -> dict[str, Value]:
@@ -403,7 +403,7 @@ class CardRequest:
         return self.lane or self.node
 
 
-def is_send(op: cfg.Op) -> bool:
+def _is_send(op: cfg.Op) -> bool:
     """Return whether an operation is a send: the words behind a write with immediate are a part of that."""
     return isinstance(op, cfg.Send) and not op.put
 

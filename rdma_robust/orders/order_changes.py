@@ -63,17 +63,17 @@ def told_of_source(order: str) -> str:
 def weaker_with_facts(order: str, *, atomics: bool, messages: bool) -> str | None:
     """Return an order that keeps less, as little less as was found, and has the facts that are asked of programs with
     remote `atomics`, or without, and with `messages` or without; None if none was found."""
-    return _with_facts(order, _Asked(atomics, messages), _weaker, lambda other: keeps_all_of(order, other))
+    return _with_facts(order, _FactScope(atomics, messages), _weaker, lambda other: keeps_all_of(order, other))
 
 
 @cache
 def stronger_with_facts(order: str, *, atomics: bool, messages: bool) -> str | None:
     """Return an order that keeps more and has the facts, as :func:`weaker_with_facts`."""
-    return _with_facts(order, _Asked(atomics, messages), _stronger, lambda other: keeps_all_of(other, order))
+    return _with_facts(order, _FactScope(atomics, messages), _stronger, lambda other: keeps_all_of(other, order))
 
 
-class _Asked(NamedTuple):
-    """What a program has, of which facts are asked."""
+class _FactScope(NamedTuple):
+    """The parts of a program of which facts are asked."""
 
     atomics: bool
     messages: bool
@@ -83,7 +83,7 @@ class _Asked(NamedTuple):
 
 
 def _with_facts(
-    order: str, asked: _Asked, changes: Callable[[OrderTable], Iterator[OrderTable]], fits: Callable[[str], bool]
+    order: str, asked: _FactScope, changes: Callable[[OrderTable], Iterator[OrderTable]], fits: Callable[[str], bool]
 ) -> str | None:
     found = [order_table(order)]
     for _ in range(MOST_CHANGES):
