@@ -91,6 +91,7 @@ def test_a_message_may_pass_one_to_another_thread_that_waits_for_its_buffer(orde
     assert len(axiomatic_outcomes(program, model).rdma) == (1 if order == "default" else 2)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands"])
 def test_random_programs_end_as_the_axioms_say(family: str) -> None:
     assert same_outcomes(random_deployed(family, range(6)))
@@ -293,6 +294,7 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("rule", share(MUTATIONS))
 def test_a_named_program_notices_a_rule_that_is_left_out(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, changed = MUTATIONS[rule]
@@ -313,6 +315,7 @@ def replace_fences(command: Any) -> Any:
 # ---- runs, and what is said of states
 
 
+@pytest.mark.ci
 def test_runs_of_the_machine_are_traces_that_the_axioms_accept() -> None:
     rng = Random("walks")
     traces = 0
