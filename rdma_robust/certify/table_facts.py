@@ -6,7 +6,7 @@ rest of the tool has a reading of its own, on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Final
@@ -85,16 +85,6 @@ def missing_facts(own: OwnTable, *, atomics: bool, messages: bool) -> Iterator[s
     def lands(read: str, write: str) -> bool:
         return seen(write, read) and (read != "naR" or write == "naW" or issued(read, write))
 
-    def after_receive(message: str) -> bool:
-        behind = [message]
-        for b in behind:
-            behind += [c for c in writes if issued(b, c) and c not in behind]
-        return all(
-            issued(message, c) or seen(b, c) or (b == "naW" and issued(message, "naR") and seen("naR", c))
-            for b, c in product(behind, types)
-            if issued(b, c)
-        )
-
     facts: dict[str, Callable[[], bool]] = {
         "chain": lambda: all(issued(a, c) for a, b, c in product(reads, writes, writes) if issued(a, b) and issued(b, c)),
         "flush_chain": lambda: all(
@@ -108,9 +98,21 @@ def missing_facts(own: OwnTable, *, atomics: bool, messages: bool) -> Iterator[s
         "rmw_row": lambda: not atomics or all(issued("naR", c) for c in types if issued("naW", c)),
         "rmw_column": lambda: not atomics or all(seen(a, "naR") for a in types if seen(a, "naW")),
         "write_fence": lambda: not any(seen(write, "nF") for write in writes if write != "nlW"),
-        "receive_chain": lambda: not messages or (after_receive("nrW") and after_receive("nmW")),
+        "receive_chain": lambda: not messages or all(_behind_receive(own, m, writes, types) for m in ("nrW", "nmW")),
     }
     yield from (name for name, has in facts.items() if not has())
+
+
+def _behind_receive(own: OwnTable, message: str, writes: Sequence[str], types: Sequence[str]) -> bool:
+    """Whether what is issued behind a message by way of writes is behind the message itself, or observed behind one of these
+    or behind the read of an atomic."""
+    issued = [cell for cell, kept in own.cells.items() if kept in ("qp", "i")]
+    behind = [message]
+    for b in behind:
+        behind += [c for c in writes if (b, c) in issued and c not in behind]
+    by_read = {c for c in types if (message, "naR") in issued and own.cells["naR", c] == "qp"}
+    steps = ((b, c) for b, c in product(behind, types) if (b, c) in issued and own.cells[b, c] != "qp")
+    return all((message, c) in issued or (b == "naW" and c in by_read) for b, c in steps)
 
 
 def keeps_no_less(one: Platform, two: Platform) -> bool:

@@ -78,16 +78,14 @@ def ready(
     """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
 
     `placed` is what messages are by their buffers, and `fills` what the next one is; `elsewhere` are the kinds of writes
-    to memories behind cards in the buffers of other queue pairs. Messages of a connection are issued in order: where a
-    write waits for the reads of earlier requests, and all messages for the same, nobody can tell.
+    to memories behind cards in the buffers of other queue pairs.
     """
 
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
         return rules[kind_now(posted, part, placed, fills)]
 
     buffered = reduce(or_, (_landing(requests, posted, rule) for posted in queue), elsewhere)
-    unissued, undone = 0, 0
-    sending: set[int] = set()
+    unissued, undone, sending = 0, 0, set[int]()
     undone_at: dict[int, int] = {}
     in_order = issues_messages_in_order(rules)
     polled: list[tuple[int, int]] = []
@@ -115,14 +113,14 @@ def ready(
             if stage == TO_COME:
                 unissued |= waits.bit | union
                 reads |= part.reads
-                if part.message and in_order:
-                    sending.add(request.connection)
+                sending |= {request.connection} if part.message and in_order else set()
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
 
 
 def issues_messages_in_order(rules: Mapping[Kind, WaitRule]) -> bool:
-    """Return whether messages are issued in order, as nobody can tell."""
+    """Return whether messages of a connection are issued in order: where writes wait for the reads of earlier requests, and
+    all messages for the same, nobody can tell."""
     put, send = rules[EventType.NRW].issued, rules[as_sent(EventType.NRW)].issued
     reads = rules[EventType.NLR].bit | rules[as_sent(EventType.NLR)].bit
     return put == send and put & reads == reads

@@ -2,6 +2,8 @@
 
 The axioms know nothing of store buffers, pipes, locks of words or receive queues, and the machine nothing of relations; they
 share the event table and the order tables. `tests/support/card_rules.py` has the card's rules without the tables.
+
+More than 400 lines: one table of what every cell does to the machine, and its readers.
 """
 
 from __future__ import annotations
