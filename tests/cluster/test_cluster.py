@@ -109,7 +109,7 @@ def test_the_answers_are_those_of_a_local_run(address: str) -> None:
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_large_program_is_shared_by_all_workers(address: str, monkeypatch: pytest.MonkeyPatch, shared: bool) -> None:
     """The first try counts in a worker's process, which is this one here; the search is made there once more in parts."""
-    job = Job("pipeline.rdma", pipeline(3, 4), OPTIONS)
+    job = Job("pipeline.rdma", pipeline(3, 4), replace(OPTIONS, threads=1))
     here = decide_job(job).result
     assert here.processes == 0 and here.states > 1000
     monkeypatch.setattr(driver, "MANY", 0)
