@@ -15,6 +15,7 @@ from rdma_robust.c.evaluate.libc import LIBC
 from rdma_robust.c.evaluate.operations import (
     BarrierUse,
     Choice,
+    MainThreads,
     NoBuffer,
     OnLane,
     Part,
@@ -31,6 +32,7 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
+from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
 from rdma_robust.c.evaluate.spelling import Codes, Names, wanted_name
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import POLLS
@@ -38,7 +40,7 @@ from rdma_robust.c.evaluate.verbs.set_up import SET_UP
 from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
 from rdma_robust.errors import Diagnostic, ProgramError
 
-LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS}
+LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS, **SHMEM}
 """All calls that evaluation knows by name."""
 
 
@@ -186,8 +188,16 @@ class _Writer:
                 return self.threads.given[process, name]
             case BarrierUse(barrier):
                 return ", ".join(sorted(self.threads.given[process, each] for each in self.facts.barriers[barrier]))
+            case MainThreads(processes):
+                return self._main_threads(processes)
             case _:
                 return str(self.codes.number(part))
+
+    def _main_threads(self, processes: tuple[str, ...]) -> str:
+        if len(processes) == len(self.automata):
+            return ""
+        functions = dict(self.world.units.processes())
+        return " " + ", ".join(sorted(self.threads.given[each, functions[each]] for each in processes))
 
     def _peer(self, connection: str, process: str) -> str:
         return self.world.peer(connection, process) or process
@@ -225,7 +235,9 @@ class _Writer:
         if any(isinstance(part, Sender) and self.sender_of(part.connection, at[0]) is None for part in operation.parts):
             return ThreadEdge(edge.to, chain=edge.chain)
         parts = [self.part(part, at, registers) for part in operation.parts]
-        return ThreadEdge(edge.to, operation.form.format(*parts), chain=edge.chain)
+        return ThreadEdge(
+            edge.to, operation.form.format(*parts), chain=edge.chain, synchronises=operation.synchronises
+        )
 
     def _posted(self, at: ThreadName, registers: Names) -> Iterable[str]:
         """The receives that set-up has posted, of the connections whose messages this thread takes."""
@@ -259,6 +271,8 @@ class _Writer:
         hardware = [self.world.hardware] if self.world.hardware else []
         if self.world.rnr_waits == {True} and "rnr" not in self.world.hardware:
             hardware.append("rnr wait")
+        if any(isinstance(each, tuple) and each[0] == "loopback" for each in self.facts.said):
+            yield "allow loopback"
         if hardware:
             yield f"hardware {', '.join(hardware)}"
         forms = [each.form for each in self._statements() if isinstance(each, ThreadStatement)]

@@ -107,7 +107,7 @@ class EvaluationRounds:
             place = self.units.declared(function)
             self.refused.append(diagnostic(Refusal("RR818", f"`{function}` has no body here"), [place] if place else []))
         else:
-            ThreadMachine(self.world, process, function, self.library).push(state, body, [], None)
+            ThreadMachine(self.world, process, function, self.library).push(state, body, [1], None)
         return state
 
     def _evaluate(self, process: str, thread: str, state: State, is_spawned: bool) -> None:
@@ -147,6 +147,7 @@ class EvaluationRounds:
             name for name, users in found.touched.items() if len(users) > 1 and any(users.values())
         }
         found.ignored |= known.ignored
+        found.said |= known.said
         for name, cuts in known.cuts.items():
             found.cuts[name] |= cuts
         for connection, points in known.message_cuts.items():
@@ -249,6 +250,8 @@ _COMPARED = [
     "by_processor",
     "relaxed",
     "flows",
+    "said",
+    "regions",
 ]
 
 

@@ -48,7 +48,7 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
-from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 
@@ -76,6 +76,8 @@ class ThreadMachine(ThreadRun):
         while todo:
             place, at = todo.pop()
             for step in self.steps(at):
+                if step.state is None and not at.is_set_up:
+                    self.world.found.said.add(ENDED_IN_SET_UP)
                 to, is_new = self._place_of(step.state, places)
                 if is_new and step.state is not None:
                     if len(places) > self.world.options.places:
