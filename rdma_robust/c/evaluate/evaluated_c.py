@@ -33,7 +33,7 @@ from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
 from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
-from rdma_robust.c.evaluate.spelling import Codes, Names, wanted_name
+from rdma_robust.c.evaluate.spelling import LARGE, Codes, Names, wanted_name, word_at_other_end
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import POLLS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
@@ -235,9 +235,10 @@ class _Writer:
         if any(isinstance(part, Sender) and self.sender_of(part.connection, at[0]) is None for part in operation.parts):
             return ThreadEdge(edge.to, chain=edge.chain)
         parts = [self.part(part, at, registers) for part in operation.parts]
-        return ThreadEdge(
-            edge.to, operation.form.format(*parts), chain=edge.chain, synchronises=operation.synchronises
-        )
+        remote = word_at_other_end(operation)
+        if remote is not None and "." not in parts[remote]:
+            parts[remote] = f"{at[0]}.{parts[remote]}"
+        return ThreadEdge(edge.to, operation.form.format(*parts), chain=edge.chain, synchronises=operation.synchronises)
 
     def _posted(self, at: ThreadName, registers: Names) -> Iterable[str]:
         """The receives that set-up has posted, of the connections whose messages this thread takes."""
@@ -278,6 +279,8 @@ class _Writer:
         forms = [each.form for each in self._statements() if isinstance(each, ThreadStatement)]
         if self.world.limits is not None or any("faa(" in form for form in forms):
             numbers = {*self._numbers(), *self.codes.codes.values(), 0, 1, *(self.world.limits or ())}
+            if any(abs(each) >= LARGE for each in numbers):
+                raise Refusal("RR820", "numbers of more than 18 digits beside additions are not modelled")
             yield f"domain {min(numbers)}..{max(numbers)}"
 
     def _silent(self) -> Iterable[Remark]:

@@ -91,7 +91,20 @@ class MainThreads:
     processes: tuple[str, ...]
 
 
-Part = Word | RegisterUse | Queue | OnLane | Receiver | Sender | Scratch | NoBuffer | ThreadUse | BarrierUse | MainThreads | Scalar
+Part = (
+    Word
+    | RegisterUse
+    | Queue
+    | OnLane
+    | Receiver
+    | Sender
+    | Scratch
+    | NoBuffer
+    | ThreadUse
+    | BarrierUse
+    | MainThreads
+    | Scalar
+)
 
 
 @dataclass(frozen=True, slots=True)

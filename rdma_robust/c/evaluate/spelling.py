@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable
 
 from rdma_robust.c.evaluate.c_values import FunctionValue, Pointer, Scalar
-from rdma_robust.c.evaluate.operations import Word
+from rdma_robust.c.evaluate.operations import OnLane, ThreadStatement, Word
 from rdma_robust.c.evaluate.round_facts import World
 
 _KEYWORDS = """
@@ -54,23 +54,38 @@ def wanted_name(world: World, word: Word) -> str:
     return f"{base}_o{word.offset}"
 
 
+LARGE = 10**18
+"""A number that `.rdma` does not write."""
+
+
 class Codes:
-    """Numbers that stand for addresses and functions: behind all numbers of the program."""
+    """Numbers that stand for addresses, functions and numbers that are too large: behind all numbers of the program."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
-        self._next = max([0, *numbers]) + 1
+        self._next = max([0, *(each for each in numbers if abs(each) < LARGE)]) + 1
         self.codes: dict[Scalar, int] = {}
         self.meaning: dict[int, str] = {}
 
     def number(self, value: Scalar) -> int:
         """Return the number of a raw value."""
-        if isinstance(value, int):
+        if isinstance(value, int) and abs(value) < LARGE:
             return value
         if value not in self.codes:
             self.codes[value] = self._next
             self.meaning[self._next] = _meaning(value)
             self._next += 1
         return self.codes[value]
+
+
+_AT_OTHER_END = re.compile(r"put \{(\d)\}|get \{\d\} = (?:\w+\()?\{(\d)\}|\w+\(\{(\d)\}")
+
+
+def word_at_other_end(statement: ThreadStatement) -> int | None:
+    """Return which part of a request is the word at the other end; None for what is no request."""
+    if not any(isinstance(part, OnLane) for part in statement.parts):
+        return None
+    found = _AT_OTHER_END.match(statement.form)
+    return int(next(each for each in found.groups() if each)) if found else None
 
 
 def _meaning(value: Scalar) -> str:

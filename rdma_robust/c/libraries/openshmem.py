@@ -70,7 +70,20 @@ _TYPES: Final[Mapping[str, CType]] = {
 _BASIC: Final = tuple(name for name in _C if not name.startswith(("int", "uint")) or name in ("int", "uint"))[:-2]
 """Types of which no two are one type of C: what `_Generic` can choose among."""
 _EIGHTS: Final = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
-_ATOMIC: Final = ("int", "long", "longlong", "uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64", "size", "ptrdiff")
+_ATOMIC: Final = (
+    "int",
+    "long",
+    "longlong",
+    "uint",
+    "ulong",
+    "ulonglong",
+    "int32",
+    "int64",
+    "uint32",
+    "uint64",
+    "size",
+    "ptrdiff",
+)
 _READABLE: Final = ("float", "double", *_ATOMIC)
 _BITWISE: Final = ("uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64")
 _WAITED: Final = ("short", "ushort", *_ATOMIC)
@@ -129,7 +142,11 @@ _LISTS: Final = {
     "test_any_vector": "size_t {name}({t} *, size_t, const int *, int, {t} *)",
     "test_some_vector": "size_t {name}({t} *, size_t, size_t *, const int *, int, {t} *)",
 }
-_WAITS: Final = {"wait_until": "void {name}(volatile {t} *, int, {t})", "test": "int {name}(volatile {t} *, int, {t})", **_LISTS}
+_WAITS: Final = {
+    "wait_until": "void {name}(volatile {t} *, int, {t})",
+    "test": "int {name}(volatile {t} *, int, {t})",
+    **_LISTS,
+}
 _COLLECTIVE: Final = {
     "alltoall": "int {name}(shmem_team_t, {t} *, const {t} *, size_t)",
     "alltoalls": "int {name}(shmem_team_t, {t} *, const {t} *, ptrdiff_t, ptrdiff_t, size_t)",
@@ -318,7 +335,9 @@ _NUMBERS: Final = {
 }  # fmt: skip
 
 
-def _generic(operation: str, types: tuple[str, ...], arguments: int, first: str = "_1", contexts: bool = True) -> Iterator[str]:
+def _generic(
+    operation: str, types: tuple[str, ...], arguments: int, first: str = "_1", contexts: bool = True
+) -> Iterator[str]:
     """The form without a type in its name: chosen by what the first argument points to, with a context by their number."""
     parameters = [f"_{number + 1}" for number in range(arguments)]
 

@@ -69,7 +69,9 @@ def reaches_others(call: CallContext) -> None:
         call.run.world.end_set_up(call.run.process, call.state)
 
 
-def barrier(call: CallContext, before: Sequence[ThreadStatement] = (), members: Sequence[str] = (), value: Value = 0) -> Result:
+def barrier(
+    call: CallContext, before: Sequence[ThreadStatement] = (), members: Sequence[str] = (), value: Value = 0
+) -> Result:
     """Return the end of a call at which processes wait for each other: all of them, or `members`."""
     everybody = processes_of(call.run.world)
     chosen = tuple(members) or everybody

@@ -12,7 +12,6 @@ from rdma_robust.c.evaluate.operations import (
     OnLane,
     Part,
     Queue,
-    RegisterUse,
     ThreadStatement,
     Word,
     operand_of,

@@ -174,7 +174,5 @@ def _handler(function: ShmemFunction) -> Handler:
     return handler
 
 
-SHMEM: Final[Mapping[str, Handler]] = {
-    name: CONTROL.get(name) or _handler(function) for name, function in FUNCTIONS.items()
-}
+SHMEM: Final[Mapping[str, Handler]] = {name: CONTROL.get(name) or _handler(function) for name, function in FUNCTIONS.items()}
 """The handlers of all functions of OpenSHMEM: those that are not modelled refuse."""

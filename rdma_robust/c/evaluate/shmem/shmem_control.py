@@ -185,7 +185,7 @@ def _set_lock(call: CallContext) -> Result:
     if call.frame.pending is not None and known_scalar(call.frame.pending) == 0:
         return 0
     operations, old = _try(call)
-    return call.stay(operations, old)
+    return call.stay(operations, map_one(old, lambda each: int(each != 0)))
 
 
 def _test_lock(call: CallContext) -> Result:
