@@ -80,10 +80,10 @@ def find_races(
 ) -> RaceOutcome:
     """Return whether some sequentially consistent execution of `program` has two accesses that race under `model`.
 
-    Accesses synchronise as :func:`synchronising_accesses` has it, unless it is said which do. Completions that wait for a poll are
-    `counted` where they may gather without bound, or wherever that is asked for, unless a completion gives order to what is
-    posted behind it: then a search that does not end is cut. Raises InternalError if a race that was found is none by
-    definition.
+    Accesses synchronise as :func:`synchronising_accesses` has it, unless it is said which do. Completions that wait for a
+    poll are `counted` where they may gather without bound, or wherever that is asked for, unless a completion gives order to
+    what is posted behind it: then a search that does not end is cut. Raises InternalError if a race that was found is none
+    by definition.
     """
     started = time.monotonic()
     accesses = synchronising_accesses(program) if synchronising is None else synchronising

@@ -49,6 +49,8 @@ class EvaluationRounds:
             self._one_round()
             if self._settle():
                 return
+            if self.refused and self._quiet:
+                return  # A refused step writes nothing, so that a bound on what is written would be none.
             if self._quiet > self._computed():
                 self._from_the_start()
                 return
@@ -60,6 +62,8 @@ class EvaluationRounds:
         self.world.allowed, self._since = {}, {}
         for number in range(self.options.rounds):
             self._one_round()
+            if self.refused:
+                return
             self._close()
             before = len(self._since)
             for word, values in self.world.found.values.items():

@@ -76,8 +76,6 @@ class ThreadMachine(ThreadRun):
         while todo:
             place, at = todo.pop()
             for step in self.steps(at):
-                if step.state is None and not at.is_set_up:
-                    self.world.found.said.add(ENDED_IN_SET_UP)
                 to, is_new = self._place_of(step.state, places)
                 if is_new and step.state is not None:
                     if len(places) > self.world.options.places:
@@ -124,6 +122,8 @@ class ThreadMachine(ThreadRun):
                 self._note(refusal, chain)
                 return [ThreadStep((), chain, None)]
             if found is not None:
+                if not state.is_set_up and any(step.state is None for step in found):
+                    self.world.found.said.add(ENDED_IN_SET_UP)
                 return found
             if not state.frames:
                 return [ThreadStep((), chain, None)]

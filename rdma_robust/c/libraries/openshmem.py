@@ -9,6 +9,8 @@ from typing import Final
 
 from rdma_robust.c.code import CType
 
+_NO_TYPE: Final = CType("void", 0)
+
 
 @dataclass(frozen=True, slots=True)
 class ShmemFunction:
@@ -18,7 +20,7 @@ class ShmemFunction:
     name: str
     declaration: str
     operation: str
-    type: CType = CType("void", 0)
+    type: CType = _NO_TYPE
     has_context: bool = False
     is_late: bool = False
 
@@ -185,7 +187,7 @@ int shmem_team_n_pes(shmem_team_t)
 int shmem_team_get_config(shmem_team_t, long, shmem_team_config_t *)
 int shmem_team_translate_pe(shmem_team_t, int, shmem_team_t)
 int shmem_team_split_strided(shmem_team_t, int, int, int, const shmem_team_config_t *, long, shmem_team_t *)
-int shmem_team_split_2d(shmem_team_t, int, const shmem_team_config_t *, long, shmem_team_t *, const shmem_team_config_t *, long, shmem_team_t *)
+int shmem_team_split_2d(shmem_team_t, int, const __rr_t *, long, shmem_team_t *, const __rr_t *, long, shmem_team_t *)
 void shmem_team_destroy(shmem_team_t)
 void shmem_barrier_all(void)
 void shmem_sync_all(void)
@@ -283,7 +285,12 @@ def _functions() -> Iterator[ShmemFunction]:
         yield from _typed(operation, form, (*_BASIC, *_EIGHTS, "size", "ptrdiff"), True)
         if operation in _MOVES:
             yield from _of_bytes(operation, form)
-    for operations, types in ((_OF_READABLE, _READABLE), (_OF_INTEGERS, _ATOMIC), (_OF_BITS, _BITWISE)):
+    groups: tuple[tuple[Mapping[str, str], tuple[str, ...]], ...] = (
+        (_OF_READABLE, _READABLE),
+        (_OF_INTEGERS, _ATOMIC),
+        (_OF_BITS, _BITWISE),
+    )
+    for operations, types in groups:
         for operation, form in operations.items():
             yield from _typed(operation, form, types, True)
     for operation, form in _WAITS.items():
@@ -312,6 +319,7 @@ _HEAD: Final = """/* OpenSHMEM 1.5, declarations of ours. */
 typedef struct __rr_shmem_ctx *shmem_ctx_t;
 typedef struct __rr_shmem_team *shmem_team_t;
 typedef struct { int num_contexts; } shmem_team_config_t;
+typedef shmem_team_config_t __rr_t;
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 5
 #define SHMEM_MAX_NAME_LEN 64

@@ -40,14 +40,21 @@ class Remote:
         return replace(self, offset=self.offset + distance)
 
 
-def _posted(call: CallContext, remote: Remote, kind: str, local: Range, size: int, element: int, late: bool) -> PostedWork:
+def element_step(element: int) -> int:
+    """Return into how many bytes a transfer of elements is cut: elements, but bytes and what is long are eight each."""
+    return WIDEST if element == 1 else min(element, WIDEST)
+
+
+def _posted(
+    call: CallContext, remote: Remote, kind: str, local: Range, size: int, *, element: int, late: bool
+) -> PostedWork:
     request = Request(
         kind,
         segments=((*local, size),),
         remote=Pointer(remote.object, remote.offset),
         is_inline=kind == "write" and not late,
         is_signaled=kind == "read" and not late,
-        element=min(element, WIDEST) or WIDEST,
+        element=element_step(element),
     )
     post = PostedWork(call, remote.connection, remote.process, request)
     used_by(post)
@@ -60,7 +67,7 @@ def put(call: CallContext, remote: Remote, source: Range, size: int, element: in
         return []
     if not late:
         _give_values(call, source, size, element)
-    return write_statements(_posted(call, remote, "write", source, size, element, late))
+    return write_statements(_posted(call, remote, "write", source, size, element=element, late=late))
 
 
 def _give_values(call: CallContext, source: Range, size: int, element: int) -> None:
@@ -68,7 +75,7 @@ def _give_values(call: CallContext, source: Range, size: int, element: int) -> N
     run, (name, offset) = call.run, source
     if run.is_visible(call.state, name) or name.kind == "text":
         return
-    step = min(element, WIDEST) or WIDEST
+    step = element_step(element)
     for at in range(offset, offset + size, step):
         width = min(step, offset + size - at)
         if is_unset(run.raw_read(call.state, name, at, width)):
@@ -84,16 +91,16 @@ def get(call: CallContext, remote: Remote, target: Range, size: int, element: in
     run = call.run
     run.note(call.state, name, True)
     if late or run.is_visible(call.state, name):
-        found = read_statements(_posted(call, remote, "read", target, size, element, late))
+        found = read_statements(_posted(call, remote, "read", target, size, element=element, late=late))
         return found if late else [*found, *polls(remote.connection, len(found))]
     gets: list[ThreadStatement] = []
     reads: list[ThreadStatement] = []
     run.world.share(remote.object)
-    step = min(element, WIDEST) or WIDEST
+    step = element_step(element)
     cuts = range(remote.offset + step, remote.offset + size, step)
     used_by(PostedWork(call, remote.connection, remote.process, Request("read")))
     for number, word in enumerate(run.world.words(remote.object, remote.offset, size, cuts)):
-        got = answer_word(call, word.size, number)
+        got = got_word(call, word.size, number)
         run.world.flow(word, got)
         gets.append(ThreadStatement("get {0} = {1}{2}", (got, word, OnLane(remote.connection))))
         register, raw = run.read_word(call.state, got, name.name, [each.register for each in reads])
@@ -107,7 +114,7 @@ def polls(connection: str, count: int) -> list[ThreadStatement]:
     return [ThreadStatement("poll {0}", (Queue(connection),))] * count
 
 
-def answer_word(call: CallContext, size: int, number: int = 0) -> Word:
+def got_word(call: CallContext, size: int, number: int = 0) -> Word:
     """Return a word of the process alone that an answer goes to before the process takes it."""
     name = Object("handle", call.run.process, "got", (call.run.thread, "got", size, number))
     call.run.world.sizes[name] = size
@@ -142,6 +149,9 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
     parts: tuple[Part, ...] = (word, *(operand for operand, _ in operands), OnLane(remote.connection))
     form = f"{called}{{{len(parts) - 1}}} unsignaled"
     changed = tuple((word, value) for value in written)
+    if answer is None and remote.process == call.run.process:
+        # Without an answer it would be an atomic of the processor, as its word is of this process.
+        answer = got_word(call, what.type.size)
     if answer is not None:
         world.flow(word, answer)
         form, parts = f"get {{{len(parts)}}} = {form}", (*parts, answer)
@@ -160,9 +170,9 @@ def _written(values: list[Scalar], word: Word, operation: str, operands: list[tu
             return list(operands[1]) if set(operands[0]) & set(values) else []
 
 
-def answered(call: CallContext, remote: Remote, what: Atomic) -> tuple[list[ThreadStatement], Value]:
+def waited_atomic(call: CallContext, remote: Remote, what: Atomic) -> tuple[list[ThreadStatement], Value]:
     """Return an atomic that the process waits for, and its old value."""
-    got = answer_word(call, what.type.size)
+    got = got_word(call, what.type.size)
     request = atomic(call, remote, what, got)
     signaled = replace(request, form=request.form.removesuffix(" unsignaled"))
     register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "old")
@@ -183,7 +193,7 @@ def put_value(call: CallContext, remote: Remote, value: Value, kind: CType, sync
 
 def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[ThreadStatement], Value]:
     """Return a get of a scalar that the process waits for, and its value."""
-    word, got = element_of(call, remote, kind.size), answer_word(call, kind.size)
+    word, got = element_of(call, remote, kind.size), got_word(call, kind.size)
     used_by(PostedWork(call, remote.connection, remote.process, Request("read")))
     call.run.world.flow(word, got)
     register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "got")

@@ -16,7 +16,7 @@ _WORLD, _SHARED = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
+class ShmemTeam:
     """Processes by their numbers in all, in the order of their numbers in the team; atomics of two teams are not atomic
     with each other (`name`)."""
 
@@ -29,11 +29,11 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ShmemContext:
     """A context: its `label`, what `quiet` completes together; its team, and the label of the queue pairs that it uses."""
 
     label: str
-    team: Team
+    team: ShmemTeam
     queue: str
 
     def process(self, call: CallContext, number: int) -> str:
@@ -42,7 +42,7 @@ class Context:
             raise Refusal("RR818", f"there is no process {number} here: there are {len(self.team.members)}")
         return numbered(call, self.team.members[number])
 
-    def of_signal(self, call: CallContext, peer: str) -> Context:
+    def of_signal(self, call: CallContext, peer: str) -> ShmemContext:
         """Return what a put with a signal uses. The standard orders its data and its signal with each other, and with
         nothing else, so that it has queue pairs of its own where that is asked about."""
         if not call.run.world.options.is_of_standard:
@@ -56,24 +56,24 @@ class Context:
         return replace(self, queue=f"{self.queue}signal{number}_")
 
 
-def everybody(call: CallContext) -> Team:
+def everybody(call: CallContext) -> ShmemTeam:
     """Return the team of all processes."""
-    return Team(tuple(range(len(processes_of(call.run.world)))), "world")
+    return ShmemTeam(tuple(range(len(processes_of(call.run.world)))), "world")
 
 
-def team_of(call: CallContext, value: Value) -> Team | None:
+def team_of(call: CallContext, value: Value) -> ShmemTeam | None:
     """Return the team that a handle stands for, None for `SHMEM_TEAM_INVALID`. All processes share memory."""
     found = known_scalar(value)
     if found in (_WORLD, _SHARED):
         return replace(everybody(call), name="world" if found == _WORLD else "shared")
     if isinstance(found, Pointer) and found.object.name == "team":
-        return Team(tuple(int(str(each)) for each in found.object.key), "with " + " ".join(map(str, found.object.key)))
+        return ShmemTeam(tuple(int(str(each)) for each in found.object.key), "with " + " ".join(map(str, found.object.key)))
     if as_number(value, "this team") == 0:
         return None
     raise Refusal("RR814", "this team is not known here")
 
 
-def members_of(call: CallContext, value: Value) -> Team:
+def own_team(call: CallContext, value: Value) -> ShmemTeam:
     """Return a team that this process is one of. Raises RR818 if it is none."""
     found = team_of(call, value)
     if found is None or own_number(call) not in found.members:
@@ -81,24 +81,24 @@ def members_of(call: CallContext, value: Value) -> Team:
     return found
 
 
-def context_of(call: CallContext, value: Value) -> Context:
+def context_of(call: CallContext, value: Value) -> ShmemContext:
     """Return the context that a handle stands for."""
     found = known_scalar(value)
     if isinstance(found, Pointer) and found.object.name == "context":
         label, *members = found.object.key
-        team = Team(tuple(int(str(each)) for each in members[1:]), str(members[0]))
-        return Context(str(label), team, f"{label}_")
+        team = ShmemTeam(tuple(int(str(each)) for each in members[1:]), str(members[0]))
+        return ShmemContext(str(label), team, f"{label}_")
     if as_number(value, "this context") == 1:
         return default_context(call)
     raise Refusal("RR814", "this context is not known here", "shmem_ctx_create makes one, and may fail")
 
 
-def default_context(call: CallContext) -> Context:
+def default_context(call: CallContext) -> ShmemContext:
     """Return the context of calls that name none."""
-    return Context("", everybody(call), "")
+    return ShmemContext("", everybody(call), "")
 
 
-def new_context(call: CallContext, address: Value, team: Team) -> int:
+def new_context(call: CallContext, address: Value, team: ShmemTeam) -> int:
     """Store the handle of a new context; return what its creation returns."""
     number = call.state.numbers.get("contexts", 0) + 1
     call.state.numbers["contexts"] = number

@@ -13,7 +13,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Result
 from rdma_robust.c.evaluate.one_sided.spmd import meeting, reaches_others
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.shmem.contexts import Context, members_of
+from rdma_robust.c.evaluate.shmem.contexts import ShmemContext, own_team
 from rdma_robust.c.libraries.openshmem import ShmemFunction
 
 _REDUCED: Final[Mapping[str, Callable[[int, int], int]]] = {
@@ -33,8 +33,8 @@ Contributions = Sequence[Sequence[Scalar]]
 def _collective(result: Callable[[Contributions, int, CType], list[Scalar]], blocks: bool = False) -> Callable[..., Result]:
     """Return the handler of a function of team, target, source and number of elements (of each process, with `blocks`)."""
 
-    def handler(call: CallContext, function: ShmemFunction, _context: Context) -> Result:
-        team = members_of(call, call.arguments[0])
+    def handler(call: CallContext, function: ShmemFunction, _context: ShmemContext) -> Result:
+        team = own_team(call, call.arguments[0])
         members = team.processes(call)
         reaches_others(call)
         count = call.number(3, "the number of elements") * (len(members) if blocks else 1)

@@ -16,7 +16,6 @@ from rdma_robust.c.evaluate.one_sided.spmd import mark_outstanding, queue_pair, 
 from rdma_robust.c.evaluate.one_sided.transfers import (
     Atomic,
     Remote,
-    answered,
     atomic,
     get,
     get_value,
@@ -24,10 +23,11 @@ from rdma_robust.c.evaluate.one_sided.transfers import (
     put,
     put_value,
     result_word,
+    waited_atomic,
 )  # fmt: skip
 from rdma_robust.c.evaluate.operations import Queue, ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.shmem.contexts import Context, context_of, default_context
+from rdma_robust.c.evaluate.shmem.contexts import ShmemContext, context_of, default_context
 from rdma_robust.c.evaluate.shmem.reductions import REDUCTIONS
 from rdma_robust.c.evaluate.shmem.shmem_control import CONTROL
 from rdma_robust.c.evaluate.shmem.shmem_waits import WAITS
@@ -37,7 +37,7 @@ _SIGNAL: Final = CType("int", 8, signed=False)
 _SET, _ADD = 1, 2
 
 
-def _remote(call: CallContext, context: Context, address: int, process: int, is_waited: bool) -> Remote:
+def _remote(call: CallContext, context: ShmemContext, address: int, process: int, is_waited: bool) -> Remote:
     """Return the other end of a transfer whose symmetric address and process are arguments; unless it is waited for, it may
     be under way afterwards."""
     peer = context.process(call, call.number(process, "the process that is named"))
@@ -54,7 +54,7 @@ def _ended(call: CallContext, operations: list[ThreadStatement], value: Value = 
     return call.step(operations, value) if operations else value
 
 
-def _put(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _put(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     size = call.number(2, "the number of elements") * function.type.size
     if not size:
         return 0
@@ -62,7 +62,7 @@ def _put(call: CallContext, function: ShmemFunction, context: Context) -> Result
     return _ended(call, put(call, remote, source, size, function.type.size, late=function.is_late))
 
 
-def _get(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _get(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     size = call.number(2, "the number of elements") * function.type.size
     if not size:
         return 0
@@ -70,7 +70,7 @@ def _get(call: CallContext, function: ShmemFunction, context: Context) -> Result
     return _ended(call, get(call, remote, target, size, function.type.size, late=function.is_late))
 
 
-def _strided(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _strided(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     """`iput` and `iget`: elements with distances, of the target and of the source."""
     is_put, size = function.operation == "iput", function.type.size
     to, origin, count = (call.number(index, "a distance or a number of elements") for index in (2, 3, 4))
@@ -86,15 +86,15 @@ def _strided(call: CallContext, function: ShmemFunction, context: Context) -> Re
     return _ended(call, found)
 
 
-def _put_one(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _put_one(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     return call.step([put_value(call, _remote(call, context, 0, 2, False), call.arguments[1], function.type)])
 
 
-def _get_one(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _get_one(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     return call.step(*get_value(call, _remote(call, context, 0, 1, True), function.type))
 
 
-def _put_signal(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _put_signal(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     """A put, and behind it the update of a signal."""
     size = call.number(2, "the number of elements") * function.type.size
     apart = context.of_signal(call, context.process(call, call.number(6, "the process that is named")))
@@ -121,11 +121,11 @@ _ATOMICS: Final[Mapping[str, tuple[str, bool, int | None]]] = {
 """What each atomic does, whether it has an answer, and what it adds if no argument says so."""
 
 
-def _atomic(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _atomic(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     operation, has_answer, step = _ATOMICS[function.operation]
     late = function.is_late
     first, last = int(late), len(call.arguments) - 1
-    remote = _remote(call, context, first, last, has_answer and not late)
+    remote = _remote(call, context, first, last, has_answer and not late and operation == "fetch")
     operands = tuple(call.arguments[first + 1 : last]) if step is None else (step,)
     what = Atomic(operation, operands, function.type, f"{_kind(function.type)}, {context.team.name}")
     if late:
@@ -133,7 +133,7 @@ def _atomic(call: CallContext, function: ShmemFunction, context: Context) -> Res
         return call.step([atomic(call, remote, what, target)])
     if not has_answer:
         return call.step([atomic(call, remote, what, None)])
-    return call.step(*answered(call, remote, what))
+    return call.step(*waited_atomic(call, remote, what))
 
 
 def _kind(kind: CType) -> str:
@@ -141,11 +141,11 @@ def _kind(kind: CType) -> str:
     return f"{kind.kind}{8 * kind.size}"
 
 
-def _not_modelled(call: CallContext, _function: ShmemFunction, _context: Context) -> Result:
+def _not_modelled(call: CallContext, _function: ShmemFunction, _context: ShmemContext) -> Result:
     raise not_modelled(call, "puts, gets, atomics, signals, locks, barriers and reductions are")
 
 
-_Operation = Callable[[CallContext, ShmemFunction, Context], Result]
+_Operation = Callable[[CallContext, ShmemFunction, ShmemContext], Result]
 _OPERATIONS: Final[Mapping[str, _Operation]] = {
     "put": _put,
     "get": _get,

@@ -16,6 +16,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
     begin,
     completed,
     fenced,
+    mark_outstanding,
     numbered,
     own_number,
     processes_of,
@@ -23,15 +24,15 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
     reaches_others,
     twin,
 )  # fmt: skip
-from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, answered, not_modelled, put_value
+from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, not_modelled, put_value, waited_atomic
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shmem.contexts import (
-    Team,
+    ShmemTeam,
     context_of,
     default_context,
-    members_of,
     new_context,
+    own_team,
     store_handle,
     team_of,
 )
@@ -148,17 +149,17 @@ def _sync_all(call: CallContext) -> Result:
 def _sync(call: CallContext) -> Result:
     if len(call.arguments) != 1:
         return barrier(call, members=_active_set(call).processes(call))
-    return barrier(call, members=members_of(call, call.arguments[0]).processes(call))
+    return barrier(call, members=own_team(call, call.arguments[0]).processes(call))
 
 
 def _old_barrier(call: CallContext) -> Result:
     return barrier(call, quiet(call), _active_set(call).processes(call))
 
 
-def _active_set(call: CallContext) -> Team:
+def _active_set(call: CallContext) -> ShmemTeam:
     """Return the processes of an active set: the first, the logarithm of their distance, their number."""
     first, stride, size = (call.number(index, "an active set") for index in range(3))
-    return Team(tuple(first + index * 2**stride for index in range(size)), "")
+    return ShmemTeam(tuple(first + index * 2**stride for index in range(size)), "")
 
 
 def _finalize(call: CallContext) -> Result:
@@ -174,22 +175,24 @@ def _lock_word(call: CallContext) -> Remote:
     peer = numbered(call, 0)
     found = twin(call, name, peer)
     reaches_others(call)
-    return Remote(peer, queue_pair(call, peer), found, offset)
+    connection = queue_pair(call, peer)
+    mark_outstanding(call, connection, "")
+    return Remote(peer, connection, found, offset)
 
 
-def _try(call: CallContext) -> tuple[list[ThreadStatement], Value]:
-    return answered(call, _lock_word(call), Atomic("cas", (0, own_number(call) + 1), _LONG, _LOCK))
+def _attempt(call: CallContext) -> tuple[list[ThreadStatement], Value]:
+    return waited_atomic(call, _lock_word(call), Atomic("cas", (0, own_number(call) + 1), _LONG, _LOCK))
 
 
 def _set_lock(call: CallContext) -> Result:
     if call.frame.pending is not None and known_scalar(call.frame.pending) == 0:
         return 0
-    operations, old = _try(call)
+    operations, old = _attempt(call)
     return call.stay(operations, map_one(old, lambda each: int(each != 0)))
 
 
 def _test_lock(call: CallContext) -> Result:
-    operations, old = _try(call)
+    operations, old = _attempt(call)
     return call.step(operations, map_one(old, lambda each: int(each != 0)))
 
 
@@ -206,7 +209,7 @@ def _ctx_create(call: CallContext) -> Result:
 
 
 def _team_create_ctx(call: CallContext) -> Result:
-    return new_context(call, call.arguments[2], members_of(call, call.arguments[0]))
+    return new_context(call, call.arguments[2], own_team(call, call.arguments[0]))
 
 
 def _ctx_destroy(call: CallContext) -> Result:
@@ -232,7 +235,7 @@ def _translate(call: CallContext) -> Result:
 
 
 def _split(call: CallContext) -> Result:
-    team = members_of(call, call.arguments[0])
+    team = own_team(call, call.arguments[0])
     start, stride, size = (call.number(index, "the members of this team") for index in (1, 2, 3))
     numbers = [start + index * stride for index in range(size)]
     if size <= 0 or not all(0 <= each < len(team.members) for each in numbers):
@@ -247,7 +250,7 @@ def _split(call: CallContext) -> Result:
 
 
 def _team_sync(call: CallContext) -> Result:
-    return barrier(call, members=members_of(call, call.arguments[0]).processes(call))
+    return barrier(call, members=own_team(call, call.arguments[0]).processes(call))
 
 
 def _version(call: CallContext) -> Result:

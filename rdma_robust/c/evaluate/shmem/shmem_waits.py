@@ -11,7 +11,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, 
 from rdma_robust.c.evaluate.one_sided.spmd import reaches_others
 from rdma_robust.c.evaluate.operations import ANY_KIND, ThreadStatement, ThreadStep, Word, operand_of, read_statement
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.shmem.contexts import Context
+from rdma_robust.c.evaluate.shmem.contexts import ShmemContext
 from rdma_robust.c.evaluate.spelling import LARGE
 from rdma_robust.c.libraries.openshmem import ShmemFunction
 
@@ -60,12 +60,12 @@ def _wait(call: CallContext, word: Word, comparison: int, value: int, kind: CTyp
     return ThreadStatement(f"await {form}", (word, *good), synchronises=ANY_KIND)
 
 
-def _wait_until(call: CallContext, function: ShmemFunction, _context: Context) -> Result:
+def _wait_until(call: CallContext, function: ShmemFunction, _context: ShmemContext) -> Result:
     word = _word(call, 0, 0, function.type)
     return call.step([_wait(call, word, 1, 2, function.type)])
 
 
-def _old_wait(call: CallContext, function: ShmemFunction, context: Context) -> Result:
+def _old_wait(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
     """`shmem_wait`: until a word differs from a value."""
     call.arguments = [call.arguments[0], 2, call.arguments[1]]
     return _wait_until(call, function, context)
@@ -87,12 +87,12 @@ def scalar_at_index(call: CallContext, address: int, index: int) -> Value:
     return scalar_at(call.run, call.state, name, offset + 4 * index, CType("int", 4, True))
 
 
-def _wait_until_all(call: CallContext, function: ShmemFunction, _context: Context) -> Result:
+def _wait_until_all(call: CallContext, function: ShmemFunction, _context: ShmemContext) -> Result:
     found = [_wait(call, word, 3, 4, function.type) for _, word in _listed(call, function)]
     return call.step(found) if found else 0
 
 
-def _wait_until_any(call: CallContext, function: ShmemFunction, _context: Context) -> Result:
+def _wait_until_any(call: CallContext, function: ShmemFunction, _context: ShmemContext) -> Result:
     """One way for each element: the one that is found first."""
     steps: list[ThreadStep] = []
     for index, word in _listed(call, function):
@@ -108,7 +108,7 @@ def _look(call: CallContext, word: Word, kind: CType) -> tuple[ThreadStatement, 
     return look, map_one(raw, lambda each: value_of_raw(each, kind))
 
 
-def _test(call: CallContext, function: ShmemFunction, _context: Context) -> Result:
+def _test(call: CallContext, function: ShmemFunction, _context: ShmemContext) -> Result:
     word = _word(call, 0, 0, function.type)
     _, holds = _comparison(call, 1)
     limit = call.number(2, "what is tested for")
@@ -138,7 +138,7 @@ def _wait_for_long(call: CallContext) -> Result:
     return call.step([_wait(call, word, 1, 2, CType("int", 8, True))])
 
 
-WAITS: Final[Mapping[str, Callable[[CallContext, ShmemFunction, Context], Result]]] = {
+WAITS: Final[Mapping[str, Callable[[CallContext, ShmemFunction, ShmemContext], Result]]] = {
     "wait_until": _wait_until,
     "wait_until_all": _wait_until_all,
     "wait_until_any": _wait_until_any,

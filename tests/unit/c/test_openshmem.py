@@ -1,0 +1,280 @@
+"""OpenSHMEM in C: what each call becomes, what is refused where, where set-up ends, and which accesses race."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.analyses.races.find_races import RaceVerdict, find_races
+from rdma_robust.c.evaluate.evaluated_c import evaluate_units
+from rdma_robust.c.evaluate.round_facts import EvaluationOptions
+from rdma_robust.c.front.c_options import COptions
+from rdma_robust.c.front.c_units import read_units
+from rdma_robust.c.libraries import openshmem
+from rdma_robust.c.text.automata_program import evaluated_program
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.limits import Limits
+from rdma_robust.options import CheckOptions
+from tests.support.c_automata import evaluated, statements
+
+HEAD = """#include <shmem.h>
+static long x, y, flag, lock, list[4];
+static uint64_t sig;
+"""
+
+
+def program(zero: str, one: str = "", both: str = "", before: str = "") -> str:
+    """Return C in which process 0 does something, then process 1, then both, behind a barrier; `before` it is set-up."""
+    return (
+        f"{HEAD}int main(void) {{ long v = 5, w[4] = {{ 1, 2, 3, 4 }}; shmem_init(); {before} shmem_barrier_all();\n"
+        f"if (shmem_my_pe() == 0) {{ {zero} }}\nif (shmem_my_pe() == 1) {{ {one} }}\n{both} return 0; }}\n"
+    )
+
+
+ROWS = {
+    "put": ("shmem_long_put(&x, &v, 1, 1);", ["put P1.x = 5 inline unsignaled"]),
+    "put of several": (
+        "shmem_put(list, w, 2, 1);",
+        ["put P1.list_0 = 1 inline unsignaled", "put P1.list_1 = 2 inline unsignaled"],
+    ),
+    "put of bytes": ("shmem_putmem(&x, &v, 8, 1);", ["put P1.x = 5 inline unsignaled"]),
+    "p": ("shmem_p(&x, 7, 1);", ["put P1.x = 7 inline unsignaled"]),
+    "put to itself": ("shmem_p(&x, 7, 0);", ["put P0.x = 7 inline unsignaled"]),
+    "iput": (
+        "shmem_iput(list, w, 2, 1, 2, 1);",
+        ["put P1.list_0 = 1 inline unsignaled", "put P1.list_2 = 2 inline unsignaled"],
+    ),
+    "put_nbi": ("shmem_put_nbi(&x, &v, 1, 1);", ["put P1.x = v unsignaled"]),
+    "get": ("shmem_get(&v, &x, 1, 1);", ["get got = P1.x", "poll P1", "v = got"]),
+    "get of several": (
+        "shmem_get(w, list, 2, 1);",
+        ["get got = P1.list_0", "get got_2 = P1.list_1", "poll P1", "poll P1", "w = got", "w2 = got_2"],
+    ),
+    "g": ("v = shmem_g(&x, 1);", ["get got = P1.x", "poll P1", "v = got"]),
+    "get_nbi": ("shmem_get_nbi(&v, &x, 1, 1);", ["get v = P1.x unsignaled"]),
+    "atomic_add": ("shmem_atomic_add(&x, 2, 1);", ["faa(P1.x, 2) unsignaled"]),
+    "atomic_inc": ("shmem_atomic_inc(&x, 1);", ["faa(P1.x, 1) unsignaled"]),
+    "atomic_set": ("shmem_atomic_set(&x, 2, 1);", ["swap(P1.x, 2) unsignaled"]),
+    "atomic_fetch": ("v = shmem_atomic_fetch(&x, 1);", ["get got = fetch(P1.x)", "poll P1", "v = got"]),
+    "atomic_fetch_add": ("v = shmem_atomic_fetch_add(&x, 2, 1);", ["get got = faa(P1.x, 2)", "poll P1", "v = got"]),
+    "atomic_swap": ("v = shmem_atomic_swap(&x, 2, 1);", ["get got = swap(P1.x, 2)", "poll P1", "v = got"]),
+    "atomic_compare_swap": (
+        "v = shmem_atomic_compare_swap(&x, 0, 2, 1);",
+        ["get got = cas(P1.x, 0, 2)", "poll P1", "v = got"],
+    ),
+    "atomic_fetch_nbi": ("shmem_atomic_fetch_nbi(&v, &x, 1);", ["get v = fetch(P1.x) unsignaled"]),
+    "fetch by an old name": ("v = shmem_long_finc(&x, 1);", ["get got = faa(P1.x, 1)", "poll P1", "v = got"]),
+    "put_signal": (
+        "shmem_put_signal(&x, &v, 1, &sig, 1, SHMEM_SIGNAL_SET, 1);",
+        ["put P1.x = 5 inline unsignaled", "order P1", "swap(P1.sig, 1) unsignaled"],
+    ),
+    "put_signal_nbi": (
+        "shmem_put_signal_nbi(&x, &v, 1, &sig, 1, SHMEM_SIGNAL_ADD, 1);",
+        ["put P1.x = v unsignaled", "order P1", "faa(P1.sig, 1) unsignaled"],
+    ),
+    "fence": (
+        "shmem_p(&x, 1, 1); shmem_fence(); shmem_p(&y, 1, 1);",
+        ["put P1.x = 1 inline unsignaled", "order P1", "put P1.y = 1 inline unsignaled"],
+    ),
+    "fence of nothing": ("shmem_fence(); shmem_quiet();", []),
+    "quiet": ("shmem_p(&x, 1, 1); shmem_quiet(); shmem_quiet();", ["put P1.x = 1 inline unsignaled", "flush P1"]),
+    "wait_until": ("shmem_wait_until(&flag, SHMEM_CMP_GE, 1);", ["await flag >= 1"]),
+    "wait_until of unsigned": (
+        "shmem_uint64_wait_until(&sig, SHMEM_CMP_GT, 1);",
+        ["await sig > 1"],
+    ),
+    "signal_wait_until": ("v = shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);", ["await sig == 1", "v = sig"]),
+    "wait_until_all": (
+        "shmem_wait_until_all(list, 2, 0, SHMEM_CMP_EQ, 1);",
+        ["await list_0 == 1", "await list_1 == 1"],
+    ),
+    "test": ("while (!shmem_test(&flag, SHMEM_CMP_EQ, 1)) ;", ["seen = flag"]),
+    "signal_fetch": ("v = shmem_signal_fetch(&sig);", ["v = sig"]),
+    "context": (
+        "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_p(&x, 1, 1); shmem_p(c, &y, 1, 1); shmem_ctx_quiet(c);",
+        ["put P1.x = 1 inline unsignaled", "put P1.y = 1 on ctx1_P0_P1 inline unsignaled", "flush ctx1_P0_P1"],
+    ),
+    "lock": (
+        "shmem_set_lock(&lock); shmem_clear_lock(&lock);",
+        ["get got = cas(P0.lock, 0, 1)", "poll P0", "old = got"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_calls_become(name: str) -> None:
+    body, wanted = ROWS[name]
+    found = statements(evaluated(program(body, "shmem_p(&x, 9, 1); shmem_p(&flag, 0, 0); shmem_p(&sig, 0, 0);")), "main_P0")
+    assert found[: len(wanted)] == wanted
+
+
+def test_barriers() -> None:
+    found = evaluated(program("shmem_p(&x, 1, 1);", both="shmem_sync_all(); shmem_barrier_all(); shmem_finalize();"))
+    assert statements(found, "main_P0")[1:] == ["barrier", "flush P1", "barrier", "barrier"]
+    assert statements(found, "main_P1") == ["barrier", "barrier", "barrier"]
+
+
+def test_a_team_meets_alone() -> None:
+    text = program("", both="if (shmem_my_pe() < 2) shmem_team_sync(t);", before=TEAM)
+    found = evaluate_units(read_units("test.c", COptions(processes=3), text))
+    assert statements(found, "main_P0") == ["barrier main_P0, main_P1"]
+    assert statements(found, "main_P2") == []
+
+
+TEAM = "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, 0, 0, &t);"
+
+
+def test_a_reduction_gives_what_all_have() -> None:
+    body = "list[0] = shmem_my_pe() + 1; shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &x, list, 1); shmem_p(&y, x, 0);"
+    found = statements(evaluated(program("", both=body)), "main_P1")
+    assert found[0] == "barrier"
+    assert "put P0.y = 3 inline unsignaled" in found
+
+
+# set-up
+
+
+def test_what_is_written_before_the_first_barrier_is_there_at_the_start() -> None:
+    found = evaluated(program("shmem_p(&x, 1, 1);", "v = x;", before="x = 4;"))
+    assert [word.initial for word in found.nodes["P1"]] == [4]
+    assert statements(found, "main_P1") == ["v = x"]
+
+
+def test_set_up_ends_at_initialisation_if_somebody_puts_before_the_barrier() -> None:
+    found = evaluated(program("", "v = x;", before="if (shmem_my_pe() == 0) shmem_p(&x, 1, 1); x = 4;"))
+    assert [word.initial for word in found.nodes["P1"]] == [0]
+    assert statements(found, "main_P1") == ["x = 4", "barrier", "v = x"]
+
+
+def test_set_up_ends_at_initialisation_if_somebody_does_not_come_to_the_barrier() -> None:
+    found = evaluated(program("shmem_p(&x, 1, 1);", before="if (shmem_my_pe() == 1) return 0;"))
+    assert statements(found, "main_P0") == ["barrier", "put P1.x = 1 inline unsignaled"]
+
+
+def test_symmetric_memory_is_the_same_everywhere() -> None:
+    found = evaluated(program("shmem_p(p, 1, 1);", "v = *p;", before="long *p = shmem_malloc(8);"))
+    assert statements(found, "main_P0") == ["put P1.p = 1 inline unsignaled"]
+    assert statements(found, "main_P1") == ["v = p"]
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "says"),
+    [
+        ("shmem_put(&v, &x, 1, 1);", "RR813", "`v` is on the stack"),
+        ("shmem_put(&x, &v, 2, 1);", "RR813", "bytes 8 to 16 are outside of `v`"),
+        ("shmem_p(&x, 1, 2);", "RR818", "there is no process 2 here"),
+        ("long *p = shmem_ptr(&x, 1); *p = 1;", "RR842", "`shmem_ptr`"),
+        ("shmem_long_broadcast(SHMEM_TEAM_WORLD, &x, &y, 1, 0);", "RR814", "`shmem_long_broadcast` is not modelled"),
+        ("shmem_uint64_atomic_or(&sig, 1, 1);", "RR814", "`shmem_uint64_atomic_or` is not modelled"),
+        ("shmem_int_atomic_add((int *)&x, 1, 1); shmem_long_atomic_add(&x, 1, 1);", "RR815", "covers 2 words of `x`"),
+        ("shmem_team_sync(SHMEM_TEAM_INVALID);", "RR818", "is none of this team"),
+        ("int n; shmem_p(&x, n, 1);", "RR819", "what is put depends on"),
+        ("for (;;) shmem_atomic_inc(&x, 1);", "RR820", "the values of `x`"),
+    ],
+)
+def test_what_is_refused(body: str, code: str, says: str) -> None:
+    with pytest.raises(ProgramError) as refused:
+        evaluated(program(body, "v = x;"))
+    assert (code, True, 5) in {(each.code, says in each.message, each.span.line) for each in refused.value.diagnostics}
+
+
+# races
+
+
+def races(text: str, processes: int = 2) -> set[tuple[str, str]]:
+    """Return the pairs of statements that race by the standard."""
+    units = read_units("test.c", COptions(processes=processes), text)
+    made = evaluated_program(evaluate_units(units, EvaluationOptions(is_of_standard=True), "races"), "test.c")
+    ran = CheckOptions(order="none").on(made.hardware)
+    found = find_races(blocking(made), ran.model, Limits(seconds=60, deadline=None))
+    assert found.verdict is not RaceVerdict.UNKNOWN
+    texts = [{each.step.text for each in (race.first, race.second) if each.step is not None} for race in found.races]
+    return {(min(each), max(each)) for each in texts}
+
+
+TOLD = {
+    "a quiet, and a signal": "shmem_p(&x, 1, 1); shmem_quiet(); shmem_p(&flag, 1, 1);",
+    "a fence": "shmem_p(&x, 1, 1); shmem_fence(); shmem_p(&flag, 1, 1);",
+    "an atomic behind a fence": "shmem_p(&x, 1, 1); shmem_fence(); shmem_atomic_set(&flag, 1, 1);",
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_who_is_told_may_read(name: str) -> None:
+    assert races(program(TOLD[name], "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;")) == set()
+
+
+def test_two_puts_have_no_order() -> None:
+    told = "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;"
+    found = races(program("shmem_p(&x, 1, 1); shmem_p(&flag, 1, 1);", told))
+    assert found == {("put P1.x = 1 inline unsignaled", "v = x")}
+
+
+SIGNAL = "shmem_put_signal(&x, w, 1, &sig, 1, SHMEM_SIGNAL_SET, 1);"
+
+
+def test_a_signal_tells_of_its_data_and_of_nothing_else() -> None:
+    waits = "shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);"
+    assert races(program(SIGNAL, f"{waits} v = x;")) == set()
+    found = races(program(f"shmem_p(&y, 1, 1); {SIGNAL}", f"{waits} v = y;"))
+    assert found == {("put P1.y = 1 inline unsignaled", "v = y")}
+
+
+def test_a_source_is_free_when_a_put_returns_and_not_before_that_of_nbi() -> None:
+    assert races(program("x = 1; shmem_put(&y, &x, 1, 1); x = 2;")) == set()
+    assert races(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); x = 2;")) == {("put P1.y = x unsignaled", "x = 2")}
+    assert races(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); shmem_quiet(); x = 2;")) == set()
+
+
+def test_atomics_race_with_what_is_none_and_with_those_of_another_kind() -> None:
+    add = "shmem_atomic_add(&x, 1, 1);"
+    assert races(program(add, add)) == set()
+    assert races(program(add, "v = x;")) == {("faa(P1.x, 1) unsignaled", "v = x")}
+    float_set = "shmem_double_atomic_set((double *)&x, 1, 1);"
+    assert len(races(program("shmem_atomic_set(&x, 1, 1);", float_set))) == 1
+
+
+def test_a_barrier_completes_the_default_context_alone() -> None:
+    put = "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_long_p(c, &x, 1, 1);"
+    assert races(program(put, both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) != set()
+    assert races(program(f"{put} shmem_ctx_quiet(c);", both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) == set()
+
+
+def test_locks_order_what_they_enclose() -> None:
+    body = "shmem_set_lock(&lock); shmem_p(&x, 1, 1); shmem_clear_lock(&lock);"
+    assert races(program(body, body)) == set()
+    assert races(program(body, "shmem_p(&x, 1, 1);")) != set()
+
+
+def test_a_team_orders_its_members_alone() -> None:
+    text = program("shmem_p(&x, 1, shmem_n_pes() - 1); shmem_quiet();", both="if (shmem_my_pe() < 2) shmem_team_sync(t);"
+                   " if (shmem_my_pe() == shmem_n_pes() - 1) v = x;", before=TEAM)  # fmt: skip
+    assert races(text, 2) == set()
+    assert races(text, 3) != set()
+
+
+# the header
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to compare with")
+def test_the_header_and_the_tests_are_c(tmp_path: Path) -> None:
+    (tmp_path / "shmem.h").write_text(openshmem.header())
+    texts = [program(body) for body, _ in ROWS.values()] + [program(body) for body in TOLD.values()]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.c").write_text(text)
+    files = [str(tmp_path / f"{number}.c") for number in range(len(texts))]
+    found = subprocess.run(["gcc", "-fsyntax-only", f"-I{tmp_path}", *files], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+
+
+def test_there_is_a_function_for_each_name() -> None:
+    assert len(openshmem.FUNCTIONS) > 1500
+    for name in ("shmem_ctx_size_put_nbi", "shmem_uint64_atomic_fetch_xor_nbi", "shmem_putmem_signal", "shmem_iget128"):
+        assert f"{name}(" in openshmem.FUNCTIONS[name].declaration
