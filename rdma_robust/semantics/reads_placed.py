@@ -54,7 +54,7 @@ def _placed(trace: Trace, open_pairs: tuple[ReadAndWrite, ...], model: Model) ->
         observed, issued = ob(trace, model), ib(trace, model)
         if not observed.is_irreflexive():
             return None
-        known = {pair: way for pair in open_pairs if (way := _way(*pair, observed, issued)) is not None}
+        known = {pair: way for pair in open_pairs if (way := way_of(*pair, observed, issued)) is not None}
         if not known:
             break
         trace = _ordered(trace, known.values())
@@ -66,7 +66,7 @@ def _placed(trace: Trace, open_pairs: tuple[ReadAndWrite, ...], model: Model) ->
     return next((found for found in tried if found is not None), None)
 
 
-def _way(read: int, write: int, observed: Relation, issued: Relation) -> ReadAndWrite | None:
+def way_of(read: int, write: int, observed: Relation, issued: Relation) -> ReadAndWrite | None:
     """Return how nfo has to order a read and a write, None if that is open."""
     if (read, write) in observed:
         return read, write

@@ -35,7 +35,7 @@ def universe(
     for thread, flow in enumerate(sites.flows):
         buffered = flow.stored if standing else flow.buffered
         found += (InsertionChoice(place, Barrier.MFENCE, "") for place in sorted(buffered) if sites.tso)
-        for node in flow.nodes:
+        for node in sites.queue_pairs(thread):
             go_on()
             found += _of(sites, thread, flow, node, every=every or standing, standing=standing)
     return tuple(sorted(found, key=lambda c: c.order))
@@ -48,8 +48,10 @@ def _of(sites: Sites, thread: int, flow: Flow, node: str, *, every: bool, standi
     for number, place in enumerate(sites.places):
         if isinstance(place, StatePlace) or place.thread != thread or number not in ahead or number not in most:
             continue
+        for memory in sites.memories(thread, node):
+            yield InsertionChoice(number, Barrier.GET, node, memory=memory)
         earlier = not every and _can_stand_before(place, node, sites.cards) and not flow.chooses(number - 1)
-        if not earlier or sites.tso:
+        if (not earlier or sites.tso) and node in flow.nodes:
             for copy in range(min(MOST_COPIES, flow.polls_ahead(number, node) + 1)):
                 yield InsertionChoice(number, Barrier.GET, node, copy)
         if earlier:

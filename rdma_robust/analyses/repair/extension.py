@@ -34,14 +34,21 @@ from typing import Final
 
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.replay import Skeleton
-from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.language.flow.cfg import Cell, Get, Step
 from rdma_robust.model import Model
-from rdma_robust.semantics.axioms import events_of, ib_parts, inst, observed_parts, oppo, same_qp, united
+from rdma_robust.semantics.axioms import events_of, ib, ib_parts, inst, ob, observed_parts, oppo, same_qp, united
 from rdma_robust.semantics.kinds import kind_of
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, behind_poll, nfo_between, nfo_pairs_of
+from rdma_robust.semantics.reads_placed import way_of
 from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.vertices import at_once
+
+StatementKind = tuple[Barrier, str]
+"""A kind of statements, of gets with the memory that they read."""
+
+_Counts = Counter[tuple[int, str, StatementKind]]
+"""How many statements there are, by place, node and kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +59,17 @@ class _Slot:
     """
 
     place: int = -1
-    made: Mapping[Barrier, int] = field(default_factory=dict)
+    made: Mapping[StatementKind, int] = field(default_factory=dict)
     event: Event | None = None
 
     @property
-    def get(self) -> int:
-        return self.made.get(Barrier.GET, -1)
+    def gets(self) -> list[tuple[tuple[int, str], int]]:
+        """Where gets are and what they read, each with what is made."""
+        return [((self.place, memory), index) for (kind, memory), index in self.made.items() if kind is Barrier.GET]
 
     @property
     def poll(self) -> int:
-        return self.made.get(Barrier.POLL, -1)
+        return self.made.get((Barrier.POLL, ""), -1)
 
 
 _WITHOUT_WORDS: Final = {
@@ -90,9 +98,10 @@ class Extension:
         self._old = skeleton.trace
         self._events = list(skeleton.trace.events)
         self._slots: dict[tuple[int, str], list[_Slot]] = {}
-        at: dict[int, dict[str, set[Barrier]]] = {}
+        at: dict[int, list[InsertionChoice]] = {}
         for choice in sorted(universe, key=lambda c: c.order):
-            at.setdefault(choice.place, {}).setdefault(choice.node, set()).add(choice.kind)
+            if not choice.copy:
+                at.setdefault(choice.place, []).append(choice)
         for thread, items in enumerate(skeleton.threads):
             self._position = 0
             for item in items:
@@ -101,7 +110,7 @@ class Extension:
                     if event.remote is not None and (event.completes or event.type is EventType.P):
                         self._slots.setdefault((thread, event.remote), []).append(_Slot(event=event))
                 else:
-                    self._pass(thread, item, at.get(item, {}))
+                    self._pass(thread, item, at.get(item, ()))
         self._own = (1 << len(self._old.events)) - 1
 
     def _add(self, thread: int, event: Event) -> Event:
@@ -111,18 +120,18 @@ class Extension:
         self._position += 1
         return made
 
-    def _pass(self, thread: int, place: int, at: dict[str, set[Barrier]]) -> None:
+    def _pass(self, thread: int, place: int, at: Sequence[InsertionChoice]) -> None:
         """Put in what can stand at a place, in the order of the text."""
-        made: dict[str, dict[Barrier, int]] = {node: {} for node in at}
-        choices = (InsertionChoice(place, kind, node) for node, kinds in at.items() for kind in kinds)
-        for node, kind in ((c.node, c.kind) for c in sorted(choices, key=lambda c: c.order)):
-            if kind is Barrier.GET:
-                self._add(thread, Event(-1, EventType.NRR, remote=node, cell=Cell(node, "$probe"), read=0))
-                scrap = Cell(f"${thread}", f"$scrap {node}")
-                event = Event(-1, EventType.NLW, remote=node, cell=scrap, written=0)
+        made: dict[str, dict[StatementKind, int]] = {}
+        for choice in at:
+            node, memory = choice.node, choice.memory
+            if choice.kind is Barrier.GET:
+                op = Get(Cell(f"${thread}", f"$scrap {node}"), Cell(memory or node, "$probe", via=node if memory else ""))
+                self._add(thread, Event(-1, EventType.NRR, remote=node, cell=op.source, read=0))
+                event = Event(-1, EventType.NLW, remote=node, cell=op.target, written=0, step=Step(op))
             else:
-                event = Event(-1, _WITHOUT_WORDS[kind], remote=node or None)
-            made[node][kind] = self._add(thread, event).index
+                event = Event(-1, _WITHOUT_WORDS[choice.kind], remote=node or None)
+            made.setdefault(node, {})[choice.kind, memory] = self._add(thread, event).index
         for node, each in made.items():
             self._slots.setdefault((thread, node), []).append(_Slot(place, each))
 
@@ -152,13 +161,13 @@ class Extension:
         polled = ((number[a], number[b]) for a, b in taken if a in number and b in number)
         return whole.over(events, number, pf=Relation.of(len(events), polled))
 
-    def _here(self, counts: Counter[tuple[int, str, Barrier]]) -> int:
+    def _here(self, counts: _Counts) -> int:
         """The events that count, as bits."""
         here = self._own
         for (_, node), slots in self._slots.items():
             for slot in slots:
                 made = ((kind, index) for kind, index in slot.made.items() if counts[slot.place, node, kind])
-                here |= sum(3 << index - 1 if kind is Barrier.GET else 1 << index for kind, index in made)
+                here |= sum(3 << index - 1 if kind is Barrier.GET else 1 << index for (kind, _), index in made)
         return here | self._inits
 
     def operations(self, thread: int, node: str) -> int:
@@ -192,18 +201,18 @@ class Extension:
 
     def _taken(
         self,
-        counts: Counter[tuple[int, str, Barrier]],
-        forced: Counter[tuple[int, str, Barrier]],
+        counts: _Counts,
+        forced: _Counts,
         limit: Limit | None = None,
     ) -> list[tuple[int, int]] | None:
         """Return which poll takes what first; None if a poll that was not the only way on finds nothing."""
         found: list[tuple[int, int]] = []
         for (thread, node), slots in self._slots.items():
             if limit is not None and (thread, node) == (limit.thread, limit.node):
-                found += _limited(slots, {s.place for s in slots if counts[s.place, node, Barrier.GET]}, limit)
+                found += _limited(slots, {k for s in slots for k, _ in s.gets if counts[_get(k, node)]}, limit)
                 continue
-            gets = {s.place: forced[s.place, node, Barrier.GET] for s in slots}
-            polls = {s.place: counts[s.place, node, Barrier.POLL] for s in slots}
+            gets = {key: forced[_get(key, node)] for s in slots for key, _ in s.gets}
+            polls = {s.place: counts[s.place, node, (Barrier.POLL, "")] for s in slots}
             here = _queue(slots, gets, polls)
             busy = {poll for _, poll in here}
             if any(
@@ -211,10 +220,10 @@ class Extension:
             ):
                 return None
             found += ((a, b) for a, b in here if a >= 0)
-            for place, number in gets.items():
-                if not number and counts[place, node, Barrier.GET]:
-                    own = {s.get for s in slots if s.place == place}
-                    found += ((a, b) for a, b in _queue(slots, {**gets, place: 1}, polls) if a in own)
+            for key, number in gets.items():
+                if not number and counts[_get(key, node)]:
+                    own = {index for s in slots for other, index in s.gets if other == key}
+                    found += ((a, b) for a, b in _queue(slots, {**gets, key: 1}, polls) if a in own)
         return found
 
     @cached_property
@@ -300,24 +309,32 @@ class Extension:
             writes[e.cell].append(e.index)
         events += (Event(index, EventType.INIT, cell=c, written=c.init) for c, index in new.items())
         n, po = len(events), _program_order(events)
-        nfo = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po, self._model, early)])
         same = {index: index for index in range(own)}
-        return self._old.over(events, same, po=po, rf=Relation.of(n, rf), mo=Relation.of(n, mo), nfo=nfo)
+        made = self._old.over(events, same, po=po, rf=Relation.of(n, rf), mo=Relation.of(n, mo))
+        known = Relation.of(n, [*old.nfo, *_new_nfo(events, own, po, self._model, early)])
+        landed = _landed(replace(made, nfo=known), own, self._model, early)
+        return replace(made, nfo=known | Relation.of(n, landed))
 
 
-def _counts(chosen: Choices) -> Counter[tuple[int, str, Barrier]]:
-    return Counter((c.place, c.node, c.kind) for c in chosen)
+def _counts(chosen: Choices) -> _Counts:
+    return Counter((c.place, c.node, (c.kind, c.memory)) for c in chosen)
 
 
-def _queue(slots: Sequence[_Slot], gets: dict[int, int], polls: dict[int, int]) -> list[tuple[int, int]]:
+def _get(key: tuple[int, str], node: str) -> tuple[int, str, StatementKind]:
+    """The key by which gets are counted."""
+    return key[0], node, (Barrier.GET, key[1])
+
+
+def _queue(slots: Sequence[_Slot], gets: dict[tuple[int, str], int], polls: dict[int, int]) -> list[tuple[int, int]]:
     """Follow a queue pair with that many gets and polls at every place: which poll takes what, -1 for a get that is not the
-    first of its place."""
+    first of its kind at its place."""
     waiting: deque[int] = deque()
     found = []
     for slot in slots:
         poll, times = slot.poll, 0
         if slot.event is None:
-            waiting += [slot.get, *[-1] * (gets[slot.place] - 1)] if gets[slot.place] else []
+            for key, index in slot.gets:
+                waiting += [index, *[-1] * (gets[key] - 1)] if gets[key] else []
             times = polls[slot.place]
         elif slot.event.type is EventType.P:
             poll, times = slot.event.index, 1
@@ -328,7 +345,7 @@ def _queue(slots: Sequence[_Slot], gets: dict[int, int], polls: dict[int, int]) 
     return found
 
 
-def _limited(slots: Sequence[_Slot], gets: set[int], limit: Limit) -> list[tuple[int, int]]:
+def _limited(slots: Sequence[_Slot], gets: set[tuple[int, str]], limit: Limit) -> list[tuple[int, int]]:
     """Return what is taken, as early as possible: up to the limit the first operations and the gets before the next, then
     all."""
     waiting: list[tuple[int, bool]] = []
@@ -337,7 +354,7 @@ def _limited(slots: Sequence[_Slot], gets: set[int], limit: Limit) -> list[tuple
     for number, slot in enumerate(slots):
         poll = slot.poll
         if slot.event is None:
-            waiting += [(slot.get, done <= limit.most)] if slot.place in gets else []
+            waiting += [(index, done <= limit.most) for key, index in slot.gets if key in gets]
         elif slot.event.completes:
             waiting.append((slot.event.index, done < limit.most))
             done += 1
@@ -372,6 +389,22 @@ def _new_nfo(events: Sequence[Event], own: int, po: Relation, model: Model, earl
             if nfo_between(kind_of(e.type, e), kind_of(other.type, other), model):
                 after = (e.index, other.index) in po and not (early and e.type is EventType.NLW)
                 yield (e.index, other.index) if after else (other.index, e.index)
+
+
+def _landed(trace: Trace, own: int, model: Model, early: bool) -> Iterator[tuple[int, int]]:
+    """Order what gets read in memories behind cards and what other queue pairs write there: as the trace does, and where it
+    leaves that open, all reads first, or if `early` the writes."""
+    reads = [e for e in trace.events[own:] if e.type is EventType.NRR and e.cell is not None and e.cell.memory]
+    if not reads or not nfo_pairs_of(model):
+        return
+    issued, observed, same = ib(trace, model), ob(trace, model), same_qp(trace)
+    for read in reads:
+        kind = kind_of(EventType.NRR, read)
+        for e in trace.events:
+            other = e.type in NIC_WRITE_TYPES and (e.index, read.index) not in same
+            if other and nfo_between(kind, kind_of(e.type, e), model, of_one_pair=False):
+                way = way_of(read.index, e.index, observed, issued)
+                yield way or ((e.index, read.index) if early else (read.index, e.index))
 
 
 def consistent(trace: Trace, model: Model) -> bool:

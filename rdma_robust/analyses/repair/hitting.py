@@ -209,16 +209,16 @@ class Lesson:
         What is cheap is kept if there is a choice: then the row asks for what is dear. Late in the time it may be less.
         Where one more of equal statements is one too many, so are all others of them.
         """
-        full: set[tuple[int, Barrier, str]] = set()
+        full: set[InsertionChoice] = set()
 
         def add(group: list[InsertionChoice], kept: Choices) -> Choices:
             if not self._go_on():
                 return kept
-            group = [c for c in group if (c.place, c.kind, c.node) not in full]
+            group = [c for c in group if replace(c, copy=0) not in full]
             if not group or self._bones.survives(kept | frozenset(group), least, limit):
                 return kept | frozenset(group)
             if len(group) == 1:
-                full.add((group[0].place, group[0].kind, group[0].node))
+                full.add(replace(group[0], copy=0))
                 return kept
             half = len(group) // 2
             return add(group[half:], add(group[:half], kept))

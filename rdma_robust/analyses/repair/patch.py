@@ -122,7 +122,7 @@ class Patcher:
         if choice.kind is not Barrier.GET:
             return f"{choice.kind.value} {pair}".strip()
         lanes = dict(self.sites.program.threads[thread].lanes)
-        node = lanes.get(pair, pair)
+        node = choice.memory or lanes.get(pair, pair)
         return f"get {words.scrap(thread, pair)} = {node}.{words.probe(node)}{on_lane(pair if pair in lanes else NAMELESS)}"
 
     def _declaration(self, word: str) -> str:

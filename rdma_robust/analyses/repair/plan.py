@@ -95,12 +95,21 @@ def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:
     special = "memory behind a card" if program.memories else "relaxed regions" if program.has_regions else ""
     where = f"with {special}" if special else f"under order {model.order_name}"
     about = f"{where} sets that were left out may do as well"
-    about += ", and a read of that memory, which flushes, is never put in" if program.memories else ""
     if repair.status == "impossible":
-        return replace(repair, status="unknown", reason=f"none was found; {about}", optimal=False, complete=False)
+        reason = f"none was found; {about}{_loopback(program)}"
+        return replace(repair, status="unknown", reason=reason, optimal=False, complete=False)
     if repair.status == "repaired":
         return replace(repair, reason=f"the cheapest found; {about}", optimal=False, complete=False)
     return repair
+
+
+def _loopback(program: Program) -> str:
+    """Who could land what was issued to a memory behind its own card, if it may have a queue pair to that."""
+    reading = [(t.name, via, memory) for memory, via in program.behind for t in program.threads if t.node == via]
+    if program.allow_loopback or not reading:
+        return ""
+    thread, card, memory = reading[0]
+    return f"; with `allow loopback` {thread} on {card} could flush {memory} by a read through its own card"
 
 
 def repair_program(program: Program, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:

@@ -44,6 +44,7 @@ class Barrier(Enum):
 class InsertionChoice:
     """One statement: `kind` towards `node` at place number `place`; `copy` numbers equal ones of a place from 0.
 
+    A get reads a word beside the card of its node, or in a `memory` behind that: then it lands what was issued to it.
     At a place stand an `mfence` (which has no node), for one node after the other its gets, its polls and its flush, and
     behind all of them the `order`s and remote fences.
     """
@@ -52,12 +53,13 @@ class InsertionChoice:
     kind: Barrier
     node: str
     copy: int = 0
+    memory: str = ""
 
     @property
-    def order(self) -> tuple[int, bool, str, int, int]:
+    def order(self) -> tuple[int, bool, str, int, str, int]:
         """The key by which statements are sorted as they stand in the text."""
         late = {Barrier.POLL: 1, Barrier.FLUSH: 2, Barrier.RFENCE: 1}.get(self.kind, 0)
-        return self.place, self.kind in (Barrier.ORDER, Barrier.RFENCE), self.node, late, self.copy
+        return self.place, self.kind in (Barrier.ORDER, Barrier.RFENCE), self.node, late, self.memory, self.copy
 
 
 Choices = frozenset[InsertionChoice]

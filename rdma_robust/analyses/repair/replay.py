@@ -49,7 +49,8 @@ def anywhere(_there: ThreadArrival) -> bool:
 class Skeleton:
     """A violating trace of the program itself, and the places its threads come past: for each thread its events and places
     in program order. Places behind the last event of a thread are left out: a trace may end before them. `optional` are
-    the polls that are not the only way on: a set that leaves them nothing to take need not block.
+    the polls that are not the only way on: a set that leaves them nothing to take need not block. Of events only answers
+    have steps: their order depends on what the request has read.
     """
 
     trace: Trace
@@ -91,7 +92,7 @@ def skeleton(
             if edge.place is not None:
                 items.append(edge.place)
                 continue
-            items += made
+            items += (replace(e, step=kept[e.index].step) if e.type is EventType.NLW else e for e in made)
             if (node := polls_of(edge.step.op)) is not None:
                 if flow.shared(edge) or flow.idle(real, edge):
                     optional |= {e.index for e in made}

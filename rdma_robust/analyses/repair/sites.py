@@ -53,7 +53,8 @@ def inserted_on(models: Sequence[Model], program: Program) -> frozenset[Barrier]
 @dataclass(frozen=True)
 class Sites:
     """The places of a program and the marked program. Beside gets, polls and remote fences there are statements of `more`
-    kinds to insert: see :func:`inserted_on`."""
+    kinds to insert: see :func:`inserted_on`. `lands` says whether a card's read of memory behind it lands what was issued
+    to that."""
 
     source: SourceText | AutomataSource
     program: Program
@@ -62,6 +63,7 @@ class Sites:
     mark: str
     more: Set[Barrier] = frozenset()
     edits: tuple[SourceEdit, ...] = ()
+    lands: bool = False
 
     @staticmethod
     def of(text: str, file: str, *, await_loops: bool, models: Sequence[Model] = (RDMA,)) -> Sites:
@@ -86,7 +88,7 @@ class Sites:
             marked = blocking(load_decidable(apply_edits(text, edits)[0], file), await_loops)
         except ProgramError as error:
             raise SizeLimitError(f"too large to be repaired: {error.diagnostics[0].message}") from error
-        return Sites(source, program, found, marked, mark, more, tuple(edits))
+        return Sites(source, program, found, marked, mark, more, tuple(edits), any(map(nfo_pairs_of, models)))
 
     @property
     def tso(self) -> bool:
@@ -105,6 +107,17 @@ class Sites:
     def cards(self) -> Mapping[str, str]:
         """The nodes whose memory lies behind the card of another one, with that one, without the numbers of families."""
         return {node.partition("[")[0]: card.partition("[")[0] for node, card in self.program.behind}
+
+    def memories(self, thread: int, node: str) -> tuple[str, ...]:
+        """Return the memories of which reads on this queue pair of a thread land what was issued."""
+        card = dict(self.program.threads[thread].lanes).get(node, node)
+        return tuple(memory for memory, via in self.program.behind if via == card) if self.lands else ()
+
+    def queue_pairs(self, thread: int) -> tuple[str, ...]:
+        """Return the queue pairs that a thread uses, and that to the card of its node if reads of it can land something."""
+        used, card = self.flows[thread].nodes, self.program.card_of(self.program.threads[thread].node)
+        own = (card,) if self.program.allow_loopback and self.memories(thread, card) and card not in used else ()
+        return used + own
 
     @cached_property
     def flows(self) -> tuple[Flow, ...]:

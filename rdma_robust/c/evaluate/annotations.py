@@ -80,9 +80,10 @@ def _ignore(call: CallContext) -> Result:
 def _values(call: CallContext) -> Result:
     limits = call.number(0, "RR_VALUES"), call.number(1, "RR_VALUES")
     world = call.run.world
-    if world.limits not in (None, limits) or limits[0] > limits[1]:
+    if world.found.limits not in (None, limits) or limits[0] > limits[1]:
         raise Refusal("RR820", "RR_VALUES is said twice, or its range is empty", "one range for all words of a program")
-    world.limits = limits
+    world.found.limits = limits
+    world.remark("RR846", f"a thread ends where it would write a value that is not within {limits[0]}..{limits[1]}")
     return 0
 
 

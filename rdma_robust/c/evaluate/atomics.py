@@ -11,6 +11,8 @@ from rdma_robust.c.evaluate.c_values import Object, Scalar, Value, canonical, kn
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, given
 from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatement, Word, operand_of
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.spelling import is_short
 
 SEQ_CST = 5
 
@@ -58,19 +60,24 @@ def _target(call: CallContext, index: int, size: int) -> tuple[Object, int, Word
     return name, offset, word
 
 
-def possible_sums(word: Word, values: list[Scalar], added: tuple[Scalar, ...]) -> list[Scalar]:
-    """Return what a word may hold after an addition. Raises RR820 where the sum leaves its bytes."""
+def possible_sums(world: World, word: Word, added: tuple[Scalar, ...]) -> list[Scalar]:
+    """Return what a word may hold after an addition. Raises RR820 where the sum leaves its bytes.
+
+    What RR_VALUES leaves out is left out: the domain of the program ends the run there.
+    """
     found: list[Scalar] = []
-    for value in values:
+    for value in world.values_of(word):
         for each in added:
             if not isinstance(value, int) or not isinstance(each, int):
                 raise Refusal("RR814", "an addition to an address in shared memory is not modelled")
+            if not is_short(value) or not is_short(value + each):
+                raise Refusal("RR814", "an addition to a number of more than 18 digits in shared memory is not modelled")
             if canonical(value + each, word.size) != value + each:
                 raise Refusal(
                     "RR820", f"the sum {value + each} goes around in the {word.size} bytes of `{word.object.name}`"
                 )
             found.append(value + each)
-    return found
+    return [each for each in found if world.is_within(each)]
 
 
 def _changed(is_swap: bool = False, is_negative: bool = False) -> Handler:
@@ -99,8 +106,8 @@ def _refused(call: CallContext) -> Result:
 def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> Result:
     operand, values = operand_of(raw, "the operand of this atomic")
     register, old = call.run.read_word(call.state, word, call.run.hint(call.frame, call.call.target) or "old")
-    written = list(values) if is_swap else possible_sums(word, call.run.world.values_of(word), values)
-    call.run.world.add_values(word, written)
+    written = list(values) if is_swap else possible_sums(call.run.world, word, values)
+    call.run.world.computed(word, written)
     form = f"{{0}} = {'swap' if is_swap else 'faa'}({{1}}, {{2}})"
     parts = (RegisterUse(register), word, operand)
     return call.step([ThreadStatement(form, parts, tuple((word, value) for value in written), register=register)], old)
@@ -136,7 +143,7 @@ def compare_and_swap(call: CallContext, word: Word, expected: Scalar, new: Scala
     register, old = call.run.read_word(call.state, word, "old")
     if expected not in call.run.world.values_of(word):
         values = ()
-    call.run.world.add_values(word, values)
+    call.run.world.computed(word, values)
     parts = (RegisterUse(register), word, first, second)
     written = tuple((word, value) for value in values)
     return ThreadStatement("{0} = cas({1}, {2}, {3})", parts, written, register=register), old

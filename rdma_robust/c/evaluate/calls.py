@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from rdma_robust.c.code import Call, CType
+from rdma_robust.c.code import Call, CType, Function
 from rdma_robust.c.evaluate.c_values import (
     Object,
     Scalar,
@@ -47,6 +47,8 @@ class CallContext:
     arguments: list[Value]
     name: str
     chain: Chain
+    push: Callable[[State, Function, list[Value], int | None], None]
+    """Let a function begin in a state, with arguments; where the result goes."""
 
     def number(self, index: int, what: str) -> int:
         """Return an argument that has to be a known number. Raises RR819 where it is none."""
@@ -80,7 +82,7 @@ class CallContext:
     def branch(self, state: State) -> CallContext:
         """Return the same call in a copy of a state."""
         other = state.copy()
-        return CallContext(self.run, other, other.frames[-1], self.call, self.arguments, self.name, self.chain)
+        return CallContext(self.run, other, other.frames[-1], self.call, self.arguments, self.name, self.chain, self.push)
 
     def private(self, address: Value, size: int, what: str) -> Value:
         """Return a raw value that the library reads at an address, from memory that nobody else writes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from rdma_robust.c.automaton import CProgram, EvaluatedThread, Guard, Remark, ThreadEdge, WordPlace
@@ -33,7 +34,7 @@ from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
 from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
-from rdma_robust.c.evaluate.spelling import LARGE, Codes, Names, wanted_name, word_at_other_end
+from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name, word_at_other_end
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import POLLS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
@@ -44,8 +45,11 @@ LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, *
 """All calls that evaluation knows by name."""
 
 
-def evaluate_units(units: Units, options: EvaluationOptions | None = None, name: str = "program") -> CProgram:
-    """Return the automata of all threads of a program. Raises ProgramError with all that is not understood."""
+def evaluate_units(units: Units, options: EvaluationOptions | None = None, name: str = "") -> CProgram:
+    """Return the automata of all threads of a program, which is called as its file is, if it has no name.
+
+    Raises ProgramError with all that is not understood.
+    """
     _check_processes(units)
     rounds = EvaluationRounds(units, options or EvaluationOptions(), LIBRARY)
     rounds.run()
@@ -53,7 +57,7 @@ def evaluate_units(units: Units, options: EvaluationOptions | None = None, name:
         raise ProgramError(units.file, units.text, tuple(_distinct(rounds.refused)))
     writer = _Writer(rounds)
     try:
-        return writer.program(name)
+        return writer.program(Names().name("program", name or PurePath(units.file).stem))
     except Refusal as refusal:
         raise ProgramError(units.file, units.text, (diagnostic(refusal, []),)) from None
 
@@ -274,14 +278,28 @@ class _Writer:
             hardware.append("rnr wait")
         if any(isinstance(each, tuple) and each[0] == "loopback" for each in self.facts.said):
             yield "allow loopback"
+        orders = self.facts.orders
+        if len(orders) > 1:
+            raise Refusal("RR814", "queue pairs of several orders (MLX5DV_QP_CREATE_OOO_DP) are not modelled", "one for all")
+        hardware += [f"order {order}" for order in orders if order and "order" not in self.world.hardware]
         if hardware:
             yield f"hardware {', '.join(hardware)}"
         forms = [each.form for each in self._statements() if isinstance(each, ThreadStatement)]
-        if self.world.limits is not None or any("faa(" in form for form in forms):
-            numbers = {*self._numbers(), *self.codes.codes.values(), 0, 1, *(self.world.limits or ())}
-            if any(abs(each) >= LARGE for each in numbers):
-                raise Refusal("RR820", "numbers of more than 18 digits beside additions are not modelled")
-            yield f"domain {min(numbers)}..{max(numbers)}"
+        if not any("faa(" in form for form in forms):
+            return
+        if not all(map(is_short, self._numbers())):
+            raise Refusal("RR820", "numbers of more than 18 digits beside additions in memory are not modelled")
+        numbers = {*self._numbers(), *self.codes.codes.values(), 0}
+        if self.facts.limits is None:
+            yield f"domain {min(numbers)}..{max(1, *numbers)}"
+            return
+        low, high = self.facts.limits
+        if not all(low <= each <= high for each in numbers):
+            message = (
+                f"a program with additions in memory has the values {min(numbers)}..{max(numbers)} within {low}..{high}"
+            )
+            raise Refusal("RR820", message, "RR_VALUES has all of them, 0 and a number for each address too")
+        yield f"domain {low}..{high}"
 
     def _silent(self) -> Iterable[Remark]:
         """Warnings of processes that do nothing."""

@@ -91,7 +91,7 @@ class EvaluationRounds:
         world = self.world
         world.found = RoundFacts()
         world.remarks.clear()
-        world.limits, world.hardware = None, ""
+        world.hardware = ""
         self.automata, self.refused = {}, []
         for process, function in self.units.processes():
             self._evaluate(process, function, self._main(process, function), is_spawned=False)
@@ -253,6 +253,8 @@ _COMPARED = [
     "counts",
     "by_processor",
     "relaxed",
+    "orders",
+    "limits",
     "flows",
     "said",
     "regions",

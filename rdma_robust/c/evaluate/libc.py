@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from rdma_robust.c.evaluate import word_copies
-from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, known_scalar
+from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, canonical, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
@@ -15,7 +17,7 @@ setvbuf srand srand48 signal munmap mlock munlock shutdown setsockopt listen bin
 sched_setaffinity clock_nanosleep atexit setlocale
 """
 _UNKNOWN = """
-rand random time getpid strerror atoi atol strtol strtoul strtoull getenv fopen lrand48 drand48 rdtsc __rdtsc clock
+rand random time getpid strerror getenv fopen lrand48 drand48 rdtsc __rdtsc clock
 gethostname socket accept connect fileno isatty
 """
 _IDENTITY = """
@@ -134,6 +136,41 @@ def _further(address: Value, distance: int) -> Value:
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
+_NUMBER = re.compile(rb"[ \\t\\n]*+([+-]?)(0[xX](?=[0-9a-fA-F]))?+([0-9a-zA-Z]*+)")
+
+
+def _number_in(has_end: bool, size: int = 8) -> Handler:
+    """`atoi`, `strtol` and their like: the number that a text begins with; of a text that is not known it is not known."""
+
+    def handler(call: CallContext) -> Result:
+        try:
+            text = call.text(0).encode()
+        except Refusal:
+            return UnknownValue(f"what `{call.name}` returns")
+        base = call.number(2, "the base of this number") if has_end else 10
+        value, used = _parsed(text, base)
+        if has_end and known_scalar(call.arguments[1]) != 0:
+            call.set_private(call.arguments[1], 8, _further(call.arguments[0], used), "where this number ends")
+        return canonical(value, size)
+
+    return handler
+
+
+def _parsed(text: bytes, base: int) -> tuple[int, int]:
+    """Return the number at the start of a text, and how many bytes it takes."""
+    found = _NUMBER.match(text)
+    assert found is not None
+    sign, prefix, digits = found.groups()
+    if prefix and base not in (0, 16):
+        return 0, found.start(2) + 1
+    base = base or (16 if prefix else 8 if digits.startswith(b"0") else 10)
+    count = 0
+    while count < len(digits) and int(chr(digits[count]), 36) < base:
+        count += 1
+    value = int(digits[:count] or b"0", base)
+    return -value if sign == b"-" else value, found.start(3) + count if count else 0
+
+
 def _strcpy(call: CallContext) -> Result:
     content = call.text(1).encode() + b"\0"
     for at, byte in enumerate(content):
@@ -215,6 +252,9 @@ LIBC: dict[str, Handler] = {
     "strcmp": _compared(None),
     "strncmp": _compared(2),
     "strcpy": _strcpy,
+    "atoi": _number_in(has_end=False, size=4),
+    **dict.fromkeys(("atol", "atoll"), _number_in(has_end=False)),
+    **dict.fromkeys(("strtol", "strtoul", "strtoll", "strtoull"), _number_in(has_end=True)),
     **dict.fromkeys(("sprintf", "snprintf", "vsnprintf", "strncpy", "strcat", "strncat"), _lost_text(0)),
     "inet_ntop": _lost_text(2),
     "clock_gettime": _time_into(1),

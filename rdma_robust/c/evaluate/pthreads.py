@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.atomics import compare_and_swap, possible_sums
-from rdma_robust.c.evaluate.c_values import FunctionValue, Object, Pointer, Scalar, all_apart, known_scalar, map_one
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
+from rdma_robust.c.evaluate.c_values import FunctionValue, Object, Pointer, Scalar, Value, all_apart, known_scalar, map_one
+from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import (
     BarrierUse,
@@ -30,6 +30,9 @@ EBUSY = 16
 _LOCK = CType("int", 4, signed=True, volatile=True, atomic=True)
 _GIVEN_BACK = -1
 _MOST_THREADS = 16
+_TRY = Pointer(Object("handle", "", "trial"))
+_HAS_RUN = Pointer(Object("handle", "", "has run"))
+"""What is pending in pthread_once: that it has been read as new, and that its function has run."""
 
 
 def _create(call: CallContext) -> Result:
@@ -205,7 +208,7 @@ def _sem_post(call: CallContext) -> Result:
         value = known_scalar(call.run.raw_read(call.state, name, offset, 4))
         call.run.raw_write(call.state, name, offset, 4, value + 1 if isinstance(value, int) else value)
         return 0
-    written = possible_sums(word, call.run.world.values_of(word), (1,))
+    written = possible_sums(call.run.world, word, (1,))
     call.run.world.add_values(word, written)
     return call.step([ThreadStatement("faa({0}, {1})", (word, 1), tuple((word, value) for value in written))])
 
@@ -240,6 +243,38 @@ def _taken(count: int) -> Callable[[Scalar], Scalar]:
     return lambda seen: done if seen == count else seen
 
 
+def _once(call: CallContext) -> Result:
+    """Call a function if nobody has: 1 stands for that it runs, 2 for that it has run, which others wait for."""
+    name, offset, word = _word(call, 0, "this `pthread_once_t`")
+    function = known_scalar(call.arguments[1])
+    body = call.run.world.units.function(function.name) if isinstance(function, FunctionValue) else None
+    if body is None:
+        raise Refusal(
+            "RR816", "the function of this pthread_once is not known here", "read the file that has it too (--with)"
+        )
+    pending = call.frame.pending
+    if pending == _HAS_RUN:
+        if word is None:
+            call.run.raw_write(call.state, name, offset, 4, 2)
+            return 0
+        return call.step([call.run.write_word(word, 2, "this `pthread_once_t`")])
+    if word is None:
+        seen: Value = call.run.raw_read(call.state, name, offset, 4)
+    elif pending is None or pending == 1:
+        register, seen = call.run.read_word(call.state, word, "once")
+        return call.stay([read_statement(register, word)], map_one(seen, lambda x: _TRY if x == 0 else x))
+    elif pending == _TRY:
+        operation, old = compare_and_swap(call, word, 0, 1)
+        return call.stay([operation], old)
+    else:
+        seen = pending
+    if known_scalar(seen) != 0:
+        return 0 if known_scalar(seen) == 2 else call.stay([], seen)
+    call.frame.pending = _HAS_RUN
+    call.push(call.state, body, [], None)
+    return FRAMES_CHANGED
+
+
 _INITIALISED = """
 pthread_attr_init pthread_attr_destroy pthread_attr_setdetachstate pthread_setaffinity_np pthread_mutexattr_init
 pthread_mutexattr_destroy pthread_condattr_init pthread_cond_init pthread_cond_destroy pthread_cond_signal
@@ -247,7 +282,7 @@ pthread_cond_broadcast pthread_mutex_destroy pthread_spin_destroy pthread_barrie
 pthread_setname_np pthread_attr_setstacksize
 """
 _REFUSED = """
-pthread_once pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock pthread_cond_timedwait
+pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock pthread_cond_timedwait
 pthread_mutex_timedlock pthread_cancel pthread_kill sem_timedwait sem_getvalue sem_open fork vfork thrd_create
 """
 
@@ -261,6 +296,7 @@ THREADS: dict[str, Handler] = {
     **dict.fromkeys(_REFUSED.split(), _refused),
     "pthread_create": _create,
     "pthread_join": _join,
+    "pthread_once": _once,
     "pthread_exit": _thread_exit,
     **dict.fromkeys(("pthread_mutex_init", "pthread_spin_init"), _clear_word),
     **dict.fromkeys(("pthread_mutex_lock", "pthread_spin_lock"), _lock),

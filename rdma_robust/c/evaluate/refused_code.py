@@ -17,6 +17,10 @@ class Refusal(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
+class RunEnds(Exception):
+    """A run ends here: it would leave the values that RR_VALUES gives words."""
+
+
 def span_of(chain: Sequence[SourcePlace]) -> Span:
     """Return the innermost place of a chain, with the others as its origins."""
     span = None

@@ -12,7 +12,7 @@ from rdma_robust.c.code import CType, Leaf, Variable
 from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
-from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, State
 from rdma_robust.c.evaluate.units import Units
 
@@ -32,6 +32,7 @@ class EvaluationOptions:
     waiting: int = 24
     rounds: int = 80
     silent_steps: int = 400_000
+    with_errors: bool = False
     is_of_standard: bool = False
 
 
@@ -81,6 +82,8 @@ class RoundFacts:
     counts: dict[Object, int] = field(default_factory=dict)
     registered: set[Object] = field(default_factory=set)
     relaxed: set[Object] = field(default_factory=set)
+    orders: set[str] = field(default_factory=set)
+    limits: tuple[int, int] | None = None
     spawned: dict[tuple[str, str], SpawnedThread] = field(default_factory=dict)
     touched: dict[Object, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
     plain: set[Word] = field(default_factory=set)
@@ -100,7 +103,6 @@ class World:
         self.types: dict[Object, str] = {}
         self.remarks: dict[str, Remark] = {}
         self.hardware = ""
-        self.limits: tuple[int, int] | None = None
         self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
         self._initialise = initialise
@@ -246,6 +248,18 @@ class World:
                 f"the values of `{word.object.name}` that are written here do not stay finite",
                 "RR_VALUES(lo, hi) keeps them in a range",
             )
+
+    def computed(self, word: Word, values: Iterable[Scalar]) -> None:
+        """Say what is written into a word that was not moved there. Raises RunEnds where RR_VALUES leaves one out."""
+        found = tuple(values)
+        if not all(map(self.is_within, found)):
+            raise RunEnds
+        self.add_values(word, found)
+
+    def is_within(self, value: Scalar) -> bool:
+        """Whether RR_VALUES lets a word have a value."""
+        limits = self.known.limits
+        return limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]
 
     def flow(self, source: Word, target: Word) -> None:
         """Say that a word takes the values of another one."""

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 from rdma_robust.c.evaluate.c_values import FunctionValue, Pointer, Scalar
 from rdma_robust.c.evaluate.operations import OnLane, ThreadStatement, Word
 from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.language.syntax.layout import MAX_DIGITS
 
 _KEYWORDS = """
 all allow allowed and assert assume at atomics await barrier cas choose const cpu depth domain else ended expect faa
@@ -54,21 +55,17 @@ def wanted_name(world: World, word: Word) -> str:
     return f"{base}_o{word.offset}"
 
 
-LARGE = 10**18
-"""A number that `.rdma` does not write."""
-
-
 class Codes:
-    """Numbers that stand for addresses, functions and numbers that are too large: behind all numbers of the program."""
+    """Numbers that stand for addresses, functions and what is too large for `.rdma`: behind all numbers of the program."""
 
     def __init__(self, numbers: Iterable[int]) -> None:
-        self._next = max([0, *(each for each in numbers if abs(each) < LARGE)]) + 1
+        self._next = max([0, *(each for each in numbers if is_short(each))]) + 1
         self.codes: dict[Scalar, int] = {}
         self.meaning: dict[int, str] = {}
 
     def number(self, value: Scalar) -> int:
         """Return the number of a raw value."""
-        if isinstance(value, int) and abs(value) < LARGE:
+        if isinstance(value, int) and is_short(value):
             return value
         if value not in self.codes:
             self.codes[value] = self._next
@@ -86,6 +83,11 @@ def word_at_other_end(statement: ThreadStatement) -> int | None:
         return None
     found = _AT_OTHER_END.match(statement.form)
     return int(next(each for each in found.groups() if each)) if found else None
+
+
+def is_short(value: int) -> bool:
+    """Whether `.rdma` has numbers of so many digits."""
+    return len(str(abs(value))) <= MAX_DIGITS
 
 
 def _meaning(value: Scalar) -> str:

@@ -12,11 +12,13 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 
 @dataclass(frozen=True, slots=True)
 class WaitingCompletion:
-    """A signaled request that waits for a poll: what its work completion says."""
+    """A signaled request that waits for a poll: what its work completion says, and how many places of the send queue are
+    free once it is taken, its own and those of the requests before it that are not signaled."""
 
     identity: Value
     opcode: int
     length: int
+    places: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedPair:
-    """A queue pair as its thread knows it; `connection` is empty until it is connected. `taken` counts its messages."""
+    """A queue pair as its thread knows it; `connection` is empty until it is connected. `taken` counts its messages.
+
+    `send_room` and `receive_room` are how many requests its queues have room for, 0 if that is not counted; `unsignaled` are
+    the requests behind the last signaled one.
+    """
 
     send_queue: Value
     receive_queue: Value
@@ -62,6 +68,9 @@ class ConnectedPair:
     receives: tuple[Receive, ...] = ()
     taken: int = 0
     building: tuple[Request, ...] = ()
+    send_room: int = 0
+    receive_room: int = 0
+    unsignaled: int = 0
 
 
 @dataclass(slots=True)
@@ -190,9 +199,9 @@ def _frame_key(frame: Frame) -> Hashable:
 
 
 def _live(frame: Frame, is_waiting: bool) -> tuple[frozenset[Register], frozenset[str]]:
-    """Return the registers and locals of a frame that may be used; one that waits for a call goes on behind it."""
+    """Return the registers and locals of a frame that may be used; one that waits for a call goes on behind it, or at it."""
     function, at = frame.function, frame.at
-    if not is_waiting:
+    if not is_waiting or frame.pending is not None:
         return (function.live[at], function.live_variables[at]) if at < len(function.code) else (frozenset(), frozenset())
     call = function.code[at]
     assert isinstance(call, Call)

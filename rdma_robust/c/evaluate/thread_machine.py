@@ -45,9 +45,9 @@ from rdma_robust.c.evaluate.c_values import (
 )  # fmt: skip
 from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStep
+from rdma_robust.c.evaluate.operations import SET_ASIDE, Chain, Choice, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
-from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds, diagnostic
 from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
@@ -118,6 +118,8 @@ class ThreadMachine(ThreadRun):
                 found = self.execute(state)
             except CaseSplit as split:
                 return [self._chosen(state, split, raws, chain) for raws in split.classes]
+            except RunEnds:
+                return [ThreadStep((SET_ASIDE,), chain, None)]
             except Refusal as refusal:
                 self._note(refusal, chain)
                 return [ThreadStep((), chain, None)]
@@ -264,7 +266,7 @@ class ThreadMachine(ThreadRun):
             caller.registers[frame.target] = map_one(value, lambda x: convert(x, result))
         for name in [each for each in state.memory if each.kind == "local" and each.key[:2] == (self.thread, depth)]:
             state.drop(name)
-        caller.at += 1
+        caller.at += caller.pending is None
         return None
 
     def _kept(self, state: State, depth: int, target: int, value: Pointer, kind: CType) -> Pointer:
@@ -312,7 +314,7 @@ class ThreadMachine(ThreadRun):
 
     def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[ThreadStep] | None:
         trial = state.copy()
-        call = CallContext(self, trial, trial.frames[-1], each, arguments, name, self.chain(state))
+        call = CallContext(self, trial, trial.frames[-1], each, arguments, name, self.chain(state), self.push)
         found = self.library[name](call)
         if isinstance(found, list):
             return found

@@ -22,6 +22,7 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import (
     FENCE,
     Chain,
+    RegisterUse,
     ThreadStatement,
     ThreadStep,
     Word,
@@ -213,7 +214,10 @@ class ThreadRun:
     def write_word(self, word: Word, raw: Value, what: str) -> ThreadStatement:
         """Return the write of a raw value to a word."""
         operand, values = operand_of(raw, what)
-        self.world.add_values(word, values)
+        if isinstance(operand, RegisterUse):
+            self.world.add_values(word, values)
+        else:
+            self.world.computed(word, values)
         return write_statement(word, operand)
 
     # going on

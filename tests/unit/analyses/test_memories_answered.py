@@ -34,23 +34,33 @@ def decided(name: str) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    ("name", "inserted"),
+    ("name", "lines"),
     [
-        ("data-behind-flag-beside", "flush H"),
-        ("get-into-the-accelerator", "flush A"),
-        ("flushed-too-early-on-another-lane", "poll bulk"),
+        ("data-behind-flag-beside", ["get scrap = G.probe", "rfence H"]),
+        ("ring-for-the-kernel-not-flushed", ["get scrap = G.probe", "rfence H"]),
+        ("get-into-the-accelerator", ["flush A"]),
+        ("flushed-too-early-on-another-lane", ["poll bulk"]),
     ],
 )
-def test_repair_flushes(name: str, inserted: str) -> None:
-    """The statement before may be a put to a word behind the card: that is one of the queue pair of the flush."""
+def test_repair_flushes(name: str, lines: list[str]) -> None:
+    """By a read of the memory where there is a queue pair for it, which needs no poll where a fence will do."""
     found = repair(text_of(name), name)
     assert found.status == "repaired" and "memory behind a card" in found.reason
-    assert [edit.text.strip() for edit in found.solutions[0].edits][:1] == [inserted]
+    assert [line for each in found.insertions for line in each.lines] == lines
+
+
+@pytest.mark.parametrize(("name", "memory"), [("immediate-for-the-host", "G"), ("two-cards-one-flushed", "E")])
+def test_repair_reads_through_the_own_card_where_it_may(name: str, memory: str) -> None:
+    text = text_of(name)
+    found = repair(text if "allow loopback" in text else f"allow loopback\n{text}", name)
+    (read,) = found.insertions
+    assert read.thread == "Proxy" and read.lines[0] == f"get scrap = {memory}.probe" and len(read.lines) == 2
 
 
 def test_an_impossible_repair_is_not_known() -> None:
     found = repair(text_of("immediate-for-the-host"), "p")
     assert found.status == "unknown" and "memory behind a card" in found.reason
+    assert "with `allow loopback` Proxy on H could flush G by a read" in found.reason
 
 
 def test_explain_names_the_other_path() -> None:

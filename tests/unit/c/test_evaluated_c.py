@@ -86,3 +86,126 @@ def test_all_refusals_are_told_at_once() -> None:
 
 def test_a_process_that_does_nothing_is_warned_of() -> None:
     assert "RR845" in {each.code for each in evaluated(two("m.x = 1;")).remarks}
+
+
+ROOM = """
+	struct ibv_qp_init_attr attr = { .send_cq = sent, .recv_cq = received, .qp_type = IBV_QPT_RC, .cap = { 2, 1, 1, 1 } };
+	RR_CQ(sent); RR_CQ(received);
+	attr.send_cq = sent; attr.recv_cq = received;
+	qp = ibv_create_qp(0, &attr);
+"""
+
+
+def with_room(body: str) -> str:
+    """Return a program whose A has a queue pair with room for two requests and one receive."""
+    text = two(body, "post(IBV_WR_RDMA_READ, 0, &m.x, there, 24, 0, 0, 0);")
+    at = text.rindex('\tRR_CONNECT(qp, "c");')
+    return text[:at] + ROOM + text[at:]
+
+
+PUT = "post(IBV_WR_RDMA_WRITE, {}, &m.x, there, 8, 0, 0, 0);"
+SIGNALED, SILENT = PUT.format("IBV_SEND_SIGNALED"), PUT.format("0")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_full"),
+    [
+        (SIGNALED * 2, False),
+        (SIGNALED * 3, True),
+        (SILENT * 3, True),
+        (SIGNALED * 2 + "take(sent);" + SIGNALED, False),
+        (SILENT + SIGNALED + "take(sent);" + SIGNALED * 2, False),
+        (SIGNALED + SILENT + "take(sent);" + SIGNALED * 2, True),
+        ("post_receive(&m.y);", False),
+        ("post_receive(&m.y); post_receive(&m.z);", True),
+    ],
+)
+def test_a_post_to_a_full_queue_ends_its_way(body: str, *, is_full: bool) -> None:
+    found = evaluated(with_room(body))
+    assert ("RR849" in {each.code for each in found.remarks}) is is_full
+    assert ("assert 1 == 0" in statements(found, "AT")) is is_full
+
+
+def test_a_way_ends_where_a_word_would_leave_its_values() -> None:
+    both = "post(IBV_WR_RDMA_READ, 0, &m.y, there, 8, 0, 0, 0);"
+    found = evaluated(two("RR_VALUES(0, 2); for (;;) m.x = m.x + 1;", both))
+    assert [each for each in statements(found, "AT") if " = " in each or "assume" in each].count("assume 1 == 0") == 1
+    assert {"m_x = 1", "m_x = 2"} < set(statements(found, "AT"))
+    assert "m_x = 3" not in statements(found, "AT")
+
+
+def test_additions_and_numbers_outside_of_the_values_are_refused() -> None:
+    text = two("RR_VALUES(0, 2); post(IBV_WR_ATOMIC_FETCH_AND_ADD, 2, &m.x, &there->y, 8, 1, 0, 0);", "RR_INPUT(m.z, 7, 8);")
+    with pytest.raises(ProgramError) as refused:
+        evaluated(text)
+    assert [each.code for each in refused.value.diagnostics] == ["RR820"]
+
+
+def test_additions_have_the_values_as_their_domain() -> None:
+    text = two("RR_VALUES(0, 2); post(IBV_WR_ATOMIC_FETCH_AND_ADD, 2, &m.x, &there->y, 8, 1, 0, 0);")
+    assert evaluated(text).head == ("domain 0..2",)
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "wanted", "rest"),
+    [
+        ("42x", 10, 42, "x"),
+        (" -7", 0, -7, ""),
+        ("0x1f,", 0, 31, ","),
+        ("017", 0, 15, ""),
+        ("0xg", 0, 0, "xg"),
+        ("z", 10, 0, "z"),
+    ],
+)
+def test_numbers_of_known_texts_are_known(text: str, base: int, wanted: int, rest: str) -> None:
+    body = (
+        f'char *end; long got = strtol("{text}", &end, {base}); m.x = got == {wanted} && !strcmp(end, "{rest}") ? 1 : 2;'
+        f'm.y = atoi("{text}") + 100;'
+    )
+    found = statements(evaluated(two(body, "post(IBV_WR_RDMA_READ, 0, &m.x, there, 16, 0, 0, 0);")), "AT")
+    assert found[0] == "m_x = 1"
+
+
+def test_numbers_that_are_too_long_have_short_names() -> None:
+    found = evaluated(two("m.x = 0x7b7b7b7b7b7b7b7b;", "post(IBV_WR_RDMA_READ, 0, &m.x, there, 8, 0, 0, 0);"))
+    assert found.meaning == {1: "8897841259083430779"}
+    assert statements(found, "AT") == ["m_x = 1"]
+
+
+def test_a_function_of_pthread_once_runs_once_and_the_others_wait() -> None:
+    text = two(
+        "pthread_t t; pthread_create(&t, 0, second, 0); pthread_once(&once, make); m.y = m.x;",
+        "post(IBV_WR_RDMA_READ, 0, &m.x, there, 16, 0, 0, 0);",
+    ).replace(
+        "static struct memory *there;",
+        "#include <pthread.h>\nstatic struct memory *there;\nstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n"
+        "static void make(void) { m.x = 5; }\n"
+        "static void *second(void *p) { pthread_once(&once, make); m.z = m.x; return 0; }\n",
+    )
+    found = evaluated(text)
+    done = statements(found, "AT")
+    assert done.count("m_x = 5") == 1
+    assert done.index("m_x = 5") < done.index("once = 2")
+    assert any(each.endswith("cas(once, 0, 1)") for each in done)
+    assert any(each.endswith("= once") for each in done)
+
+
+def test_one_poll_takes_many_completions_without_choosing_before_it_sees_them() -> None:
+    body = SIGNALED * 9 + "struct ibv_wc wc[16]; int n = 0; do n += ibv_poll_cq(sent, 16, wc + n); while (n < 9); m.y = n;"
+    found = evaluated(two(body, "post(IBV_WR_RDMA_READ, 0, &m.y, there, 8, 0, 0, 0);"))
+    at = next(each for each in found.threads if each.name == "AT")
+    for edges in at.edges.values():
+        said = [edge.statement for edge in edges if edge.statement]
+        assert len(said) == len(set(said))
+    assert "m_y = 9" in statements(found, "AT")
+
+
+@pytest.mark.parametrize(("flags", "head"), [("MLX5DV_QP_CREATE_OOO_DP", ("hardware order ooo-dp",)), ("0", ())])
+def test_data_out_of_order_is_another_order(flags: str, head: tuple[str, ...]) -> None:
+    made = f"""
+	struct ibv_qp_init_attr_ex attr = {{ .send_cq = sent, .recv_cq = received, .qp_type = IBV_QPT_RC }};
+	struct mlx5dv_qp_init_attr more = {{ .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS, .create_flags = {flags} }};
+	qp = mlx5dv_create_qp(0, &attr, &more);
+"""
+    text = two(SIGNALED, SIGNALED).replace("RR_QP(qp, sent, received);", made)
+    assert evaluated(text.replace("<infiniband/verbs.h>", "<infiniband/mlx5dv.h>")).head == head

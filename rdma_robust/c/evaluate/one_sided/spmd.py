@@ -111,7 +111,7 @@ def mark_outstanding(call: CallContext, connection: str, group: Hashable) -> Non
     call.state.numbers["outstanding", group, connection] = 1
 
 
-def under_way(call: CallContext, groups: Iterable[Hashable]) -> list[str]:
+def connections_under_way(call: CallContext, groups: Iterable[Hashable]) -> list[str]:
     """Return the queue pairs of groups on which requests may be under way."""
     wanted = set(groups)
     found = [key for key in call.state.numbers if isinstance(key, tuple) and key[0] == "outstanding" and key[1] in wanted]
@@ -122,7 +122,7 @@ def completed(call: CallContext, groups: Iterable[Hashable], peer: str | None = 
     """Return the flushes of all that groups have under way, towards one process or all."""
     done: list[ThreadStatement] = []
     for group in groups:
-        for connection in under_way(call, [group]):
+        for connection in connections_under_way(call, [group]):
             if peer is None or _leads_to(call, connection, peer):
                 done.append(ThreadStatement("flush {0}", (Queue(connection),)))
                 del call.state.numbers["outstanding", group, connection]
@@ -132,7 +132,7 @@ def completed(call: CallContext, groups: Iterable[Hashable], peer: str | None = 
 
 def fenced(call: CallContext, group: Hashable) -> list[ThreadStatement]:
     """Return what keeps later requests of a group behind those that it has under way, towards each process."""
-    found = under_way(call, [group])
+    found = connections_under_way(call, [group])
     for connection in found:
         call.state.numbers["fenced", connection] = 1
     return [ThreadStatement("order {0}", (Queue(connection),)) for connection in found]

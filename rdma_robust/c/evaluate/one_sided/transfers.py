@@ -143,7 +143,7 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
     world, word = call.run.world, element_of(call, remote, what.type.size)
     used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
     operands = [operand_of(encoded(value, what.type), "an operand of this atomic") for value in what.operands]
-    written = _written(world.values_of(word), word, what.operation, [values for _, values in operands])
+    written = _written(call, word, what.operation, [values for _, values in operands])
     world.add_values(word, written)
     called = f"{what.operation}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(operands)))})"
     parts: tuple[Part, ...] = (word, *(operand for operand, _ in operands), OnLane(remote.connection))
@@ -158,16 +158,17 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
     return ThreadStatement(form, parts, changed, synchronises=what.domain)
 
 
-def _written(values: list[Scalar], word: Word, operation: str, operands: list[tuple[Scalar, ...]]) -> list[Scalar]:
+def _written(call: CallContext, word: Word, operation: str, operands: list[tuple[Scalar, ...]]) -> list[Scalar]:
+    world = call.run.world
     match operation:
         case "fetch":
             return []
         case "swap":
             return list(operands[0])
         case "faa":
-            return possible_sums(word, values, operands[0])
+            return possible_sums(world, word, operands[0])
         case _:
-            return list(operands[1]) if set(operands[0]) & set(values) else []
+            return list(operands[1]) if set(operands[0]) & set(world.values_of(word)) else []
 
 
 def waited_atomic(call: CallContext, remote: Remote, what: Atomic) -> tuple[list[ThreadStatement], Value]:

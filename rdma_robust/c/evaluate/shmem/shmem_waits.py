@@ -12,7 +12,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import reaches_others
 from rdma_robust.c.evaluate.operations import ANY_KIND, ThreadStatement, ThreadStep, Word, operand_of, read_statement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shmem.contexts import ShmemContext
-from rdma_robust.c.evaluate.spelling import LARGE
+from rdma_robust.c.evaluate.spelling import is_short
 from rdma_robust.c.libraries.openshmem import ShmemFunction
 
 _COMPARED: Final[Mapping[int, tuple[str, Callable[[int, int], bool]]]] = {
@@ -53,7 +53,7 @@ def _wait(call: CallContext, word: Word, comparison: int, value: int, kind: CTyp
     values = [(raw, value_of_raw(raw, kind)) for raw in call.run.world.values_of(word)]
     wanted, _ = operand_of(encoded(call.arguments[value], kind), "what is waited for")
     limit = call.number(value, "what is waited for")
-    if wanted == limit and all(raw == each and isinstance(raw, int) and abs(raw) < LARGE for raw, each in values):
+    if wanted == limit and all(raw == each and isinstance(raw, int) and is_short(raw) for raw, each in values):
         return ThreadStatement(f"await {{0}} {name} {{1}}", (word, limit), synchronises=ANY_KIND)
     good = [raw for raw, each in values if isinstance(each, int) and holds(each, limit)]
     form = " || ".join(f"{{0}} == {{{index + 1}}}" for index in range(len(good))) or "{0} != {0}"

@@ -5,12 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, known_scalar, symbolic
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
-from rdma_robust.c.evaluate.operations import NoBuffer, Part, Queue, RegisterUse, Sender, ThreadStatement, ThreadStep, Word
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
+from rdma_robust.c.evaluate.operations import (
+    HALT,
+    NoBuffer,
+    Part,
+    Queue,
+    RegisterUse,
+    Sender,
+    ThreadStatement,
+    ThreadStep,
+    Word,
+)
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import End, World
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
+from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
     further,
@@ -34,6 +45,8 @@ def _post_recv(call: CallContext) -> Result:
 
 def _posted(call: CallContext, queue_pair: Value, receives: list[Receive]) -> Result:
     name, pair = queue_pair_at(call, queue_pair)
+    if pair.receive_room and len(pair.receives) + len(receives) > pair.receive_room:
+        return full_queue(call, "receives", pair.receive_room, ())
     call.state.queue_pairs[name] = replace(pair, receives=(*pair.receives, *receives))
     limit = call.run.world.options.waiting
     if len(pair.receives) + len(receives) > limit:
@@ -118,26 +131,25 @@ class QueuePoll:
     room: int
 
     def results(self, least: int) -> list[ThreadStep]:
-        """Return the steps of all that may be found, at least so many completions."""
-        found: list[ThreadStep] = []
-        self._more(self.call, 0, (), found, least)
+        """Return the steps of a call that finds at least so many completions: it ends, or takes one more and goes on.
+
+        So nothing is chosen before it is seen; how many were taken already is what is pending.
+        """
+        count = as_number(self.call.frame.pending, "the number of completions") if self.call.frame.pending is not None else 0
+        found: list[ThreadStep] = self.call.branch(self.call.state).step((), count) if count >= least else []
+        for name, pair in sorted(self.call.state.queue_pairs.items(), key=lambda each: repr(each[0])):
+            if pair.send_queue == self.queue and pair.waiting and pair.connection:
+                at = self.call.branch(self.call.state)
+                found += self._taken(at, self._completed(at, name, pair, count), count + 1)
+            if pair.receive_queue == self.queue and pair.receives and pair.connection and self._may_receive(pair):
+                at = self.call.branch(self.call.state)
+                found += self._taken(at, self._received(at, name, pair, count), count + 1)
+        if self.call.run.world.options.with_errors and len(found) > (count >= least):
+            found.append(ThreadStep((HALT,), self.call.chain, None))
         return found
 
-    def _more(
-        self, at: CallContext, count: int, operations: tuple[ThreadStatement, ...], found: list[ThreadStep], least: int
-    ) -> None:
-        if count >= least:
-            end = at.branch(at.state)
-            found += end.step(operations, count)
-        if count == self.room:
-            return
-        for name, pair in sorted(at.state.queue_pairs.items(), key=lambda each: repr(each[0])):
-            if pair.send_queue == self.queue and pair.waiting and pair.connection:
-                branch = at.branch(at.state)
-                self._more(branch, count + 1, (*operations, self._completed(branch, name, pair, count)), found, least)
-            if pair.receive_queue == self.queue and pair.receives and pair.connection and self._may_receive(pair):
-                branch = at.branch(at.state)
-                self._more(branch, count + 1, (*operations, self._received(branch, name, pair, count)), found, least)
+    def _taken(self, at: CallContext, operation: ThreadStatement, count: int) -> list[ThreadStep]:
+        return at.step([operation], count) if count >= self.room else at.stay([operation], count)
 
     def _may_receive(self, pair: ConnectedPair) -> bool:
         """Whether another message may come: no more than the other end can send."""
@@ -210,6 +222,8 @@ def _poll(call: CallContext) -> Result:
     call.run.world.end_set_up(call.run.process, call.state)
     _not_others(call, queue)
     room = call.number(1, "the number of completions")
+    if room <= 0:
+        return 0
     return QueuePoll(call, queue, call.arguments[2], room).results(0)
 
 

@@ -10,12 +10,14 @@ from rdma_robust.c.evaluate.atomics import possible_sums
 from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import CallContext, encoded
 from rdma_robust.c.evaluate.operations import (
+    FAILED,
     OnLane,
     Part,
     Receiver,
     RegisterUse,
     Scratch,
     ThreadStatement,
+    ThreadStep,
     Word,
     operand_of,
     written_constants,
@@ -58,19 +60,28 @@ class PostedWork:
         return "".join(f" {word}" for word in words if word)
 
 
-def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list[ThreadStatement]:
-    """Return the statements of requests that are posted one after the other; their completions wait from now on."""
+def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list[ThreadStep]:
+    """Return the step of requests that are posted one after the other; their completions wait from now on."""
     run = call.run
     run.world.end_set_up(run.process, call.state)
     found: list[ThreadStatement] = []
     for each in requests:
         pair = call.state.queue_pairs[name]
+        if pair.send_room and sum(waiting.places for waiting in pair.waiting) + pair.unsignaled >= pair.send_room:
+            return full_queue(call, "requests", pair.send_room, found)
         request = replace(each, is_signaled=each.is_signaled or pair.all_signaled)
         post = PostedWork(call, pair.connection, other_end(call, pair.connection), request)
         used_by(post)
         found += _STATEMENTS[request.kind](post)
         call.state.queue_pairs[name] = _waiting(post, pair)
-    return found
+    return call.step(found)
+
+
+def full_queue(call: CallContext, what: str, room: int, before: Sequence[ThreadStatement]) -> list[ThreadStep]:
+    """Return the step of a post that finds no room: the call fails, which is a claim that is violated, and the way ends."""
+    message = f"`{call.name}` may find {room} {what} in a queue that has room for {room}"
+    call.run.world.remark("RR849", message, call.chain, "poll completions before, or a larger queue where it is made")
+    return [ThreadStep((*before, FAILED), call.chain, None)]
 
 
 def used_by(post: PostedWork) -> None:
@@ -88,13 +99,14 @@ def used_by(post: PostedWork) -> None:
 def _waiting(post: PostedWork, pair: ConnectedPair) -> ConnectedPair:
     request, limit = post.request, post.call.run.world.options.waiting
     if not request.is_signaled:
-        return pair
+        return replace(pair, unsignaled=pair.unsignaled + 1) if pair.send_room else pair
     if len(pair.waiting) >= limit:
         raise Refusal(
             "RR817", f"more than {limit} completions wait for a poll here, and their number has no bound", "poll them"
         )
     length = sum(segment[2] for segment in request.segments)
-    return replace(pair, waiting=(*pair.waiting, WaitingCompletion(request.identity, COMPLETED[request.kind], length)))
+    waiting = WaitingCompletion(request.identity, COMPLETED[request.kind], length, pair.unsignaled + 1)
+    return replace(pair, waiting=(*pair.waiting, waiting), unsignaled=0)
 
 
 # words
@@ -131,7 +143,7 @@ def _cuts(post: PostedWork, local: tuple[Object, int], remote: tuple[Object, int
     if size > WIDEST and len(found) == 2:
         world.remark(
             "RR846",
-            f"`{local[0].name}` is further_address as a block of {size} bytes that no processor looks at: it is one word",
+            f"`{local[0].name}` is moved as a block of {size} bytes that no processor looks at: it is one word",
         )
     return sorted(found)
 
@@ -184,7 +196,10 @@ def _flow(post: PostedWork, source: Source, target: Word) -> tuple[tuple[Word, S
     if isinstance(source, Word):
         world.flow(source, target)
         return ()
-    world.add_values(target, _values_of(post, source))
+    if isinstance(source, RegisterUse):
+        world.add_values(target, _values_of(post, source))
+    else:
+        world.computed(target, (source,))
     return written_constants(target, source)
 
 
@@ -268,11 +283,11 @@ def _atomic(post: PostedWork) -> list[ThreadStatement]:
     target = _shared_word(post, *request.segments[0])
     operands = [operand_of(encoded(value, _ATOMIC), "an operand of this atomic") for value in request.operands]
     if request.kind == "faa":
-        written = possible_sums(words[0], world.values_of(words[0]), operands[0][1])
+        written = possible_sums(world, words[0], operands[0][1])
     else:
         is_possible = set(operands[0][1]) & set(world.values_of(words[0]))
         written = list(operands[1][1]) if is_possible else []
-    world.add_values(words[0], written)
+    world.computed(words[0], written)
     world.flow(words[0], target)
     flags = post.flags(True, True).replace(" inline", "")
     form = f"get {{0}} = {request.kind}({{1}}, {', '.join(f'{{{index + 2}}}' for index in range(len(operands)))})"

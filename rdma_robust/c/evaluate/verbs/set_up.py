@@ -9,13 +9,15 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import ConnectedPair
-from rdma_robust.c.evaluate.verbs.records import field_value, new_handle, optional, queue_pair_at, set_field
+from rdma_robust.c.evaluate.verbs.records import field_value, new_handle, number_field, optional, queue_pair_at, set_field
 
 RELAXED_ORDERING = 1 << 20
 _KINDS = {4: "UD", 7: "RAW_ETH", 8: "raw packet", 9: "XRC", 10: "XRC", 0xFF: "driver"}
 _RC, _UC = 2, 3
 _RNR_RETRY = 1 << 11
 _ENDLESS = 7
+_OUT_OF_ORDER = 1 << 7
+"""MLX5DV_QP_CREATE_OOO_DP."""
 
 
 def _handle(kind: str, record: str) -> Handler:
@@ -67,7 +69,15 @@ def _create_extended(call: CallContext) -> Result:
     return _pair_of(call, "ibv_qp_init_attr_ex", call.arguments[1])
 
 
-def _pair_of(call: CallContext, record: str, attributes: Value) -> Pointer:
+def _create_mlx5(call: CallContext) -> Result:
+    """`mlx5dv_create_qp`: its flags say whether data may be placed out of order."""
+    flags = 0
+    if known_scalar(call.arguments[2]) != 0:
+        flags = number_field(call, "mlx5dv_qp_init_attr", call.arguments[2], "create_flags")
+    return _pair_of(call, "ibv_qp_init_attr_ex", call.arguments[1], "ooo-dp" if flags & _OUT_OF_ORDER else "")
+
+
+def _pair_of(call: CallContext, record: str, attributes: Value, order: str = "") -> Pointer:
     kind = known_scalar(field_value(call, record, attributes, "qp_type"))
     if isinstance(kind, int) and kind not in (_RC, _UC):
         raise Refusal("RR814", f"{_KINDS.get(kind, 'such')} queue pairs are not modelled", "IBV_QPT_RC")
@@ -79,19 +89,28 @@ def _pair_of(call: CallContext, record: str, attributes: Value) -> Pointer:
     send_queue, receive_queue = (field_value(call, record, attributes, f"{each}_cq") for each in ("send", "recv"))
     if isinstance(all_signaled, UnknownValue):
         raise Refusal("RR819", f"`sq_sig_all` depends on {all_signaled.reason}, which is not known here")
-    found = new_pair(call, send_queue, receive_queue, all_signaled=all_signaled != 0)
-    depth = known_scalar(optional(call, record, attributes, "cap.max_send_wr"))
-    if isinstance(depth, int) and depth > 0:
-        call.state.numbers["depth", found.object] = depth
+    found = new_pair(call, send_queue, receive_queue, all_signaled != 0, order)
+    send_room, receive_room = (_room(call, record, attributes, f"cap.max_{each}_wr") for each in ("send", "recv"))
+    made = call.state.queue_pairs[found.object]
+    call.state.queue_pairs[found.object] = replace(made, send_room=send_room, receive_room=receive_room)
     return found
 
 
-def new_pair(call: CallContext, send_queue: Value, receive_queue: Value, all_signaled: bool = False) -> Pointer:
-    """Return a new queue pair."""
+def _room(call: CallContext, record: str, attributes: Value, path: str) -> int:
+    """Return for how many requests a queue has room: 0, not counted, if that is not said, or more than may wait here."""
+    depth = known_scalar(optional(call, record, attributes, path))
+    return depth if isinstance(depth, int) and 0 < depth <= call.run.world.options.waiting else 0
+
+
+def new_pair(
+    call: CallContext, send_queue: Value, receive_queue: Value, all_signaled: bool = False, order: str = ""
+) -> Pointer:
+    """Return a new queue pair, of the usual order or another one."""
     found = new_handle(call, "qp", "ibv_qp")
     number = found.object.key[0]
     assert isinstance(number, int)
     call.state.queue_pairs[found.object] = ConnectedPair(known_scalar(send_queue), known_scalar(receive_queue), all_signaled)
+    call.run.world.found.orders.add(order)
     for path, value in (("qp_num", 100 + number), ("send_cq", send_queue), ("recv_cq", receive_queue), ("qp_type", _RC)):
         set_field(call, "ibv_qp", found, path, value)
     return found
@@ -220,6 +239,7 @@ SET_UP: dict[str, Handler] = {
     "ibv_reg_buf_mr": _region(2, 3, 4),
     "ibv_create_qp": _create_pair,
     "ibv_create_qp_ex": _create_extended,
+    "mlx5dv_create_qp": _create_mlx5,
     "ibv_modify_qp": _modify,
     "ibv_get_cq_event": _event,
     **dict.fromkeys(("ibv_query_port", "__ibv_query_port", "___ibv_query_port"), _filled(2, "ibv_port_attr")),

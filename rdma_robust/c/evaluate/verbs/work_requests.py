@@ -79,7 +79,7 @@ def _request(call: CallContext, address: Value) -> Request:
 def _post_send(call: CallContext) -> Result:
     name, _ = connected_at(call, call.arguments[0])
     requests = [_request(call, each) for each in list_of(call, "ibv_send_wr", call.arguments[1])]
-    return call.step(posted(call, name, requests)) if requests else 0
+    return posted(call, name, requests) if requests else 0
 
 
 # ibv_wr_start .. ibv_wr_complete
@@ -153,7 +153,7 @@ def _with_list(call: CallContext, request: Request) -> Request:
 def _complete(call: CallContext) -> Result:
     name, pair = connected_at(call, call.arguments[0])
     call.state.queue_pairs[name] = replace(pair, building=())
-    return call.step(posted(call, name, pair.building)) if pair.building else 0
+    return posted(call, name, pair.building) if pair.building else 0
 
 
 # librdmacm
@@ -177,7 +177,7 @@ def _short(kind: str, flags_at: int, remote_at: int = 0) -> Handler:
             bool(flags & INLINE),
             bool(flags & FENCE),
         )
-        return call.step(posted(call, name, [request]))
+        return posted(call, name, [request])
 
     return handler
 

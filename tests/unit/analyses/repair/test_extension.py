@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import count
 from random import Random
 
 import pytest
@@ -13,12 +17,13 @@ from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice
 from rdma_robust.analyses.repair.replay import Skeleton, skeleton
 from rdma_robust.analyses.repair.sites import Sites
-from rdma_robust.model import RDMA, rdma
+from rdma_robust.model import RDMA, Model, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Witness
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.axioms import ob, sc_violation
 from rdma_robust.semantics.trace import Event
+from tests.support.memory_programs import small_memories
 from tests.support.random_programs import TINY, random_program
 from tests.support.shares import share
 
@@ -99,46 +104,58 @@ def test_a_limit_on_polls_holds_wherever_they_stand() -> None:
 @pytest.mark.parametrize("wanted", [12, pytest.param(400, marks=pytest.mark.long)])
 @pytest.mark.parametrize("ordered_reads", share([False, True], 2))
 def test_the_lemma_on_random_programs(ordered_reads: bool, wanted: int) -> None:
-    """Whatever lies between two sets of which a counterexample survives all, and can stand, leaves the program not robust.
-    And what is called consistent is."""
     model = rdma(ordered_reads)
-    options = CheckOptions(ordered_reads=ordered_reads)
-    survived = broken = seed = 0
-    while survived < wanted:
-        seed += 1
-        rng = Random(seed)
-        sites = sites_of(random_program(rng, TINY, loops=seed % 2 == 0))
-        outcome = decide(sites.program, CheckOptions(ordered_reads=ordered_reads, max_states=2000))
+    made = ((random_program(Random(seed), TINY, loops=seed % 2 == 0), model) for seed in count(1))
+    assert lemma_holds(made, wanted)["broken"] > wanted // 40
+
+
+@pytest.mark.parametrize("wanted", [pytest.param(30, marks=pytest.mark.ci), pytest.param(2000, marks=pytest.mark.long)])
+def test_the_lemma_with_reads_of_memory_behind_a_card(wanted: int) -> None:
+    found = lemma_holds(((program.source, model) for program, model in small_memories(count(1))), wanted)
+    assert found["broken"] > wanted // 40 and found["lands"] > wanted // 2
+
+
+def lemma_holds(made: Iterable[tuple[str, Model]], wanted: int) -> Counter[str]:
+    """Whatever lies between two sets of which a counterexample survives all, and can stand, leaves the program not robust.
+    And what is called consistent is. Count the sets, those with reads of memory behind a card, and what does not survive."""
+    counts: Counter[str] = Counter()
+    for seed, (text, model) in enumerate(made):
+        if counts["survived"] >= wanted:
+            break
+        rng, options = Random(seed), CheckOptions(hardware=model)
+        sites = sites_of(text)
+        outcome = decide(sites.program, replace(options, max_states=2000))
         choices = universe(sites, go_on)
         if outcome.witness is None or not choices:
             continue
         some = _contiguous(frozenset(rng.sample(choices, min(len(choices), rng.randint(1, 4)))))
         chosen, witness, new = _with(sites, some, options) or (frozenset[InsertionChoice](), outcome.witness, ())
-        found = skeleton(sites, witness.trace, new)
+        found = skeleton(sites, witness.trace, new, model)
         assert found is not None
         bones = Extension(found, choices, model)
         most = chosen | frozenset(rng.sample(choices, min(len(choices), rng.randint(1, 5))))
         least = frozenset(c for c in most if c.kind is G and rng.random() < 0.4)
-        least = frozenset(c for c in least if all(InsertionChoice(c.place, G, c.node, k) in least for k in range(c.copy)))
+        least = frozenset(c for c in least if all(replace(c, copy=k) in least for k in range(c.copy)))
         trace = bones.trace(most, least)
         if trace is not None:
             assert sc_violation(trace) is not None
             assert consistent(trace, model) == ob(trace, model).is_irreflexive()
         if not bones.survives(most, least):
-            broken += 1
+            counts["broken"] += 1
             continue
         for _ in range(3):
             subset = _contiguous(least | frozenset(c for c in most if rng.random() < 0.7))
             if subset and stands(sites, subset):
-                survived += 1
+                counts["survived"] += 1
+                counts["lands"] += any(c.memory for c in subset)
                 patched = Patcher(sites).patch(subset).text
                 assert decide(sites_of(patched).program, options).witness is not None, patched
-    assert broken > wanted // 40
+    return counts
 
 
 def _contiguous(chosen: Choices) -> Choices:
     """Leave out copies without the ones before them."""
-    return frozenset(c for c in chosen if all(InsertionChoice(c.place, c.kind, c.node, k) in chosen for k in range(c.copy)))
+    return frozenset(c for c in chosen if all(replace(c, copy=k) in chosen for k in range(c.copy)))
 
 
 def _with(sites: Sites, some: Choices, options: CheckOptions) -> tuple[Choices, Witness, tuple[tuple[int, int], ...]] | None:
