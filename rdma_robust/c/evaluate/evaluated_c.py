@@ -287,9 +287,7 @@ class _Writer:
         forms = [each.form for each in self._statements() if isinstance(each, ThreadStatement)]
         if not any("faa(" in form for form in forms):
             return
-        if not all(map(is_short, self._numbers())):
-            raise Refusal("RR820", "numbers of more than 18 digits beside additions in memory are not modelled")
-        numbers = {*self._numbers(), *self.codes.codes.values(), 0}
+        numbers = {*filter(is_short, self._numbers()), *self.codes.codes.values(), 0}
         if self.facts.limits is None:
             yield f"domain {min(numbers)}..{max(1, *numbers)}"
             return
