@@ -13,6 +13,7 @@ from rdma_robust.c.evaluate.atomics import ATOMICS
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.evaluation_rounds import EvaluationRounds, ThreadName
 from rdma_robust.c.evaluate.libc import LIBC
+from rdma_robust.c.evaluate.mpi.mpi_calls import MPI
 from rdma_robust.c.evaluate.operations import (
     BarrierUse,
     Choice,
@@ -41,7 +42,7 @@ from rdma_robust.c.evaluate.verbs.set_up import SET_UP
 from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
 from rdma_robust.errors import Diagnostic, ProgramError
 
-LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS, **SHMEM}
+LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS, **SHMEM, **MPI}
 """All calls that evaluation knows by name."""
 
 

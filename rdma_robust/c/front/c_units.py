@@ -20,10 +20,12 @@ from rdma_robust.c.front.objects import PLACES
 from rdma_robust.c.front.parsing import errors_of, is_of_system, parse_c, place_span
 from rdma_robust.c.front.statement_code import STATEMENTS
 from rdma_robust.c.front.written_text import use_text
-from rdma_robust.c.libraries import openshmem
+from rdma_robust.c.libraries import mpi, openshmem
 from rdma_robust.errors import Diagnostic, ProgramError
 
 RULES: Final = Rules(STATEMENTS, VALUES, PLACES, EFFECTS)
+_LIBRARIES: Final = {**dict.fromkeys(openshmem.FUNCTIONS, "OpenSHMEM"), **dict.fromkeys(mpi.DECLARATIONS, "MPI")}
+"""The library of each function that our headers declare."""
 _NOTHING: Final = CType("void", 0, False, "void")
 
 
@@ -174,8 +176,8 @@ class CUnits:
             scope = UnitScope(self, unit)
             for each in children(unit.parsed.cursor):
                 if cursor_kind(each) == "FUNCTION_DECL":
-                    if each.spelling in openshmem.FUNCTIONS and not each.is_definition():
-                        self.libraries.add("OpenSHMEM")
+                    if each.spelling in _LIBRARIES and not each.is_definition():
+                        self.libraries.add(_LIBRARIES[each.spelling])
                     else:
                         self._note_function(unit, scope, each)
                 elif cursor_kind(each) == "VAR_DECL" and not self._note(each):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.front.libclang import index_library
-from rdma_robust.c.libraries import openshmem
+from rdma_robust.c.libraries import mpi, openshmem
 from rdma_robust.errors import Diagnostic, Span
 
 _HEADERS: Final = Path(__file__).parent / "headers"
@@ -26,7 +26,7 @@ _WARNINGS: Final = (
 _ERROR: Final = 3
 _MACROS: Final = 1
 """The option that keeps definitions of macros."""
-_MADE: Final = {"shmem.h": openshmem.header}
+_MADE: Final = {"shmem.h": openshmem.header, "mpi.h": mpi.header}
 """Headers of ours that are made from tables."""
 
 

@@ -111,22 +111,22 @@ def mark_outstanding(call: CallContext, connection: str, group: Hashable) -> Non
     call.state.numbers["outstanding", group, connection] = 1
 
 
-def connections_under_way(call: CallContext, groups: Iterable[Hashable]) -> list[str]:
-    """Return the queue pairs of groups on which requests may be under way."""
+def connections_under_way(call: CallContext, groups: Iterable[Hashable], peer: str | None = None) -> list[str]:
+    """Return the queue pairs of groups on which requests may be under way, towards one process or all."""
     wanted = set(groups)
     found = [key for key in call.state.numbers if isinstance(key, tuple) and key[0] == "outstanding" and key[1] in wanted]
-    return sorted(str(key[2]) for key in found)
+    names = sorted(str(key[2]) for key in found)
+    return [each for each in names if peer is None or _leads_to(call, each, peer)]
 
 
 def completed(call: CallContext, groups: Iterable[Hashable], peer: str | None = None) -> list[ThreadStatement]:
     """Return the flushes of all that groups have under way, towards one process or all."""
     done: list[ThreadStatement] = []
     for group in groups:
-        for connection in connections_under_way(call, [group]):
-            if peer is None or _leads_to(call, connection, peer):
-                done.append(ThreadStatement("flush {0}", (Queue(connection),)))
-                del call.state.numbers["outstanding", group, connection]
-                call.state.numbers.pop(("fenced", connection), None)
+        for connection in connections_under_way(call, [group], peer):
+            done.append(ThreadStatement("flush {0}", (Queue(connection),)))
+            del call.state.numbers["outstanding", group, connection]
+            call.state.numbers.pop(("fenced", connection), None)
     return done
 
 

@@ -158,6 +158,40 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
     return ThreadStatement(form, parts, changed, synchronises=what.domain)
 
 
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """A remote atomic whose operands lie in memory: object, offset and size; and what it is atomic with (`domain`)."""
+
+    operation: str
+    places: tuple[tuple[Object, int, int], ...]
+    domain: str
+
+
+def accumulate(call: CallContext, remote: Remote, what: Operands, answer: tuple[Object, int, int] | None) -> ThreadStatement:
+    """Return an atomic whose operands the card reads from memory, as it writes the answer there, if there is one."""
+    world, operation = call.run.world, what.operation
+    size = (what.places[0] if answer is None else answer)[2]
+    word = element_of(call, remote, size)
+    used_by(PostedWork(call, remote.connection, remote.process, Request(operation)))
+    sources = [result_word(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
+    target = None if answer is None else result_word(call, answer[:2], answer[2])
+    if target is None and remote.process == call.run.process:
+        target = got_word(call, size)
+    changed: list[Scalar] = []
+    if operation in ("swap", "cas"):
+        world.flow(sources[-1], word)
+    elif operation == "faa":
+        changed = possible_sums(world, word, tuple(world.values_of(sources[0])))
+        world.add_values(word, changed)
+    called = f"{operation}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(sources)))})"
+    parts: tuple[Part, ...] = (word, *sources, OnLane(remote.connection))
+    form = f"{called}{{{len(parts) - 1}}} unsignaled"
+    if target is not None:
+        world.flow(word, target)
+        form, parts = f"get {{{len(parts)}}} = {form}", (*parts, target)
+    return ThreadStatement(form, parts, tuple((word, value) for value in changed), synchronises=what.domain)
+
+
 def _written(call: CallContext, word: Word, operation: str, operands: list[tuple[Scalar, ...]]) -> list[Scalar]:
     world = call.run.world
     match operation:
@@ -203,13 +237,13 @@ def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[Thre
     return operations, map_one(raw, lambda each: value_of_raw(each, kind))
 
 
-def result_word(call: CallContext, target: Range, size: int) -> Word:
-    """Return the word of memory that an answer goes to while the process goes on."""
+def result_word(call: CallContext, target: Range, size: int, *, is_written: bool = True) -> Word:
+    """Return the word of memory that an answer goes to, or an operand is taken from, while the process goes on."""
     name, offset = target
     call.run.own(name, "give to its card")
-    call.run.note(call.state, name, True)
+    call.run.note(call.state, name, is_written)
     call.run.world.share(name)
-    return call.run.one_word(name, offset, size, "answer")
+    return call.run.one_word(name, offset, size, "answer or operand")
 
 
 def not_modelled(call: CallContext, instead: str) -> Refusal:
