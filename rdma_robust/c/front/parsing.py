@@ -26,7 +26,7 @@ _WARNINGS: Final = (
 _ERROR: Final = 3
 _MACROS: Final = 1
 """The option that keeps definitions of macros."""
-_MADE: Final = {"shmem.h": openshmem.header, "mpi.h": mpi.header}
+_MADE: Final = {"shmem.h": openshmem.shmem_header, "mpi.h": mpi.mpi_header}
 """Headers of ours that are made from tables."""
 
 

@@ -134,7 +134,7 @@ typedef struct { int MPI_SOURCE, MPI_TAG, MPI_ERROR, count; } MPI_Status;
 
 
 @lru_cache
-def header() -> str:
+def mpi_header() -> str:
     """Return the text of `mpi.h`."""
     lines = [f"typedef struct __rr_mpi_{name.lower()} *MPI_{name};" for name in _HANDLES]
     lines.append("typedef void MPI_User_function(void *, void *, int *, MPI_Datatype *);")

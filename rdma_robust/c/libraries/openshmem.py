@@ -386,7 +386,7 @@ def _generics() -> Iterator[str]:
 
 
 @lru_cache
-def header() -> str:
+def shmem_header() -> str:
     """Return the text of `shmem.h`."""
     numbers = [f"#define {name} {value}" for name, value in _NUMBERS.items()]
     declared = [f"{each.declaration};" for each in FUNCTIONS.values()]

@@ -8,18 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.analyses.races.find_races import RaceVerdict, find_races
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
-from rdma_robust.c.evaluate.round_facts import EvaluationOptions
 from rdma_robust.c.front.c_options import COptions
 from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.libraries import openshmem
-from rdma_robust.c.text.automata_program import evaluated_program
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.limits import Limits
-from rdma_robust.options import CheckOptions
 from tests.support.c_automata import evaluated, statements
+from tests.support.c_races import races_of_c
 
 HEAD = """#include <shmem.h>
 static long x, y, flag, lock, list[4];
@@ -188,17 +183,6 @@ def test_what_is_refused(body: str, code: str, says: str) -> None:
 # races
 
 
-def races(text: str, processes: int = 2) -> set[tuple[str, str]]:
-    """Return the pairs of statements that race by the standard."""
-    units = read_units("test.c", COptions(processes=processes), text)
-    made = evaluated_program(evaluate_units(units, EvaluationOptions(is_of_standard=True), "races"), "test.c")
-    ran = CheckOptions(order="none").on(made.hardware)
-    found = find_races(blocking(made), ran.model, Limits(seconds=60, deadline=None))
-    assert found.verdict is not RaceVerdict.UNKNOWN
-    texts = [{each.step.text for each in (race.first, race.second) if each.step is not None} for race in found.races]
-    return {(min(each), max(each)) for each in texts}
-
-
 TOLD = {
     "a quiet, and a signal": "shmem_p(&x, 1, 1); shmem_quiet(); shmem_p(&flag, 1, 1);",
     "a fence": "shmem_p(&x, 1, 1); shmem_fence(); shmem_p(&flag, 1, 1);",
@@ -208,12 +192,12 @@ TOLD = {
 
 @pytest.mark.parametrize("name", TOLD)
 def test_who_is_told_may_read(name: str) -> None:
-    assert races(program(TOLD[name], "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;")) == set()
+    assert races_of_c(program(TOLD[name], "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;")) == set()
 
 
 def test_two_puts_have_no_order() -> None:
     told = "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;"
-    found = races(program("shmem_p(&x, 1, 1); shmem_p(&flag, 1, 1);", told))
+    found = races_of_c(program("shmem_p(&x, 1, 1); shmem_p(&flag, 1, 1);", told))
     assert found == {("put P1.x = 1 inline unsignaled", "v = x")}
 
 
@@ -222,42 +206,42 @@ SIGNAL = "shmem_put_signal(&x, w, 1, &sig, 1, SHMEM_SIGNAL_SET, 1);"
 
 def test_a_signal_tells_of_its_data_and_of_nothing_else() -> None:
     waits = "shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);"
-    assert races(program(SIGNAL, f"{waits} v = x;")) == set()
-    found = races(program(f"shmem_p(&y, 1, 1); {SIGNAL}", f"{waits} v = y;"))
+    assert races_of_c(program(SIGNAL, f"{waits} v = x;")) == set()
+    found = races_of_c(program(f"shmem_p(&y, 1, 1); {SIGNAL}", f"{waits} v = y;"))
     assert found == {("put P1.y = 1 inline unsignaled", "v = y")}
 
 
 def test_a_source_is_free_when_a_put_returns_and_not_before_that_of_nbi() -> None:
-    assert races(program("x = 1; shmem_put(&y, &x, 1, 1); x = 2;")) == set()
-    assert races(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); x = 2;")) == {("put P1.y = x unsignaled", "x = 2")}
-    assert races(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); shmem_quiet(); x = 2;")) == set()
+    assert races_of_c(program("x = 1; shmem_put(&y, &x, 1, 1); x = 2;")) == set()
+    assert races_of_c(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); x = 2;")) == {("put P1.y = x unsignaled", "x = 2")}
+    assert races_of_c(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); shmem_quiet(); x = 2;")) == set()
 
 
 def test_atomics_race_with_what_is_none_and_with_those_of_another_kind() -> None:
     add = "shmem_atomic_add(&x, 1, 1);"
-    assert races(program(add, add)) == set()
-    assert races(program(add, "v = x;")) == {("faa(P1.x, 1) unsignaled", "v = x")}
+    assert races_of_c(program(add, add)) == set()
+    assert races_of_c(program(add, "v = x;")) == {("faa(P1.x, 1) unsignaled", "v = x")}
     float_set = "shmem_double_atomic_set((double *)&x, 1, 1);"
-    assert len(races(program("shmem_atomic_set(&x, 1, 1);", float_set))) == 1
+    assert len(races_of_c(program("shmem_atomic_set(&x, 1, 1);", float_set))) == 1
 
 
 def test_a_barrier_completes_the_default_context_alone() -> None:
     put = "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_long_p(c, &x, 1, 1);"
-    assert races(program(put, both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) != set()
-    assert races(program(f"{put} shmem_ctx_quiet(c);", both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) == set()
+    assert races_of_c(program(put, both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) != set()
+    assert races_of_c(program(f"{put} shmem_ctx_quiet(c);", both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) == set()
 
 
 def test_locks_order_what_they_enclose() -> None:
     body = "shmem_set_lock(&lock); shmem_p(&x, 1, 1); shmem_clear_lock(&lock);"
-    assert races(program(body, body)) == set()
-    assert races(program(body, "shmem_p(&x, 1, 1);")) != set()
+    assert races_of_c(program(body, body)) == set()
+    assert races_of_c(program(body, "shmem_p(&x, 1, 1);")) != set()
 
 
 def test_a_team_orders_its_members_alone() -> None:
     text = program("shmem_p(&x, 1, shmem_n_pes() - 1); shmem_quiet();", both="if (shmem_my_pe() < 2) shmem_team_sync(t);"
                    " if (shmem_my_pe() == shmem_n_pes() - 1) v = x;", before=TEAM)  # fmt: skip
-    assert races(text, 2) == set()
-    assert races(text, 3) != set()
+    assert races_of_c(text, 2) == set()
+    assert races_of_c(text, 3) != set()
 
 
 # the header
@@ -265,7 +249,7 @@ def test_a_team_orders_its_members_alone() -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to compare with")
 def test_the_header_and_the_tests_are_c(tmp_path: Path) -> None:
-    (tmp_path / "shmem.h").write_text(openshmem.header())
+    (tmp_path / "shmem.h").write_text(openshmem.shmem_header())
     texts = [program(body) for body, _ in ROWS.values()] + [program(body) for body in TOLD.values()]
     for number, text in enumerate(texts):
         (tmp_path / f"{number}.c").write_text(text)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import Final
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Object, Value, known_scalar, map_one
+from rdma_robust.c.evaluate.c_values import Object, known_scalar, map_one
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.handles import members, process_of_rank
 from rdma_robust.c.evaluate.mpi.windows import Window, done, window
 from rdma_robust.c.evaluate.one_sided.spmd import queue_pair, reaches_others
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
-from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, atomic, put_value, waited_atomic
-from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
+from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic
+from rdma_robust.c.evaluate.operations import ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
 
 _EXCLUSIVE: Final = 2
 _NUMBER: Final = CType("int", 8, signed=True)
 _LOCK: Final = "a lock"
-_TAKEN: Final = -9
+_DONE: Final = -9
 
 
 def _has_locks(call: CallContext, of: Window) -> bool:
@@ -36,30 +36,33 @@ def _word(call: CallContext, of: Window, peer: str) -> Remote:
     return Remote(peer, queue_pair(call, peer, f"{of.label}lock_"), name, 0)
 
 
-def _try(call: CallContext, of: Window, peer: str, is_exclusive: bool) -> list[ThreadStep] | None:
-    """Return the next step towards a lock, None once it is taken: look, and take it if it has not changed."""
+def _next_value(seen: int, *, is_exclusive: bool, gives_back: bool, most: int) -> int | None:
+    """Return what a lock becomes where it has been seen with a value, None where one has to look again."""
+    if gives_back:
+        return seen - 1 if 1 <= seen <= most else None
+    if is_exclusive:
+        return -1 if seen == 0 else None
+    return seen + 1 if 0 <= seen < most else None
+
+
+def _change(
+    call: CallContext, of: Window, peer: str, *, is_exclusive: bool = False, gives_back: bool = False
+) -> list[ThreadStep] | None:
+    """Return the next step towards a lock, or its return by one that shares it; None once that is done: look, and change the
+    word if it has not changed."""
     word = _word(call, of, peer)
     seen = None if call.frame.pending is None else known_scalar(call.frame.pending)
-    if seen == _TAKEN:
+    if seen == _DONE:
         call.frame.pending = None
         return None
-    if not isinstance(seen, int) or seen < 0 or (is_exclusive and seen > 0):
+    most = len(of.processes)
+    found = seen if isinstance(seen, int) else -1
+    new = _next_value(found, is_exclusive=is_exclusive, gives_back=gives_back, most=most)
+    if new is None:
         operations, value = waited_atomic(call, word, Atomic("fetch", (), _NUMBER, _LOCK))
         return call.stay(operations, value)
-    new = -1 if is_exclusive else seen + 1
-    operations, value = waited_atomic(call, word, Atomic("cas", (seen, new), _NUMBER, _LOCK))
-    return call.stay(operations, _after(value, seen))
-
-
-def _after(value: Value, seen: int) -> Value:
-    return map_one(value, lambda found: _TAKEN if found == seen else -1)
-
-
-def _release(call: CallContext, of: Window, peer: str, is_exclusive: bool) -> ThreadStatement:
-    word = _word(call, of, peer)
-    if is_exclusive:
-        return put_value(call, word, 0, _NUMBER, _LOCK)
-    return atomic(call, word, Atomic("faa", (-1,), _NUMBER, _LOCK), None)
+    operations, value = waited_atomic(call, word, Atomic("cas", (found, new), _NUMBER, _LOCK))
+    return call.stay(operations, map_one(value, lambda each: _DONE if each == found else -1))
 
 
 def _lock(call: CallContext) -> Result:
@@ -70,7 +73,7 @@ def _lock(call: CallContext) -> Result:
     if is_exclusive:
         call.run.world.found.said.add(("exclusive", of.number))
     if peer is not None and _has_locks(call, of):
-        step = _try(call, of, peer, is_exclusive)
+        step = _change(call, of, peer, is_exclusive=is_exclusive)
         if step is not None:
             return step
     call.state.numbers["epoch", of.number, peer] = int(is_exclusive)
@@ -81,46 +84,54 @@ def _unlock(call: CallContext) -> Result:
     """`MPI_Win_unlock`: rank, window."""
     of = window(call, 1)
     peer = process_of_rank(call, 0, of.processes)
-    kind = call.state.numbers.pop(("epoch", of.number, peer), None)
-    if kind is None:
+    key = ("epoch", of.number, peer)
+    if key not in call.state.numbers:
         raise Refusal("RR814", "this unlocks what is not locked", "MPI_Win_lock before")
     found = done(call, of, peer)
+    if found:
+        return call.stay(found, -1)
     if peer is not None and _has_locks(call, of):
-        found.append(_release(call, of, peer, bool(kind)))
-    return call.step(found) if found else 0
-
-
-def _lock_all(call: CallContext) -> Result:
-    of = window(call, 1)
-    if _has_locks(call, of):
-        at = call.state.numbers.get(("locking", of.number), 0)
-        while at < len(of.processes):
-            step = _try(call, of, of.processes[at], is_exclusive=False)
-            if step is not None:
-                return step
-            at += 1
-            call.state.numbers["locking", of.number] = at
-        del call.state.numbers["locking", of.number]
+        if call.state.numbers[key]:
+            del call.state.numbers[key]
+            return call.step([put_value(call, _word(call, of, peer), 0, _NUMBER, _LOCK)])
+        step = _change(call, of, peer, gives_back=True)
+        if step is not None:
+            return step
+    del call.state.numbers[key]
     return 0
 
 
-def _unlock_all(call: CallContext) -> Result:
-    of = window(call, 0)
-    found = done(call, of)
-    if _has_locks(call, of):
-        found += [_release(call, of, peer, is_exclusive=False) for peer in of.processes]
-    return call.step(found) if found else 0
+def _all_locks(gives_back: bool) -> Handler:
+    """`MPI_Win_lock_all` and `MPI_Win_unlock_all`: the locks of all processes, one after the other."""
+
+    def handler(call: CallContext) -> Result:
+        of = window(call, 0 if gives_back else 1)
+        found = done(call, of) if gives_back else []
+        if found:
+            return call.stay(found, -1)
+        if not _has_locks(call, of):
+            return 0
+        key = ("locking", of.number)
+        for at in range(call.state.numbers.get(key, 0), len(of.processes)):
+            step = _change(call, of, of.processes[at], gives_back=gives_back)
+            if step is not None:
+                return step
+            call.state.numbers[key] = at + 1
+        del call.state.numbers[key]
+        return 0
+
+    return handler
 
 
 # processes that open their windows to each other
 
 
 def _opened(of: Window) -> Telling:
-    return Telling(("post", of.number), "posted")
+    return Telling(("post", of.number), "opened")
 
 
 def _closed(of: Window) -> Telling:
-    return Telling(("complete", of.number), "completed")
+    return Telling(("complete", of.number), "closed")
 
 
 def _remembered(call: CallContext, what: str, of: Window, processes: tuple[str, ...]) -> None:
@@ -163,8 +174,8 @@ def _wait(call: CallContext) -> Result:
 EPOCHS: Final[dict[str, Handler]] = {
     "MPI_Win_lock": _lock,
     "MPI_Win_unlock": _unlock,
-    "MPI_Win_lock_all": _lock_all,
-    "MPI_Win_unlock_all": _unlock_all,
+    "MPI_Win_lock_all": _all_locks(gives_back=False),
+    "MPI_Win_unlock_all": _all_locks(gives_back=True),
     "MPI_Win_post": _post,
     "MPI_Win_start": _start,
     "MPI_Win_complete": _complete,

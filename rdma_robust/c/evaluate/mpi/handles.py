@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, known_scalar
+from rdma_robust.c.evaluate.c_values import Pointer, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, as_number
-from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.one_sided.spmd import own_number, processes_of
+from rdma_robust.c.evaluate.one_sided.spmd import own_number, processes_of, store_handle
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import TYPES
 
@@ -31,14 +30,7 @@ class Datatype:
         return self.element.size * self.count
 
 
-def store_handle(call: CallContext, address: int, kind: str, key: tuple[str | int, ...]) -> None:
-    """Store a new handle where an argument says."""
-    handle = Object("handle", call.run.process, kind, key)
-    call.state.place(handle, ObjectBytes(zero=True))
-    call.set_private(call.arguments[address], 8, Pointer(handle), f"this {kind}")
-
-
-def key_of(value: Value, kind: str) -> tuple[str | int, ...] | None:
+def handle_key(value: Value, kind: str) -> tuple[str | int, ...] | None:
     """Return what a handle of a kind was made with, None for a handle of MPI itself."""
     found = known_scalar(value)
     if isinstance(found, Pointer) and found.object.kind == "handle" and found.object.name == kind:
@@ -49,7 +41,7 @@ def key_of(value: Value, kind: str) -> tuple[str | int, ...] | None:
 
 def datatype(call: CallContext, index: int) -> Datatype:
     """Return the type that an argument is."""
-    made = key_of(call.arguments[index], "type")
+    made = handle_key(call.arguments[index], "type")
     number, count = (int(made[0]), int(made[1])) if made else (call.number(index, "this type"), 1)
     if not 1 <= number <= len(_TYPES) or _TYPES[number - 1][1][0] == "pair":
         raise Refusal("RR814", "this type is not modelled", "predefined types, and what MPI_Type_contiguous makes of them")
@@ -61,7 +53,7 @@ def contiguous(call: CallContext) -> int:
     """`MPI_Type_contiguous`: count, type, where the new one goes."""
     base = datatype(call, 1)
     number = next(index for index, (name, _) in enumerate(_TYPES) if name == base.name) + 1
-    store_handle(call, 2, "type", (number, base.count * call.number(0, "the number of elements")))
+    store_handle(call, call.arguments[2], "type", (number, base.count * call.number(0, "the number of elements")))
     return 0
 
 
@@ -82,7 +74,7 @@ def members(call: CallContext, index: int) -> tuple[str, ...]:
 
 def communicator(call: CallContext, index: int) -> tuple[str, tuple[str, ...]]:
     """Return the name of a communicator, among whose messages its own are told apart, and its processes."""
-    found = key_of(call.arguments[index], "communicator")
+    found = handle_key(call.arguments[index], "communicator")
     return (str(found[0]) if found else "", members(call, index))
 
 

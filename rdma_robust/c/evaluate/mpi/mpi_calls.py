@@ -16,11 +16,10 @@ from rdma_robust.c.evaluate.mpi.handles import (
     members,
     process_of_rank,
     rank_in,
-    store_handle,
     stored,
 )  # fmt: skip
 from rdma_robust.c.evaluate.mpi.windows import WINDOWS, window
-from rdma_robust.c.evaluate.one_sided.spmd import barrier
+from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Range, not_modelled
 from rdma_robust.c.evaluate.operations import FENCE, ThreadStatement
@@ -41,17 +40,17 @@ def _comm_dup(call: CallContext) -> Result:
     name, processes = communicator(call, 0)
     number = call.state.numbers.get("communicators", 0) + 1
     call.state.numbers["communicators"] = number
-    store_handle(call, 1, "communicator", (f"{name}dup{number}", *processes))
+    store_handle(call, call.arguments[1], "communicator", (f"{name}dup{number}", *processes))
     return 0
 
 
 def _group(call: CallContext) -> Result:
-    store_handle(call, 1, "group", members(call, 0))
+    store_handle(call, call.arguments[1], "group", members(call, 0))
     return 0
 
 
 def _window_group(call: CallContext) -> Result:
-    store_handle(call, 1, "group", window(call, 0).processes)
+    store_handle(call, call.arguments[1], "group", window(call, 0).processes)
     return 0
 
 
@@ -66,7 +65,7 @@ def _chosen(is_included: bool) -> Handler:
                 raise Refusal("RR818", "a rank of this group is not known here, or there is none", "a constant")
             ranks.append(value)
         kept = ranks if is_included else [rank for rank in range(len(processes)) if rank not in ranks]
-        store_handle(call, 3, "group", tuple(processes[rank] for rank in kept))
+        store_handle(call, call.arguments[3], "group", tuple(processes[rank] for rank in kept))
         return 0
 
     return handler

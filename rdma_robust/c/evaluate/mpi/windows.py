@@ -13,7 +13,7 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
-from rdma_robust.c.evaluate.mpi.handles import Datatype, datatype, key_of, members, process_of_rank, store_handle
+from rdma_robust.c.evaluate.mpi.handles import Datatype, datatype, handle_key, members, process_of_rank
 from rdma_robust.c.evaluate.one_sided.spmd import (
     barrier,
     begin,
@@ -22,6 +22,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
     mark_outstanding,
     queue_pair,
     reaches_others,
+    store_handle,
 )
 from rdma_robust.c.evaluate.one_sided.transfers import Operands, Remote, accumulate, get, polls, put
 from rdma_robust.c.evaluate.operations import ThreadStatement
@@ -51,7 +52,7 @@ class Window:
 
 def window(call: CallContext, index: int) -> Window:
     """Return the window that an argument is."""
-    found = key_of(call.arguments[index], "window")
+    found = handle_key(call.arguments[index], "window")
     if found is None:
         raise Refusal("RR812", "this window is not known here", "MPI_Win_create or MPI_Win_allocate makes one")
     return Window(int(found[0]), tuple(map(str, found[1:])))
@@ -71,7 +72,7 @@ def _create(call: CallContext, base: Pointer | None, size_at: int) -> Result:
     known = call.run.world.found.regions.setdefault(("window", number, call.run.process), region)
     if known != region:
         raise Refusal("RR844", "this window is other memory on other ways", "make it at one place")
-    store_handle(call, 5, "window", (number, *processes))
+    store_handle(call, call.arguments[5], "window", (number, *processes))
     begin(call)
     return barrier(call, members=processes) if call.state.is_set_up and number else 0
 
@@ -168,7 +169,7 @@ def _request(is_put: bool) -> Handler:
             call.set_private(call.arguments[8], 8, 0, "this request")
             return 0
         call.state.numbers["request", remote.connection] = 1
-        store_handle(call, 8, "request", (remote.connection,))
+        store_handle(call, call.arguments[8], "request", (remote.connection,))
         return call.step(found)
 
     return handler
@@ -274,7 +275,7 @@ def _flush_local(window_at: int) -> Handler:
 def _wait_at(call: CallContext, address: Value) -> list[ThreadStatement]:
     """Return what waits for the request at an address, which is none afterwards."""
     name, offset = call.run.address(address, "this request")
-    key = key_of(call.run.raw_read(call.state, name, offset, 8), "request")
+    key = handle_key(call.run.raw_read(call.state, name, offset, 8), "request")
     if key is None:
         return []
     connection = str(key[0])

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from rdma_robust.c.evaluate.c_values import Object, Value
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Value
 from rdma_robust.c.evaluate.calls import CallContext, Result
+from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import MainThreads, Queue, ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
@@ -167,3 +168,10 @@ def twin(call: CallContext, name: Object, process: str) -> Object:
 
 
 SYMMETRIC = "symmetric"
+
+
+def store_handle(call: CallContext, address: Value, kind: str, key: tuple[str | int, ...]) -> None:
+    """Store a handle at an address."""
+    handle = Object("handle", call.run.process, kind, key)
+    call.state.place(handle, ObjectBytes(zero=True))
+    call.set_private(address, 8, Pointer(handle), f"this {kind}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, known_scalar
+from rdma_robust.c.evaluate.c_values import Pointer, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, as_number
-from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.one_sided.spmd import is_fenced, numbered, own_number, processes_of, queue_pair
+from rdma_robust.c.evaluate.one_sided.spmd import is_fenced, numbered, own_number, processes_of, queue_pair, store_handle
 from rdma_robust.c.evaluate.refused_code import Refusal
 
 _MOST_SIGNALS = 8
@@ -104,10 +103,3 @@ def new_context(call: CallContext, address: Value, team: ShmemTeam) -> int:
     call.state.numbers["contexts"] = number
     store_handle(call, address, "context", (f"ctx{number}", team.name, *team.members))
     return 0
-
-
-def store_handle(call: CallContext, address: Value, kind: str, key: tuple[str | int, ...]) -> None:
-    """Store a handle at an address."""
-    handle = Object("handle", call.run.process, kind, key)
-    call.state.place(handle, ObjectBytes(zero=True))
-    call.set_private(address, 8, Pointer(handle), f"this {kind}")

@@ -22,6 +22,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
     processes_of,
     queue_pair,
     reaches_others,
+    store_handle,
     twin,
 )  # fmt: skip
 from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, not_modelled, put_value, waited_atomic
@@ -33,7 +34,6 @@ from rdma_robust.c.evaluate.shmem.contexts import (
     default_context,
     new_context,
     own_team,
-    store_handle,
     team_of,
 )
 from rdma_robust.c.evaluate.shmem.shmem_waits import SIGNALS
