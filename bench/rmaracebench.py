@@ -38,7 +38,7 @@ _LABELS: Final = re.compile(r"RACE LABELS BEGIN\s*/\*(.*?)\*/", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a program of the suite says of itself: its processes, and the lines that race, none where nothing does."""
+    """A program of the suite as it labels itself: its processes, and the lines that race, none where nothing does."""
 
     processes: int
     lines: tuple[int, ...]
