@@ -11,7 +11,7 @@ import pytest
 from rdma_robust.c.libraries import mpi
 from rdma_robust.errors import ProgramError
 from tests.support.c_automata import evaluated, statements
-from tests.support.c_races import races_of_c
+from tests.support.c_races import documented_rows, races_of_c
 
 HEAD = """#include <mpi.h>
 #include <stdio.h>
@@ -34,53 +34,8 @@ def put(source: str = "v", place: int = 0, rank: int = 1) -> str:
     return f"MPI_Put(&{source}, 1, MPI_LONG, {rank}, {place}, 1, MPI_LONG, win);"
 
 
-GET = "MPI_Get(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);"
 ADD = "MPI_Accumulate(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_SUM, win);"
-ROWS = {
-    "Put": (put(), ["put P1.win_o0 = v unsignaled"]),
-    "Put of bytes": ("MPI_Put(&v, 8, MPI_BYTE, 1, 1, 8, MPI_BYTE, win);", ["put P1.win_o8 = v unsignaled"]),
-    "Put to nobody": (put(rank=-2), []),
-    "Get": (GET, ["get v = P1.win_o0 unsignaled"]),
-    "Accumulate": (ADD, ["faa(P1.win_o0, v) unsignaled"]),
-    "Accumulate that replaces": (ADD.replace("SUM", "REPLACE"), ["swap(P1.win_o0, v) unsignaled"]),
-    "Get_accumulate": (
-        "MPI_Get_accumulate(&v, 1, MPI_LONG, &r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_SUM, win);",
-        ["get r = faa(P1.win_o0, v) unsignaled"],
-    ),
-    "Get_accumulate that only reads": (
-        "MPI_Get_accumulate(&v, 1, MPI_LONG, &r, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_NO_OP, win);",
-        ["get r = fetch(P1.win_o0) unsignaled"],
-    ),
-    "Fetch_and_op": (
-        "MPI_Fetch_and_op(&v, &r, MPI_LONG, 1, 0, MPI_REPLACE, win);",
-        ["get r = swap(P1.win_o0, v) unsignaled"],
-    ),
-    "Compare_and_swap": (
-        "MPI_Compare_and_swap(&v, &w, &r, MPI_LONG, 1, 0, win);",
-        ["get r = cas(P1.win_o0, w, v) unsignaled"],
-    ),
-    "flush": (f"{put()} MPI_Win_flush(1, win); MPI_Win_flush_all(win);", ["put P1.win_o0 = v unsignaled", "flush P1"]),
-    "flush_local": (
-        f"{put()} {put('w', 1)} MPI_Win_flush_local(1, win); MPI_Win_flush(1, win);",
-        ["put P1.win_o0 = v", "put P1.win_o8 = w", "poll P1"],
-    ),
-    "Rput and Wait": (
-        "MPI_Rput(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);",
-        ["put P1.win_o0 = v", "poll P1"],
-    ),
-    "a shared lock alone": (
-        f"MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win); {put()} MPI_Win_unlock(1, win);",
-        ["put P1.win_o0 = v unsignaled", "flush P1"],
-    ),
-    "lock_all alone": (
-        f"MPI_Win_lock_all(0, win); {put()} MPI_Win_unlock_all(win);",
-        ["put P1.win_o0 = v unsignaled", "flush P1"],
-    ),
-    "Send": (
-        "MPI_Send(&v, 1, MPI_LONG, 1, 3, MPI_COMM_WORLD);",
-        ["put P1.message_data = 5 inline unsignaled", "order P1", "put P1.message = 1 inline unsignaled"],
-    ),
-}
+ROWS = documented_rows("c-mpi-rma.md")
 
 
 @pytest.mark.parametrize("name", ROWS)

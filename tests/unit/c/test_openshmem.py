@@ -14,7 +14,7 @@ from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.libraries import openshmem
 from rdma_robust.errors import ProgramError
 from tests.support.c_automata import evaluated, statements
-from tests.support.c_races import races_of_c
+from tests.support.c_races import documented_rows, races_of_c
 
 HEAD = """#include <shmem.h>
 static long x, y, flag, lock, list[4];
@@ -30,74 +30,7 @@ def program(zero: str, one: str = "", both: str = "", before: str = "") -> str:
     )
 
 
-ROWS = {
-    "put": ("shmem_long_put(&x, &v, 1, 1);", ["put P1.x = 5 inline unsignaled"]),
-    "put of several": (
-        "shmem_put(list, w, 2, 1);",
-        ["put P1.list_0 = 1 inline unsignaled", "put P1.list_1 = 2 inline unsignaled"],
-    ),
-    "put of bytes": ("shmem_putmem(&x, &v, 8, 1);", ["put P1.x = 5 inline unsignaled"]),
-    "p": ("shmem_p(&x, 7, 1);", ["put P1.x = 7 inline unsignaled"]),
-    "put to itself": ("shmem_p(&x, 7, 0);", ["put P0.x = 7 inline unsignaled"]),
-    "iput": (
-        "shmem_iput(list, w, 2, 1, 2, 1);",
-        ["put P1.list_0 = 1 inline unsignaled", "put P1.list_2 = 2 inline unsignaled"],
-    ),
-    "put_nbi": ("shmem_put_nbi(&x, &v, 1, 1);", ["put P1.x = v unsignaled"]),
-    "get": ("shmem_get(&v, &x, 1, 1);", ["get got = P1.x", "poll P1", "v = got"]),
-    "get of several": (
-        "shmem_get(w, list, 2, 1);",
-        ["get got = P1.list_0", "get got_2 = P1.list_1", "poll P1", "poll P1", "w = got", "w2 = got_2"],
-    ),
-    "g": ("v = shmem_g(&x, 1);", ["get got = P1.x", "poll P1", "v = got"]),
-    "get_nbi": ("shmem_get_nbi(&v, &x, 1, 1);", ["get v = P1.x unsignaled"]),
-    "atomic_add": ("shmem_atomic_add(&x, 2, 1);", ["faa(P1.x, 2) unsignaled"]),
-    "atomic_inc": ("shmem_atomic_inc(&x, 1);", ["faa(P1.x, 1) unsignaled"]),
-    "atomic_set": ("shmem_atomic_set(&x, 2, 1);", ["swap(P1.x, 2) unsignaled"]),
-    "atomic_fetch": ("v = shmem_atomic_fetch(&x, 1);", ["get got = fetch(P1.x)", "poll P1", "v = got"]),
-    "atomic_fetch_add": ("v = shmem_atomic_fetch_add(&x, 2, 1);", ["get got = faa(P1.x, 2)", "poll P1", "v = got"]),
-    "atomic_swap": ("v = shmem_atomic_swap(&x, 2, 1);", ["get got = swap(P1.x, 2)", "poll P1", "v = got"]),
-    "atomic_compare_swap": (
-        "v = shmem_atomic_compare_swap(&x, 0, 2, 1);",
-        ["get got = cas(P1.x, 0, 2)", "poll P1", "v = got"],
-    ),
-    "atomic_fetch_nbi": ("shmem_atomic_fetch_nbi(&v, &x, 1);", ["get v = fetch(P1.x) unsignaled"]),
-    "fetch by an old name": ("v = shmem_long_finc(&x, 1);", ["get got = faa(P1.x, 1)", "poll P1", "v = got"]),
-    "put_signal": (
-        "shmem_put_signal(&x, &v, 1, &sig, 1, SHMEM_SIGNAL_SET, 1);",
-        ["put P1.x = 5 inline unsignaled", "order P1", "swap(P1.sig, 1) unsignaled"],
-    ),
-    "put_signal_nbi": (
-        "shmem_put_signal_nbi(&x, &v, 1, &sig, 1, SHMEM_SIGNAL_ADD, 1);",
-        ["put P1.x = v unsignaled", "order P1", "faa(P1.sig, 1) unsignaled"],
-    ),
-    "fence": (
-        "shmem_p(&x, 1, 1); shmem_fence(); shmem_p(&y, 1, 1);",
-        ["put P1.x = 1 inline unsignaled", "order P1", "put P1.y = 1 inline unsignaled"],
-    ),
-    "fence of nothing": ("shmem_fence(); shmem_quiet();", []),
-    "quiet": ("shmem_p(&x, 1, 1); shmem_quiet(); shmem_quiet();", ["put P1.x = 1 inline unsignaled", "flush P1"]),
-    "wait_until": ("shmem_wait_until(&flag, SHMEM_CMP_GE, 1);", ["await flag >= 1"]),
-    "wait_until of unsigned": (
-        "shmem_uint64_wait_until(&sig, SHMEM_CMP_GT, 1);",
-        ["await sig > 1"],
-    ),
-    "signal_wait_until": ("v = shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);", ["await sig == 1", "v = sig"]),
-    "wait_until_all": (
-        "shmem_wait_until_all(list, 2, 0, SHMEM_CMP_EQ, 1);",
-        ["await list_0 == 1", "await list_1 == 1"],
-    ),
-    "test": ("while (!shmem_test(&flag, SHMEM_CMP_EQ, 1)) ;", ["seen = flag"]),
-    "signal_fetch": ("v = shmem_signal_fetch(&sig);", ["v = sig"]),
-    "context": (
-        "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_p(&x, 1, 1); shmem_p(c, &y, 1, 1); shmem_ctx_quiet(c);",
-        ["put P1.x = 1 inline unsignaled", "put P1.y = 1 on ctx1_P0_P1 inline unsignaled", "flush ctx1_P0_P1"],
-    ),
-    "lock": (
-        "shmem_set_lock(&lock); shmem_clear_lock(&lock);",
-        ["get got = cas(P0.lock, 0, 1)", "poll P0", "old = got"],
-    ),
-}
+ROWS = documented_rows("c-openshmem.md")
 
 
 @pytest.mark.parametrize("name", ROWS)

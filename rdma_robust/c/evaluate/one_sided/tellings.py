@@ -24,7 +24,7 @@ _NUMBER: Final = CType("int", 8, signed=True)
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What processes tell each other about, `topic`, and what the words are called."""
+    """A subject that processes tell each other about, `topic`, and the name of its words."""
 
     topic: Hashable
     name: str
