@@ -251,6 +251,8 @@ def _reason(search: RepairSearch, solutions: tuple[RepairSolution, ...], violati
     if search.exhausted and search.exact:
         found = f"; the first violation found: {violation}" if violation else ""
         return f"no set makes it {search.checker.fine} among {_scope(search)}{found}"
+    if search.exhausted and search.undecided:
+        return f"none was found, and of {count(search.undecided, 'set')} of insertions it is not known whether they will do"
     return "a limit came before a repair was found"
 
 
