@@ -21,8 +21,9 @@ _HALT: Final = "halt"
 _SILENT: Final = "skip"
 
 
-def evaluated_program(given: CProgram, file: str) -> Program:
-    """Return the checked program of the automata; `file` is the C file, as messages name it.
+def evaluated_program(given: CProgram, file: str, lines: Sequence[tuple[str, Span]] = ()) -> Program:
+    """Return the checked program of the automata; `file` is the C file, as messages name it. `lines` are further lines of
+    the language, such as `expect robust`, each with its place.
 
     Raises ProgramError where a statement is none of the language, with its place in the C.
     """
@@ -35,6 +36,8 @@ def evaluated_program(given: CProgram, file: str) -> Program:
         _add(builder, thread)
     for line in given.expectations:
         builder.tail_line(line)
+    for line, span in lines:
+        builder.tail_line(line, at=span)
     return _with_said(given, builder.program(file))
 
 
