@@ -111,7 +111,7 @@ def _is_for_proofs(source: Source) -> bool:
 
     try:
         tree = parse_program(text, source.name)
-    except ProgramError:
+    except (ProgramError, UsageError):
         return False
     kinds = {each.kind for item in tree.items if isinstance(item, ast.Expect) for each in item.expectations}
     return kinds == {"safe"}

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "robustness": f"{WORDS} language semantics counters counting",
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
-    "c": f"{WORDS} build language",
+    "c": f"{WORDS} build build_lines language",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
@@ -72,7 +72,7 @@ MAY_IMPORT = {
     "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.machine "
     "messages.message_answers messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers",
-    "tools": f"{WORDS} frame editing language contracts.language messages.language",
+    "tools": f"{WORDS} c frame editing language contracts.language messages.language",
     "frame": f"{WORDS} __init__ codes",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
