@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rdma_robust.build import AutomatonBuilder, Initial, ProgramBuilder, Relaxed, Sync
@@ -41,7 +42,24 @@ def evaluated_program(given: CProgram, file: str, lines: Sequence[tuple[str, Spa
         builder.tail_line(line)
     for line, span in lines:
         builder.tail_line(line, at=span)
-    return builder.program(file)
+    return _with_said(given, builder.program(file))
+
+
+def _with_said(given: CProgram, program: Program) -> Program:
+    """Return the program with what steps say of synchronisation: those of a statement at a place."""
+    threads = []
+    for thread, evaluated in zip(program.threads, given.threads, strict=True):
+        said = {
+            (each.statement, chain_span(each.chain)): each.synchronises
+            for edges in evaluated.edges.values()
+            for each in edges
+            if each.synchronises
+        }
+        edges = [
+            (a, b, replace(step, synchronises=said.get((step.text, step.span.origin), ""))) for a, b, step in thread.edges
+        ]
+        threads.append(replace(thread, edges=tuple(edges)))
+    return replace(program, threads=tuple(threads))
 
 
 def simple_threads(given: CProgram) -> tuple[EvaluatedThread, ...]:

@@ -225,7 +225,7 @@ class Send:
 
     It is the `word` of that number of its message, and the next send is the next one if that `goes_on`; one without `data`
     only takes a buffer. The words of the `rest` are sent behind it; :mod:`long_messages` writes them out, and no program
-    has any.
+    has any. What is `put` stands behind the first word of a write with immediate, and is as that.
     """
 
     to: str
@@ -236,6 +236,7 @@ class Send:
     word: int = 1
     goes_on: bool = False
     rest: tuple[Cell, ...] = ()
+    put: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +348,8 @@ class Step:
     `aside`: the step of an `assume`. A thread that can only take such steps and none of them is enabled does not hang: its
     execution is set aside. Every other step that is not enabled is waited for, also those of loops that only wait and
     were made blocking. Enabling and events do not depend on it.
+    `synchronises`: the access of its word is one by which threads tell each other something, among those that say the same
+    here (`happens_before.Synchronising`); a program whose words are declared `sync`, or none, has no such step.
     """
 
     op: Op
@@ -356,6 +359,7 @@ class Step:
     text: str = ""
     fault: Fault | None = None
     aside: bool = False
+    synchronises: str = ""
 
 
 Edge = tuple[int, int, Step]
