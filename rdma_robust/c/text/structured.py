@@ -6,7 +6,7 @@ together where the language has it come together. The statements before the ques
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -88,14 +88,25 @@ def dispatched(blocks: Mapping[int, Block], at: str) -> Statements:
     over = len(blocks)
     made = Statements()
     made.line(Line(f"{at} = {numbers[0]}"))
+
+    def one_of(some: Sequence[int]) -> None:
+        """Write the blocks, each where the register says that it comes next: by halves, so that blocks lie flat."""
+        half = len(some) // 2
+        if half:
+            with made.inside("if", f"{at} < {numbers[some[half]]}"):
+                one_of(some[:half])
+            with made.inside("else"):
+                one_of(some[half:])
+            return
+        block = blocks[some[0]]
+        for line in block.lines:
+            made.line(line)
+        if not block.ways.arms:
+            made.line(Line(f"{at} = {over}"))
+        _arms(made, block, lambda to: made.line(Line(f"{at} = {numbers[to]}")))
+
     with made.inside("while", f"{at} != {over}"):
-        for number, block in blocks.items():
-            with made.inside("if", f"{at} == {numbers[number]}"):
-                for line in block.lines:
-                    made.line(line)
-                if not block.ways.arms:
-                    made.line(Line(f"{at} = {over}"))
-                _arms(made, block, lambda to: made.line(Line(f"{at} = {numbers[to]}")))
+        one_of(list(blocks))
     return made
 
 
