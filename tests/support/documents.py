@@ -8,6 +8,7 @@
 ```json, ```yaml   is well-formed
 ```sh        is not run; the line above is `<!-- not run: reason -->`
 ```coq       is what Coq prints, which tests/proofs compares
+```c         is a program of C, for the commands behind it
 ```text      is no code
 
 A block with `title="FILE"` is a file: it is written for the commands behind it, which show what it is good for. If a
@@ -26,7 +27,7 @@ DOCUMENTS = tuple(
     path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if not path.is_relative_to(GENERATED)
 )
 LANGUAGES = frozenset(
-    {"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq", "toml"}
+    {"c", "console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq", "toml"}
 )
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"\n]+)\")?(?P<rest>[^\n]*)\n"
