@@ -18,7 +18,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 
 WORDS = (
     "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
-    "digraph solver_library guarded_z3 value_ranges toml_places orders"
+    "digraph solver_library guarded_z3 value_ranges toml_places orders fingerprint"
 )
 """What every room may use: the shared words."""
 
@@ -80,7 +80,7 @@ MAY_IMPORT = {
         "messages.engines "
         "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
-    "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
+    "batch": f"{WORDS} __init__ counters frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
     "teaching.demos": (

@@ -271,7 +271,7 @@ Processes = Annotated[
     str | None,
     typer.Option(
         metavar="WHERE",
-        help="Who shares a search of 100,000 states: local:N, processes of this machine; report: dask://HOST:PORT for all.",
+        help="Who shares a search of 100,000 states: local:N, processes, or dask://HOST:PORT, workers of a Dask cluster.",
         show_default=False,
     ),
 ]
