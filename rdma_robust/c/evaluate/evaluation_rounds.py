@@ -20,7 +20,7 @@ from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFact
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.evaluate.verbs.polls import buffer_word
+from rdma_robust.c.evaluate.verbs.messages import buffer_words
 from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30
@@ -121,7 +121,7 @@ class EvaluationRounds:
         self.buffers = {}
         for end, receives in self.world.found.early.items():
             try:
-                self.buffers[end] = tuple(buffer_word(self.world, end, each) for each in receives)
+                self.buffers[end] = tuple(word for each in receives for word in buffer_words(self.world, end, each))
             except Refusal as refusal:
                 function = next(function for process, function in self.units.processes() if process == end.process)
                 place = self.units.declared(function)
@@ -149,8 +149,8 @@ class EvaluationRounds:
         found.ignored |= known.ignored
         for name, cuts in known.cuts.items():
             found.cuts[name] |= cuts
-        for connection, points in known.message_cuts.items():
-            found.message_cuts[connection] |= points
+        for end, points in known.message_cuts.items():
+            found.message_cuts[end] |= points
         self._count_sends()
         is_same = _signature(known) == _signature(found)
         if is_same or dict(known.cuts) == dict(found.cuts):
@@ -243,6 +243,7 @@ _COMPARED = [
     "message_values",
     "message_cuts",
     "lengths",
+    "written",
     "early",
     "barriers",
     "counts",

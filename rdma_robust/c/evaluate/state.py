@@ -17,7 +17,7 @@ class WaitingCompletion:
 
     identity: Value
     opcode: int
-    length: int
+    length: Scalar
     places: int = 1
 
 

@@ -24,6 +24,8 @@ from rdma_robust.errors import Diagnostic, ProgramError
 
 RULES: Final = Rules(STATEMENTS, VALUES, PLACES, EFFECTS)
 _NOTHING: Final = CType("void", 0, False, "void")
+_LIBRARIES: Final = ("ibv_", "rdma_", "mlx5dv_")
+"""How records begin whose fields evaluation asks for by their names, whether or not the program has a variable of them."""
 
 
 @dataclass(slots=True)
@@ -59,6 +61,7 @@ class CUnits:
         self._leaves: dict[str, tuple[Leaf, ...]] = {}
         self._declared: dict[str, SourcePlace] = {}
         self._annotations: dict[str, list[str]] = {}
+        self._instead: dict[str, str] = {}
         self._any: set[tuple[str, str]] = set()
         self._twice: set[str] = set()
         self.processes_asked: int | None = None
@@ -110,8 +113,7 @@ class CUnits:
 
     def instead(self, name: str) -> str | None:
         """Return the function that stands for calls of `name` (RR_INSTEAD), if there is one."""
-        said = f"rr_instead:{name}"
-        return next((each for each, notes in self._annotations.items() if said in notes and each in self._functions), None)
+        return self._instead.get(name)
 
     def declared(self, name: str) -> SourcePlace | None:
         """Return where a function or global is declared."""
@@ -168,6 +170,12 @@ class CUnits:
                     self._note_function(unit, scope, each)
                 elif cursor_kind(each) == "VAR_DECL" and not self._note(each):
                     scope.global_variable(each)
+                elif cursor_kind(each) == "STRUCT_DECL" and str(each.spelling).startswith(_LIBRARIES):
+                    self.note_type(each.type)
+        for name in self._functions:
+            for note in self._annotations.get(name, ()):
+                if note.startswith("rr_instead:"):
+                    self._instead.setdefault(note.partition(":")[2], name)
 
     def _note_function(self, unit: CUnit, scope: UnitScope, each: Cursor) -> None:
         name = scope.function_name(each)

@@ -211,7 +211,8 @@ _DESTROYED = """
 ibv_dereg_mr ibv_destroy_qp ibv_destroy_cq ibv_dealloc_pd ibv_close_device ibv_destroy_comp_channel
 """
 _REFUSED = """
-ibv_create_srq ibv_create_srq_ex ibv_post_srq_recv ibv_post_srq_ops ibv_open_xrcd ibv_bind_mw ibv_alloc_mw ibv_create_ah
+ibv_create_srq ibv_create_srq_ex ibv_post_srq_recv ibv_post_srq_ops ibv_create_cq_ex ibv_start_poll ibv_next_poll
+ibv_end_poll ibv_open_xrcd ibv_bind_mw ibv_alloc_mw ibv_create_ah
 ibv_create_flow ibv_create_wq ibv_create_rwq_ind_table ibv_alloc_dm ibv_reg_dm_mr ibv_attach_mcast
 """
 
