@@ -130,9 +130,8 @@ class EvaluationRounds:
     def _initialised(self, name: Object) -> ObjectBytes:
         """Return what a global holds as its declaration says."""
         state = State()
-        variable = next(each for each in self.units.globals() if each.unique == name.key[0])
         state.place(name, ObjectBytes(zero=True))
-        state.frames = [Frame(self.units.initialiser(variable))]
+        state.frames = [Frame(self.units.initialiser(self.world.globals[name]))]
         machine = ThreadMachine(self.world, name.process, "", self.library)
         while state.frames:
             machine.execute(state)

@@ -99,6 +99,7 @@ class World:
         self.round = 0
         self.sizes: dict[Object, int] = {}
         self.types: dict[Object, str] = {}
+        self.globals: dict[Object, Variable] = {}
         self.remarks: dict[str, Remark] = {}
         self.hardware = ""
         self.expectations: dict[str, None] = {}
@@ -125,6 +126,7 @@ class World:
     def global_of(self, process: str, variable: Variable) -> Object:
         """Return the object of a global in a process."""
         found = Object("global", process, variable.name, (variable.unique,))
+        self.globals.setdefault(found, variable)
         self.declare(found, variable.type)
         return found
 

@@ -47,6 +47,17 @@ class Request:
     is_inline: bool = False
     is_fenced: bool = False
 
+    def values(self) -> tuple[Value, ...]:
+        """Return all in it that may depend on what was read."""
+        return self.identity, self.remote, *self.operands, self.immediate or 0
+
+    def restricted(self, register: str, raws: frozenset[Scalar]) -> Request:
+        """Return the request where a register holds one of `raws`."""
+        operands = tuple(restricted(each, register, raws) for each in self.operands)
+        immediate = None if self.immediate is None else restricted(self.immediate, register, raws)
+        identity, remote = restricted(self.identity, register, raws), restricted(self.remote, register, raws)
+        return replace(self, identity=identity, remote=remote, operands=operands, immediate=immediate)
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectedPair:
@@ -151,9 +162,10 @@ class State:
         for block in self.memory.values():
             yield from block.symbols()
         for pair in self.queue_pairs.values():
-            for identity in (*(each.identity for each in pair.waiting), *(each.identity for each in pair.receives)):
-                if isinstance(identity, Symbolic):
-                    yield identity
+            for each in (*pair.waiting, *pair.receives, *(value for built in pair.building for value in built.values())):
+                value = each.identity if isinstance(each, WaitingCompletion | Receive) else each
+                if isinstance(value, Symbolic):
+                    yield value
 
     def restrict(self, register: str, raws: frozenset[Scalar]) -> State:
         """Return a copy in which a register holds one of `raws`."""
@@ -170,6 +182,7 @@ class State:
                 pair,
                 waiting=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.waiting),
                 receives=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.receives),
+                building=tuple(each.restricted(register, raws) for each in pair.building),
             )
         return other
 
