@@ -128,7 +128,7 @@ class ThreadMachine(ThreadRun):
             if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()
                 if key in seen:
-                    return [ThreadStep((), chain, None)]
+                    return [ThreadStep((), self.chain(state), None)]
                 seen.add(key)
         self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]
