@@ -80,6 +80,32 @@ class ConnectedPair:
     unsignaled: int = 0
 
 
+_MANY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What a thread knows of events of a completion queue: how many it has asked for and not waited for, three for many;
+    whether a completion that may have made one was polled since; and whether one tells of a completion that is there."""
+
+    outstanding: int = 0
+    is_stale: bool = False
+    is_certain: bool = False
+
+    def asked(self) -> Events:
+        """One more was asked for."""
+        return replace(self, outstanding=min(self.outstanding + 1, _MANY))
+
+    def taken(self) -> Events:
+        """One was waited for: it tells of a completion, unless that may have been polled before."""
+        left = self.outstanding if self.outstanding == _MANY else max(self.outstanding - 1, 0)
+        return Events(left, self.is_stale and left > 0, self.outstanding > 0 and not self.is_stale)
+
+    def polled(self) -> Events:
+        """A completion was polled."""
+        return replace(self, is_certain=False, is_stale=self.is_stale or (self.outstanding > 0 and not self.is_certain))
+
+
 @dataclass(slots=True)
 class Frame:
     """A call: its function, the next instruction, the values of registers, and where the result goes.
@@ -101,13 +127,14 @@ class Frame:
 class State:
     """A thread somewhere on its way. Blocks are shared between states until one of them changes one."""
 
-    __slots__ = ("_own", "frames", "is_set_up", "memory", "numbers", "queue_pairs", "threads")
+    __slots__ = ("_own", "events", "frames", "is_set_up", "memory", "numbers", "queue_pairs", "threads")
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.memory: dict[Object, ObjectBytes] = {}
         self.queue_pairs: dict[Object, ConnectedPair] = {}
         self.numbers: dict[Hashable, int] = {}
+        self.events: dict[Object, Events] = {}
         self.threads: tuple[str, ...] = ()
         self.is_set_up = False
         self._own: set[Object] = set()
@@ -117,7 +144,7 @@ class State:
         other = State()
         other.frames = [frame.copy() for frame in self.frames]
         other.memory, other.queue_pairs, other.numbers = dict(self.memory), dict(self.queue_pairs), dict(self.numbers)
-        other.threads, other.is_set_up = self.threads, self.is_set_up
+        other.threads, other.is_set_up, other.events = self.threads, self.is_set_up, dict(self.events)
         self._own = set()
         return other
 
@@ -151,7 +178,7 @@ class State:
         )
         memory = frozenset((name, block.key()) for name, block in self.memory.items())
         queues, numbers = frozenset(self.queue_pairs.items()), frozenset(self.numbers.items())
-        return frames, memory, queues, numbers, self.threads, self.is_set_up
+        return frames, memory, queues, numbers, frozenset(self.events.items()), self.threads, self.is_set_up
 
     def symbols(self) -> Iterator[Symbolic]:
         """Yield the symbolic values in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, known_scalar, symbolic
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, Value, known_scalar, symbolic
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
 from rdma_robust.c.evaluate.operations import (
     HALT,
@@ -115,6 +115,8 @@ class QueuePoll:
         return found
 
     def _taken(self, at: CallContext, operations: list[ThreadStatement], count: int) -> list[ThreadStep]:
+        if isinstance(self.queue, Pointer) and self.queue.object in at.state.events:
+            at.state.events[self.queue.object] = at.state.events[self.queue.object].polled()
         return at.step(operations, count) if count >= self.room else at.stay(operations, count)
 
     def _may_receive(self, pair: ConnectedPair) -> bool:
@@ -203,7 +205,8 @@ def _poll(call: CallContext) -> Result:
     room = call.number(1, "the number of completions")
     if room <= 0:
         return 0
-    return QueuePoll(call, queue, call.arguments[2], room).results(0)
+    events = call.state.events.get(queue.object) if isinstance(queue, Pointer) else None
+    return QueuePoll(call, queue, call.arguments[2], room).results(int(events is not None and events.is_certain))
 
 
 def _not_others(call: CallContext, queue: Value) -> None:
