@@ -21,7 +21,7 @@ Piece = tuple[int, Object, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
+class ArrivingMessages:
     """The messages that one end sends: kinds, bytes of data in a buffer, bytes of writes with a number, where all have so
     many, the numbers that they carry, and how many messages of `.rdma` each is."""
 
@@ -32,7 +32,7 @@ class Messages:
     words: int
 
 
-def messages_of(world: World, sender: End) -> Messages:
+def messages_of(world: World, sender: End) -> ArrivingMessages:
     """Return what comes from an end. Raises RR814 or RR847 for messages that cannot be told apart before they are taken."""
     kinds, lengths = frozenset(world.known.kinds.get(sender, ())), world.known.lengths.get(sender, set())
     numbers = frozenset(world.known.immediates.get(sender, ()))
@@ -46,7 +46,7 @@ def messages_of(world: World, sender: End) -> Messages:
         raise Refusal("RR814", message, "one kind for each connection, or messages of one word and numbers other than 0")
     written = world.known.written.get(sender, set())
     one = max(written) if len(written) == 1 else UnknownValue("the length of a write with a number, of several")
-    return Messages(kinds, length, one, numbers, total)
+    return ArrivingMessages(kinds, length, one, numbers, total)
 
 
 def _cut_points(world: World, sender: End, length: int) -> list[int]:

@@ -20,7 +20,7 @@ from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import End, World
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
-from rdma_robust.c.evaluate.verbs.messages import Messages, buffer_words, messages_of
+from rdma_robust.c.evaluate.verbs.messages import ArrivingMessages, buffer_words, messages_of
 from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
@@ -164,7 +164,7 @@ class QueuePoll:
         last = ThreadStatement("{1} = rpoll {0}", (*parts, RegisterUse(register)), register=register)
         return [*[ThreadStatement("rpoll {0}", parts)] * (messages.words - 1), last]
 
-    def _told_apart(self, messages: Messages) -> dict[str, tuple[Scalar, Scalar]]:
+    def _told_apart(self, messages: ArrivingMessages) -> dict[str, tuple[Scalar, Scalar]]:
         """Return what completions say of messages of several kinds: with a number, and without."""
         if {"send imm", "write imm"} <= messages.kinds:
             unknown = UnknownValue("which of two kinds of messages this is")

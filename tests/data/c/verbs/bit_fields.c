@@ -22,4 +22,5 @@ RR_PROCESS(B) void BT(void)
 	m.x = p->length + p->epoch;
 	p->epoch = 2;
 	m.y = p->raw;
+	post(IBV_WR_RDMA_READ, 0, &m.w, &there->x, 8);
 }
