@@ -85,7 +85,7 @@ _MANY = 3
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What a thread knows of events of a completion queue: how many it has asked for and not waited for, three for many;
+    """The events of a completion queue as a thread knows them: how many it has asked for and not waited for, three for many;
     whether a completion that may have made one was polled since; and whether one tells of a completion that is there."""
 
     outstanding: int = 0
