@@ -99,6 +99,7 @@ class EvaluationRounds:
             machine.push(state, body, [each.argument], None)
             self._evaluate(each.process, each.name, state, is_spawned=True)
         self._early_buffers()
+        self.refused = self.refused or [each for found in self.automata.values() for each in found.follows]
 
     def _main(self, process: str, function: str) -> State:
         state = State()

@@ -105,8 +105,9 @@ class ThreadMachine(ThreadRun):
 
     def _note(self, refusal: Refusal, chain: Chain) -> None:
         found = diagnostic(refusal, chain)
-        if found not in self.automaton.refused:
-            self.automaton.refused.append(found)
+        told = self.automaton.follows if refusal.follows else self.automaton.refused
+        if found not in told:
+            told.append(found)
 
     def steps(self, state: State) -> list[ThreadStep]:
         """Return what the thread does next that others see, or where its way parts."""
@@ -341,6 +342,12 @@ class ThreadMachine(ThreadRun):
     def _unknown_call(self, frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
         for value, kind in zip(arguments, each.types, strict=False):
             found = known_scalar(value)
+            if isinstance(found, FunctionValue):
+                raise Refusal(
+                    "RR816",
+                    f"`{name}` is not known here, and gets the function `{found.name}`, which it may call",
+                    f"read the file that has its body too (--with), or RR_INSTEAD({name})",
+                )
             if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
                 raise Refusal(
                     "RR816",
