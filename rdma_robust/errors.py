@@ -186,7 +186,7 @@ class LimitReached(SizeLimitError):
         self.doing = doing
         super().__init__(f"reached {said} while {doing}")
 
-    def __reduce__(self) -> tuple[type[LimitReached], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[LimitReached], tuple[str, ...]]:
         return (LimitReached, (self.limit, self.said, self.doing))
 
 

@@ -7,13 +7,15 @@ answer before its end calls a :class:`Poll` in its loops, which raises LimitReac
 from __future__ import annotations
 
 import os
+import re
 import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from rdma_robust.errors import LimitReached
+from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.text import one_line
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -43,6 +45,26 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+MOST_PROCESSES: Final = 1024
+"""Processes that can share a search."""
+
+
+def executor_of(text: str) -> tuple[str, str]:
+    """Return what an executor is, `local` or `dask`, and how many processes or at which HOST:PORT. Raises UsageError."""
+    local = re.fullmatch(r"local(?::([0-9]{1,6}))?", text)
+    if local is not None:
+        count = int(local[1]) if local[1] else processors()
+        if 1 <= count <= MOST_PROCESSES:
+            return "local", str(count)
+        raise UsageError(f"--executor {text}: 1 to {MOST_PROCESSES:,} processes can share a search")
+    dask = re.fullmatch(r"dask://((\[[0-9A-Fa-f:]+\]|[\w.-]+):[0-9]{1,5})", text, re.ASCII)
+    if dask is not None:
+        return "dask", dask[1]
+    with_port = "HOST:PORT is needed, as in dask://localhost:8786"
+    what = with_port if text.startswith("dask:") else "local, local:N or dask://HOST:PORT is needed"
+    raise UsageError(f"--executor {one_line(text)}: {what}")
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a piece of work may take; None means no limit.
@@ -50,7 +72,7 @@ class Limits:
     `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
     of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
     `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
-    is not what was given. A large search may use so many `threads`.
+    is not what was given. A large search may use so many `threads`, or the processes of an `executor`, see counters/parts.
     """
 
     deadline: float | None = None
@@ -61,6 +83,7 @@ class Limits:
     part: str = ""
     room: str = ""
     threads: int = 1
+    executor: str = ""
 
     @classmethod
     def of(
@@ -72,10 +95,13 @@ class Limits:
         depth: int | None = None,
         started: float | None = None,
         threads: int = 1,
+        executor: str = "",
     ) -> Limits:
         """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
         begin = time.monotonic() if started is None else started
-        return cls(None if seconds is None else begin + seconds, states, memory, seconds, depth, threads=threads)
+        return cls(
+            None if seconds is None else begin + seconds, states, memory, seconds, depth, threads=threads, executor=executor
+        )
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""
@@ -157,6 +183,10 @@ class Limits:
         said = f"{number:g} s, {what}"
         whole = None if of else self.seconds
         return replace(self, deadline=time.monotonic() + seconds, seconds=whole, part=said)
+
+    def alone(self) -> Limits:
+        """Return limits for a search in one thread of this process."""
+        return replace(self, threads=1, executor="")
 
     def by_default(self, states: int) -> Limits:
         """Return limits with so many states where nothing is said of them; ENDLESS says that there is no limit."""

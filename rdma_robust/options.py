@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from rdma_robust.errors import UsageError
-from rdma_robust.limits import Limits, processors
+from rdma_robust.limits import Limits, executor_of, processors
 from rdma_robust.model import Atomics, Hardware, Model, Processor
 from rdma_robust.orders import SHIPPED, is_order
 
@@ -56,7 +56,8 @@ class CheckOptions:
     used where the threads have at least `large` combinations of program points. `define` says which constants of the
     program were given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it.
     `recv_depth` is how many receives of one connection can be posted, or filled and not yet polled, at most, `threads` how
-    many a large compiled search may have. Raises UsageError for less than 1, for threads of the kernel `python`, for a
+    many a large compiled search may have; an `executor`, `local` or `local:N`, shares it among processes instead. Raises
+    UsageError for less than 1, for threads of the kernel `python`, for another executor or one beside threads, for a
     `hardware` that is no Model, or one without a table of kept orders.
     """
 
@@ -78,6 +79,7 @@ class CheckOptions:
     atomics: Atomics | None = None
     order: str | None = None
     threads: int | None = None
+    executor: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.recv_depth <= MOST_RECEIVES:
@@ -86,6 +88,8 @@ class CheckOptions:
             raise UsageError(f"a search has at least one thread, not {self.threads}")
         if self.threads is not None and self.threads > 1 and self.kernel == "python":
             raise UsageError(f"the search in Python has one thread, not {self.threads}: leave out `kernel`")
+        if self.executor:
+            self._look_at_executor()
         if self.hardware is not None and not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
         if self.hardware is not None and self.told != Hardware(ordered_reads=self.told.ordered_reads):
@@ -96,6 +100,11 @@ class CheckOptions:
             raise UsageError(f"no order is called {self.order!r}; there is {', '.join(SHIPPED)}")
         if self.hardware is not None and not self.hardware.has_order_table:
             raise UsageError(f"robustness is not decided under this model ({self.hardware}): `prove` decides safety there")
+
+    def _look_at_executor(self) -> None:
+        if self.kernel == "python" or (self.threads or 1) > 1:
+            raise UsageError("processes share a compiled search, with one thread each: leave out `kernel` and `threads`")
+        executor_of(self.executor)
 
     @property
     def told(self) -> Hardware:
@@ -111,7 +120,8 @@ class CheckOptions:
 
     def limits(self) -> Limits:
         """Return the limits for everything that is done for a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads or processors())
+        threads = 1 if self.executor else self.threads or processors()
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=threads, executor=self.executor)
 
     def on(self, hardware: Hardware) -> CheckOptions:
         """Return the options for a program that says this about its hardware: their `model` is that which results."""

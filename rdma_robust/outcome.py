@@ -35,13 +35,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Sizes of the search: stored states, fired transitions, pivot classes started, unbounded poll counters, threads."""
+    """Sizes of the search: stored states, fired transitions, pivot classes started, unbounded poll counters; and its
+    threads, or processes if it had some."""
 
     states: int = 0
     transitions: int = 0
     pivots: int = 0
     counters: int = 0
     threads: int = 1
+    processes: int = 0
 
 
 @dataclass(frozen=True)

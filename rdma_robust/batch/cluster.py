@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,6 @@ from rdma_robust.batch.run import Answers, Numbered, Tick
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.answer import Failure
 from rdma_robust.reports.check.result import Result, unanswered_result
-from rdma_robust.text import one_line
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -75,8 +73,6 @@ def _connected(address: str) -> Iterator[Client]:
         raise UsageError(
             "--executor dask://... needs the package distributed: pip install 'rdma-robust[cluster]'"
         ) from error
-    if not re.fullmatch(r"(\[[0-9A-Fa-f:]+\]|[\w.-]+):[0-9]{1,5}", address):
-        raise UsageError(f"--executor dask://{one_line(address)}: HOST:PORT is needed, as in dask://localhost:8786")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(f"tcp://{address}", timeout=CONNECT_S, set_as_default=False)

@@ -15,7 +15,7 @@ from rdma_robust.cli.options.arguments import memory_limit
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.frame.shell.inputs import EVERYTHING, Item, Source, UnreadableError, WarningChoice, read_source
-from rdma_robust.limits import processors
+from rdma_robust.limits import executor_of, processors
 from rdma_robust.text import one_line
 
 
@@ -35,6 +35,25 @@ def threads_each(threads: int | None, jobs: int | None, items: Sequence[Item]) -
     if threads > 1 and KERNEL == "python":
         raise UsageError("--threads: the search in Python has one thread; the compiled kernel is not installed")
     return threads, max(1, processors() // threads) if jobs is None and threads > 1 else jobs
+
+
+def searchers_each(
+    threads: int | None, jobs: int | None, executor: str | None, items: Sequence[Item]
+) -> tuple[int, int | None, str]:
+    """Return what :func:`threads_each` does, and who shares large searches, '' for nobody: then each has one thread, and
+    inputs are answered one by one if nothing is said of that.
+
+    Raises UsageError for processes that there cannot be, and for both threads and processes.
+    """
+    if executor is None:
+        return (*threads_each(threads, jobs, items), "")
+    if KERNEL == "python":
+        raise UsageError("--executor: the search in Python is not shared; the compiled kernel is not installed")
+    if threads is not None and threads > 1:
+        raise UsageError("--executor: each of its processes has one thread: leave out --threads")
+    if executor_of(executor)[0] != "local":
+        raise UsageError(f"--executor {executor}: one search is shared by processes of this machine: local or local:N")
+    return 1, 1 if jobs is None else jobs, executor
 
 
 def explains(items: Sequence[Item], explain: bool | None) -> bool:

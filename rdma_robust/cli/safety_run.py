@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.asked_files import explains, memory_each, threads_each
+from rdma_robust.cli.asked_files import explains, memory_each, searchers_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -33,6 +33,7 @@ class SafetySearch(MachineOptions):
     memory: arguments.Memory = None
     jobs: arguments.Jobs = None
     threads: arguments.Threads = None
+    executor: arguments.Processes = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def safety_run(
     """Return what is asked of the programs that `files` stand for. Raises UsageError for a form that does not fit."""
     defined = tuple(search.define or ())
     items = expand(files, define=defined)
-    threads, jobs = threads_each(search.threads, search.jobs, items)
+    threads, jobs, executor = searchers_each(search.threads, search.jobs, search.executor, items)
     asking = SafetyAsking(
         search.hardware(),
         arguments.limit(search.timeout),
@@ -75,6 +76,7 @@ def safety_run(
         define=defined,
         recv_depth=search.recv_depth,
         threads=threads,
+        executor=executor,
     )
     form = report_form(report.output, report.format_, VERDICT_FORMATS, items)
     return Run(question, asking, items, jobs, form, report.output, report.quiet)

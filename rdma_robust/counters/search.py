@@ -28,7 +28,7 @@ class CounterSearch(Generic[Label]):
     that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
 
     `dimension` counts the unbounded counters; `bytes` is the memory of a compiled search, 0 for one in Python, and `threads`
-    have made it.
+    have made it, or `processes` that had a part of the states each.
     """
 
     engine: str
@@ -39,6 +39,7 @@ class CounterSearch(Generic[Label]):
     fired: list[Label]
     bytes: int = 0
     threads: int = 1
+    processes: int = 0
 
 
 def explore(
@@ -84,7 +85,7 @@ def explore_lowered(
             if found.kept:
                 target, ids = realised(lowered, found.kept, reduce)
                 result, run = replace(result, target=target, run=ids), single(lowered.labels[i] for i in ids)
-            return CounterSearch(engine, True, dimension, result, run, found.fired, found.bytes, found.threads)
+            return CounterSearch(engine, True, dimension, result, run, found.fired, found.bytes, found.threads, found.parts)
     if accept is None:
         result = ENGINES[engine](lowered, limits, progress, reduce)
     else:

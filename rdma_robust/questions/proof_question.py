@@ -56,6 +56,7 @@ class ProofAsking:
     expect: bool = False
     define: tuple[str, ...] = ()
     threads: int = 1
+    executor: str = ""
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -65,7 +66,7 @@ class ProofAsking:
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads)
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads, executor=self.executor)
 
 
 def load_proving() -> None:

@@ -48,6 +48,7 @@ class SafetyAsking:
     define: tuple[str, ...] = ()
     recv_depth: int = RECV_DEPTH
     threads: int = 1
+    executor: str = ""
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -71,7 +72,7 @@ class SafetyAsking:
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads)
+        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads, executor=self.executor)
 
 
 def load_safety() -> None:

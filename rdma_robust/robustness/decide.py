@@ -204,7 +204,7 @@ def _confirm(attempt: Attempt, context: Context) -> Outcome:
         reason,
         options.instrumentation,
         found.engine,
-        Counts(found.result.states, found.result.transitions, pivots, found.dimension, found.threads),
+        Counts(found.result.states, found.result.transitions, pivots, found.dimension, found.threads, found.processes),
         0.0,
         witness,
         faults=_faults(covered),
@@ -295,7 +295,7 @@ def _shorter(lowered: VassArtefact, found: Found, context: Context) -> Found:
 
     def search(limits: Limits) -> Found:
         # Alone: threads would find one, and have it found again.
-        few = replace(limits.at_most(2 * found.result.states + _SHORTER_STATES), threads=1)
+        few = limits.at_most(2 * found.result.states + _SHORTER_STATES).alone()
         short = explore_lowered(lowered.vass, few, engine="bfs", reduce=False, compiled=found.compiled)
         return found if short.result.target < 0 else short
 

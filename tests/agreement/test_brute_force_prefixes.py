@@ -33,6 +33,7 @@ def compare(family: str, seeds: range) -> Counter[bool]:
     return verdicts
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("family", share([*FAMILIES, "mutants"]))
 def test_all_prefixes_say_the_same(family: str) -> None:
     assert min(compare(family, range(20))[robust] for robust in (True, False)) > 2

@@ -118,6 +118,7 @@ def certify(program: Program, model: Model, trace: Trace | None, found: str) -> 
         assert check_robust(program, platform_of(model), json.loads(json.dumps(evidence)))
 
 
+@pytest.mark.ci
 def test_named_programs() -> None:
     answers = compared(named(), 1_000)
     assert answers["robust"] > 30

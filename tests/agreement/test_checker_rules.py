@@ -61,6 +61,7 @@ def by_checker(most: int) -> Method:
 # ---- the rules
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("chunk", share(range(3)))
 def test_the_checkers_rules_are_brute_force(chunk: int) -> None:
     """50 loop-free programs a chunk, 150 in all."""

@@ -139,6 +139,7 @@ SLOW = {"a copy that reads the pivot", "a store that another one overwrites", "s
 CASES = [pytest.param(m, marks=[pytest.mark.ci] if name in SLOW else []) for m, name in NOTICED_BY.items()]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", CASES)
 def test_every_rule_for_copies_is_needed(name: str) -> None:
     example = EXAMPLES[NOTICED_BY[name]]

@@ -124,6 +124,7 @@ thread W on S { x = 1 }
 """No number of completions is enough, nothing depends on values, and without the poll it is not robust."""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "model", share([RDMA, Model(cpu="tso"), Model(order="multipath"), Model(order="relaxed", cpu="tso")], 4)
 )

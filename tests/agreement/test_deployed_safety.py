@@ -112,6 +112,7 @@ def test_named_programs_are_answered_as_by_all_states() -> None:
     assert seen["rdma", Argument.RDMA_EXHAUSTED.value] and seen["rdma", Argument.SC_RUN.value]
 
 
+@pytest.mark.ci
 def test_random_programs_are_answered_as_by_all_states() -> None:
     for family in FAMILIES:
         assert agree(random_deployed(family, range(2)), Random(family))

@@ -110,6 +110,7 @@ def compare(program: Program, ordered: bool, counts: Counter[str]) -> None:
         assert (found.hang is not None) == bool(hangs)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("loops", share([True, False], 2))
 def test_hangs_are_found_by_all_ways(loops: bool) -> None:
     search(range(40), loops, least=5)
@@ -222,6 +223,7 @@ MUTANTS: dict[str, tuple[Any, str, Any]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", MUTANTS)
 def test_every_part_of_the_rule_is_needed(name: str) -> None:
     where, what, instead = MUTANTS[name]

@@ -85,6 +85,7 @@ def searched(cases: Iterable[tuple[Program, Model]]) -> Counter[str]:
     return found
 
 
+@pytest.mark.ci
 def test_random_programs() -> None:
     found = agreeing(with_memories(range(12)))
     assert found["robust"] and found["not robust"]

@@ -149,6 +149,7 @@ COMMANDS = {
 """With the exit code and a part of what is said."""
 
 
+@pytest.mark.ci
 def test_every_command_knows_a_new_operation(package: Path) -> None:
     answers = asked(package, ASK, [command.split() for command in COMMANDS])
     for (command, (code, text)), (exit_code, out, err) in zip(COMMANDS.items(), answers, strict=True):
@@ -172,6 +173,7 @@ def _put_in(text: str, form: str, chosen: list[bool]) -> str:
     return re.sub(PUT, lambda put: form.format(put[1]) if next(places) else put[0], text)
 
 
+@pytest.mark.ci
 def test_a_new_operation_is_answered_for_as_what_it_stands_for(package: Path) -> None:
     agree(package, range(50))
 

@@ -48,6 +48,7 @@ def compare(seed: int, model: AnyModelName, *, loops: bool, narrow: int) -> str:
     return "bad" if truth.path is not None else "good"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("model", MODELS)
 def test_engines_agree_on_random_programs(model: AnyModelName) -> None:
     answers = [compare(seed, model, loops=seed % 2 == 0, narrow=seed % 2) for seed in range(2, 7)]

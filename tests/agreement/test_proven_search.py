@@ -98,6 +98,7 @@ def test_litmus_programs_of_other_shelves(chunk: int) -> None:
     assert compared(asked)[Verdict.UNKNOWN] == 0
 
 
+@pytest.mark.ci
 def test_what_is_not_covered_is_said_of_few_things() -> None:
     """With store buffers and on every network no operation is left out but remote atomics and messages."""
     why = set()

@@ -36,6 +36,7 @@ def test_pivot_is_brute_force(chunk: int) -> None:
     assert count_agreeing(seeds, USUAL, by("pivot", large=0 if chunk % 2 else LARGE_FROM), by_oracle, enough=160) == 160
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("chunk", share(CHUNKS))
 def test_paper_is_brute_force(chunk: int) -> None:
     """50 loop-free programs a chunk, 300 in all; those beyond the paper instrumentation's budget are replaced."""

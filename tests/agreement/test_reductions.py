@@ -52,6 +52,7 @@ def compare(program: Program, kinds: list[str], *, ordered_reads: bool = False) 
     return len(known) == len(kinds)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("chunk", share(range(2), 2))
 def test_random_programs(chunk: int, loops: bool) -> None:

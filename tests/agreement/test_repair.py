@@ -197,6 +197,7 @@ def test_all_irreducible_repairs(name: str) -> None:
         inserted_is_needed(replace(answer, solutions=(solution,)))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", share([*COSTS, "abp-resent-once", "btree-split-polled"]))
 def test_what_was_inserted_in_litmus_programs_is_not_needless(name: str) -> None:
     text = (ROOT / "litmus" / f"{name}.rdma").read_text(encoding="utf-8")

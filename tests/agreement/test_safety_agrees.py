@@ -68,6 +68,7 @@ def agreement(kind: Kind, seeds: range, size: SafetySize, states: int) -> Counte
     return answers
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_agree_with_the_machine(kind: Kind) -> None:
     answers = agreement(kind, range(25), FEW, 2000)

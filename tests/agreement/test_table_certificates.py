@@ -157,6 +157,7 @@ def test_the_checkers_facts_and_its_order_of_tables_are_those_of_the_tool(seeds:
                     assert mine and order_table(other).behind_polls, (order, other)
 
 
+@pytest.mark.ci
 def test_every_fact_is_asked() -> None:
     """For each fact there is a random table that lacks only that one: evidence under it proves nothing."""
     alone = set()

@@ -32,6 +32,7 @@ def test_every_verdict_gets_a_certificate(cli: Cli, programs: Path) -> None:
     assert second == "proofs/sb.rdma.json: VALID: sb.rdma is not robust, proved by a trace of 6 events"
 
 
+@pytest.mark.ci
 def test_in_parallel_it_is_the_same(installed: Cli, cli: Cli, programs: Path) -> None:
     (programs / "bad.rdma").unlink()
     assert cli("--quiet", "--certificate", "one", "sb.rdma", "calm.rdma").returncode == 1

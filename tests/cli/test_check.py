@@ -177,6 +177,7 @@ def test_jsonl_has_a_result_per_line(cli: Cli) -> None:
         Draft202012Validator(schema).validate(json.loads(line))
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("programs")
 def test_reports_are_deterministic_whatever_the_jobs(installed: Cli) -> None:
     def report(jobs: str, seed: str) -> Any:

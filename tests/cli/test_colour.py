@@ -54,6 +54,7 @@ def test_differences_have_colour_on_a_terminal(programs: Path) -> None:
     assert "\x1b[36m@@" in shown
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "environment", "coloured"),
     [

@@ -105,6 +105,7 @@ thread C[*] on CN[*] {
 """With a second poll there is nothing to poll, and no violation: seen only if each copy counts its own completions."""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("either", "code", "words"),
     [

@@ -40,6 +40,7 @@ def test_a_stream_is_read_once_for_all_its_instances(cli: Cli) -> None:
         assert "2 programs" in done.stdout
 
 
+@pytest.mark.ci
 def test_every_command_for_many_programs_takes_ranges(cli: Cli, rounds: Path) -> None:
     for command in ("check", "report", "models", "verify", "lint", "prove"):
         more = ("--no-cache", "--repair", "0", "--claims", "0") if command == "report" else ()

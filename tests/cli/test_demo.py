@@ -30,6 +30,7 @@ def test_the_list_names_every_demo_and_each_has_help(cli: Cli) -> None:
         assert {"--output", "--html", "--pace", "--all-moves"} <= set(re.findall(r"--[a-z-]+", shown.stdout))
 
 
+@pytest.mark.ci
 def test_the_classic_instance_is_solved(cli: Cli, tmp_path: Path) -> None:
     done = cli(*CLASSIC, "-o", "pcp.rdma", "--html", "pcp.html")
     assert done.returncode == 0
@@ -99,6 +100,7 @@ def test_mistakes_are_explained(cli: Cli, tmp_path: Path, arguments: tuple[str, 
     assert (tmp_path / "bad.txt").read_text() == "a,b\nc\n"
 
 
+@pytest.mark.ci
 def test_everything_generated_can_be_saved_in_a_folder(cli: Cli, tmp_path: Path) -> None:
     done = cli("demo", "abp", "--length", "0", "-o", "transfers/")
     assert done.returncode == 0
@@ -157,6 +159,7 @@ def check_hash_seeds(cli: Cli, installed: Cli, arguments: tuple[str, ...]) -> No
     assert done.stdout == cli(*arguments, "--all-moves").stdout
 
 
+@pytest.mark.ci
 def test_hash_seeds_make_no_difference(cli: Cli, installed: Cli) -> None:
     check_hash_seeds(cli, installed, SHORT)
 
@@ -167,6 +170,7 @@ def test_hash_seeds_make_no_difference_to_long_demos(cli: Cli, installed: Cli, a
     check_hash_seeds(cli, installed, arguments)
 
 
+@pytest.mark.ci
 def test_a_terminal_is_given_time_and_can_be_interrupted() -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen([COMMAND, *SHORT, "--pace", "600"], stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)

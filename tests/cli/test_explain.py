@@ -40,6 +40,7 @@ def test_the_text_is_as_agreed(cli: Cli, tmp_path: Path, name: str) -> None:
     assert not answer.stderr
 
 
+@pytest.mark.ci
 def test_the_same_under_every_hash_seed(installed: Cli, programs: Path) -> None:
     assert programs
     answers = {installed("explain", "sb.rdma", "--format", "html", env={"PYTHONHASHSEED": s}).stdout for s in ("1", "2")}
@@ -138,6 +139,7 @@ def test_a_form_that_is_named_goes_into_files_of_any_other_suffix(cli: Cli, prog
     assert (programs / "k.page").read_text().startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["mailbox-polled", "credit-counter-loop-polled", "abp-polled", "bakery-owned"])
 def test_check_and_explain_say_the_same_engine_and_states(cli: Cli, tmp_path: Path, name: str) -> None:
     (tmp_path / "p.rdma").write_text((ROOT / f"litmus/{name}.rdma").read_text())
@@ -161,6 +163,7 @@ def test_a_full_disk_is_told(cli: Cli, programs: Path) -> None:
     assert "cannot write to /dev/full: No space left on device" in answer.stderr
 
 
+@pytest.mark.ci
 def test_names_that_are_no_text(installed: Cli, programs: Path) -> None:
     name = b"<b>'\"&\xff\x1b.rdma".decode("utf-8", "surrogateescape")
     (programs / name).write_text(NOT_ROBUST.replace("program sb\n", ""))

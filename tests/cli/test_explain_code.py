@@ -96,6 +96,7 @@ def test_an_unknown_code(cli: Cli) -> None:
     assert "\x1b" not in far.stderr
 
 
+@pytest.mark.ci
 def test_messages_end_with_their_codes(installed: Cli, tmp_path: Path) -> None:
     (tmp_path / "bad.rdma").write_text("node A { x }\nthread T on A { xx = 1 }\nconst N = 1\n")
     done = installed("check", "bad.rdma", "missing.rdma")

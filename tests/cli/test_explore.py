@@ -104,6 +104,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
         process.communicate()
 
 
+@pytest.mark.ci
 def test_a_message_program_is_served_and_decided(tmp_path: Path) -> None:
     (tmp_path / "ring.mp").write_text("proc P { reg v; send 1 to Q; recv v }\nproc Q { reg v; send 2 to P; recv v }\n")
     with serving(tmp_path, "ring.mp", "--no-browser", "--buffer", "zero") as (process, address):
@@ -155,6 +156,7 @@ def hard_program() -> str:
     return f"domain 0..50\n{nodes}{''.join(threads)}"
 
 
+@pytest.mark.ci
 def test_it_serves_until_it_is_stopped(programs: Path) -> None:
     """Connections that stay open, and a verdict that is being decided, do not keep a server from ending."""
     (programs / "hard.rdma").write_text(hard_program())

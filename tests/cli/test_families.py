@@ -41,6 +41,7 @@ def plain(text: str) -> str:
     return "".join(told.split())
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -65,6 +66,7 @@ def test_every_command_answers_as_for_what_is_written_out(
     assert "[" not in expected.stdout.replace("Hub.slot[", "").replace("[RR", "") or arguments[0] == "export"
 
 
+@pytest.mark.ci
 def test_what_is_made_of_a_family_can_be_read(cli: Cli, names: tuple[str, str], tmp_path: Path) -> None:
     page = cli("explain", "--format", "html", names[0]).stdout
     assert "P[1]" in page

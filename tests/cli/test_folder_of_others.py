@@ -68,6 +68,7 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", FAST)
 def test_a_command_that_loads_much(command: str, hostile: Path, installed: Cli) -> None:
     answer = installed(*FAST[command])
@@ -89,6 +90,7 @@ def test_every_other_command(hostile: Path, installed: Cli) -> None:
     )  # for `lsp` see tests/editing, for --watch tests/cli/test_watch.py
 
 
+@pytest.mark.ci
 def test_the_explorer(hostile: Path) -> None:
     command = [COMMAND, "explore", "sb.rdma", "--no-browser"]
     with started(command, cwd=hostile, stdout=subprocess.PIPE) as process:
@@ -99,6 +101,7 @@ def test_the_explorer(hostile: Path) -> None:
     assert ran(hostile) == ""
 
 
+@pytest.mark.ci
 def test_a_module_that_is_run_by_its_name_forgets_the_folder(tmp_path: Path) -> None:
     """`python -m rdma_robust`: what Python itself loads before is its own affair."""
     for name in ("typer", "lark", "networkx", "rich"):

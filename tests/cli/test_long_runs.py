@@ -46,6 +46,7 @@ def asked(run: Cli, command: tuple[str, ...], file: str, *more: str) -> str:
     return done.stdout
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_long_run_shows_what_matters_and_says_what_it_leaves_out(cli: Cli, long: str, command: tuple[str, ...]) -> None:
     text = asked(cli, command, long)
@@ -69,11 +70,13 @@ def test_v_shows_every_step_with_its_event(cli: Cli, long: str, command: tuple[s
     assert "nlR(A.x, 2)" in text and f"lW(A.tick, {ROUNDS - 1})" in text
 
 
+@pytest.mark.ci
 def test_the_process_says_the_same(installed: Cli, long: str) -> None:
     assert FOLDED.search(" ".join(asked(installed, ("check",), long).split()))
     assert FOLDED.search(" ".join(asked(installed, ("verify",), long).split()))
 
 
+@pytest.mark.ci
 def test_json_keeps_every_step(cli: Cli, long: str) -> None:
     witness = json.loads(asked(cli, ("check",), long, "--format", "json"))["results"][0]["witness"]
     cycle = {end for edge in witness["cycle"] for end in (edge["source"], edge["target"])}
@@ -87,6 +90,7 @@ def test_json_keeps_every_step(cli: Cli, long: str) -> None:
     assert len(run) > ROUNDS
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", ["sb-put-polled", "mailbox-plain", "credit-counter-loop"])
 def test_short_runs_are_shown_as_a_whole_in_one_vocabulary(cli: Cli, name: str) -> None:
     file = str(ROOT / f"litmus/{name}.rdma")

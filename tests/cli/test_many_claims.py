@@ -58,6 +58,7 @@ def timeless(text: str) -> str:
     return re.sub(r'(?:"time_s": |time=")[0-9.e-]+|[0-9.]+ s$', "", text, flags=re.MULTILINE)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
 @pytest.mark.parametrize("form", share(["json", "text", "jsonl", "junit", "sarif"], 5))
 def test_answers_come_in_order_whatever_the_number_of_processes(installed: Cli, command: tuple[str, ...], form: str) -> None:
@@ -98,6 +99,7 @@ def test_json_has_every_program(cli: Cli) -> None:
     assert (summary["requested"], summary["programs"], summary["error"], summary["exit_code"]) == (8, 8, 2, done.returncode)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
 def test_lines_of_json_are_the_results(cli: Cli, command: tuple[str, ...]) -> None:
     whole = json.loads(cli(*command, "p", "--format", "json").stdout)
@@ -167,6 +169,7 @@ def test_a_target_that_is_reachable_is_a_finding(cli: Cli) -> None:
     assert (tree.get("failures"), tree.get("errors")) == ("3", "1")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "code", "rows"),
     [
@@ -246,6 +249,7 @@ def test_a_program_that_is_lost_costs_its_own_row(cli: Cli, monkeypatch: pytest.
         assert report["summary"]["undecided"] == 1
 
 
+@pytest.mark.ci
 def test_answers_stream_and_a_reader_may_leave(mixed: Path) -> None:
     (mixed / "z.rdma").write_text(endless())
     command = [COMMAND, "verify", "p/a-holds.rdma", "p/b-violated.rdma", "z.rdma", "--timeout", "100", "--jobs", "1"]

@@ -145,6 +145,7 @@ def test_no_table_of_the_package_keeps_more_than_all_guarantees() -> None:
     assert all(keeps_all_of(strongest, told_order(table)) for table in plain)
 
 
+@pytest.mark.ci
 def test_a_folder_is_a_matrix_of_programs_and_tables(cli: Cli, tmp_path: Path) -> None:
     """Also beside the verdicts of `report`, where a `needs` line that is not enough counts with --expect only."""
     flag, polled = (f"{HEAD}thread T on A {{ {text} }}\n{READS}" for text, _, _ in list(PROGRAMS.values())[:2])
@@ -189,6 +190,7 @@ def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Pa
     assert cli("needs", "p.rdma", "--order", "srd", "--expect").returncode == 2
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sets_within_an_order_are_those_that_it_gives(name: str) -> None:
     body, others, _ = PROGRAMS[name]

@@ -57,6 +57,7 @@ def test_a_name_writes_a_program_that_passes(installed: Cli, tmp_path: Path) -> 
         assert max(map(len, text.splitlines())) <= 110
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", PATTERNS)
 def test_constants_can_be_given_other_values(cli: Cli, name: str) -> None:
     text = cli("new", name, *OTHER_VALUES[name]).stdout
@@ -67,6 +68,7 @@ def test_constants_can_be_given_other_values(cli: Cli, name: str) -> None:
     assert cli("verify", "--strict", "-", stdin=text).returncode == 0
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "what", "instead"), share(BROKEN, len(BROKEN), keep=4))
 def test_what_the_comments_say_is_needed(cli: Cli, name: str, what: str, instead: str) -> None:
     text = cli("new", name).stdout
@@ -75,6 +77,7 @@ def test_what_the_comments_say_is_needed(cli: Cli, name: str, what: str, instead
     assert cli("verify", "-", stdin=broken).returncode == 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "what"), UNNEEDED)
 def test_what_the_comments_say_is_not_needed(cli: Cli, name: str, what: str) -> None:
     text = cli("new", name).stdout
@@ -84,6 +87,7 @@ def test_what_the_comments_say_is_not_needed(cli: Cli, name: str, what: str) -> 
     assert cli("verify", "-", stdin=less).returncode == 0
 
 
+@pytest.mark.ci
 def test_programs_that_pass_messages_hold_what_they_claim(cli: Cli) -> None:
     files = [f"{name}.mp" for name in MESSAGE_PATTERNS]
     for name in MESSAGE_PATTERNS:

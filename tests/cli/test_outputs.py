@@ -111,6 +111,7 @@ def test_every_command_with_an_output_is_in_a_table() -> None:
     assert found == tried | INTO_FOLDERS
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", share(REPORTS, whole=True), ids=lambda c: " ".join(c[:2]) if c[0] in NESTED else c[0])
 def test_the_suffix_picks_the_form_and_an_older_report_is_replaced(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     for form in REPORTS[command]:
@@ -178,6 +179,7 @@ def test_standard_output_and_special_files(cli: Cli, command: tuple[str, ...]) -
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", share(MADE, whole=True), ids=lambda c: " ".join(c[:2]))
 def test_what_is_made_goes_into_a_new_file_as_it_is(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
     done = cli(*command, "-o", "made.json")

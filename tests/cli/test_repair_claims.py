@@ -154,6 +154,7 @@ def test_the_cheapest_for_one_failing_assertion(cli: Cli) -> None:
     assert cli("verify", "program.rdma").returncode == 0
 
 
+@pytest.mark.ci
 def test_costs_are_those_of_the_robust_goal_and_it_takes_less(cli: Cli) -> None:
     cheap = json.loads(safe(cli, MAIL, "--format", "json"))
     SCHEMA.validate(cheap)

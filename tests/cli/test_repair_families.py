@@ -79,6 +79,7 @@ def test_an_insertion_counts_once_and_is_an_edit_of_the_text(cli: Cli, tmp_path:
         assert check(after).verdict is Verdict.ROBUST and check(before).verdict is Verdict.NOT_ROBUST
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("text", [RING, STAGED, FLAGS], ids=["ring", "staged", "flags"])
 def test_nothing_cheaper_of_polls_and_fences_does(text: str) -> None:
     """All sets of up to two polls and fences (of the largest program, of one), towards nodes as the program names them."""

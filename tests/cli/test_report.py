@@ -145,6 +145,7 @@ def test_a_cache_that_cannot_be_written_costs_a_warning(cli: Cli, programs: Path
     assert results(programs / "a.json")[0]["verdict"] == "robust"
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("programs")
 def test_reports_do_not_depend_on_the_hash_seed_or_on_jobs(cli: Cli, installed: Cli) -> None:
     """The tests themselves run under a random seed, without processes; the command under another one, with two."""

@@ -260,6 +260,7 @@ def test_what_is_wrong_has_its_place(cli: Cli, programs: Path, name: str) -> Non
     assert said in done.stderr.splitlines()[0]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "text",
     share(
@@ -311,6 +312,7 @@ PIECES = (
 )
 
 
+@pytest.mark.ci
 def test_no_text_of_settings_is_an_internal_error(cli: Cli, programs: Path) -> None:
     """Pieces of settings in any order: an answer, or an error in the file."""
     dice = random.Random(7)

@@ -148,6 +148,7 @@ def test_head(folder: Path) -> None:
     assert "BrokenPipe" not in done.stderr
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("redirections", "code", "said"),
     [
@@ -167,6 +168,7 @@ def test_streams_that_fail(folder: Path, redirections: str, code: int, said: str
     assert "internal error" not in done.stderr
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("asked", ["--version", "--help", "check --help", "messages trace --help", "check --show-settings"])
 def test_a_reader_that_has_gone_is_no_defect_of_what_is_told(asked: str) -> None:
     """The parser of options, which prints help, has an exit code of its own for it."""

@@ -34,6 +34,7 @@ outcome A.x == 1 && A.y == 1 && T0.r == 0 && T1.r == 0: forbidden under sc, allo
 """
 
 
+@pytest.mark.ci
 def test_the_smallest_programs_of_store_buffers(cli: Cli, tmp_path: Path) -> None:
     done = cli("synthesise", "--between", "cpu sc", "cpu tso", "--size", "4", "-o", "found")
     assert (done.returncode, done.stdout) == (0, "")
@@ -248,6 +249,7 @@ def test_fences_are_drawn_where_there_is_something_to_fence() -> None:
     assert any("mfence" in shape_text(shape) for shape in shapes(3, ("store", "load", "mfence"), 2))
 
 
+@pytest.mark.ci
 def test_no_smallest_program_between_cpus_has_a_fence() -> None:
     found = list(told_apart(Model(), Model(cpu="tso"), SynthesisRequest(4, ("store", "load", "mfence"))))
     assert [each.body for each in found] == [

@@ -171,6 +171,7 @@ def deadly(job: Job) -> Record:
     return decide_job(job)
 
 
+@pytest.mark.ci
 def test_a_program_that_kills_every_worker_is_undecided(mortal: Any) -> None:
     mortal.scheduler.allowed_failures = 0
     found = run(address_of(mortal), [(0, Job("deadly.rdma", ROBUST, OPTIONS))], replace(TASKS, first=deadly))

@@ -56,6 +56,7 @@ def test_every_kind_of_name() -> None:
     assert lines("r\n") == [11, 17, 19]
 
 
+@pytest.mark.ci
 def test_every_name_of_the_litmus_suite_is_known() -> None:
     """Programs without errors have no name that means nothing."""
     from rdma_robust.language.syntax.grammar import load_grammar  # noqa: PLC0415

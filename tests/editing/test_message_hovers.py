@@ -87,6 +87,7 @@ def test_every_word_has_a_meaning_where_it_is_one() -> None:
     assert len({(each.place, each.terminal) for each in MEANINGS}) == len(MEANINGS)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("place", ["program", "contract", "expect"])
 def test_words_of_the_suite_stand_where_the_table_says(place: str) -> None:
     """And the suite uses most of the words of each place."""

@@ -65,6 +65,7 @@ def test_what_is_expected_is_found(cli: Cli, path: Path) -> None:
     decided(cli, path, "--procs", MOST.get(path.stem, "1..3"))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", share(ZERO, 2), ids=lambda path: path.stem)
 def test_what_is_expected_where_sends_wait(cli: Cli, path: Path) -> None:
     decided(cli, path, "--procs", "1..3", "--buffer", "zero")

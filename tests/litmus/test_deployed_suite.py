@@ -86,6 +86,7 @@ def test_the_search_answers_as_expected(path: Path) -> None:
     assert decide(program, CheckOptions(hardware=model_of(program))).verdict is expected(path)
 
 
+@pytest.mark.ci
 @some_programs
 def test_the_search_answers_as_expected_without_reductions_and_kernel(path: Path) -> None:
     program = load(path)

@@ -79,6 +79,7 @@ def test_paper_instrumentation(path: Path) -> None:
     paper_is_as_expected(path)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", share([p for p in PROGRAMS if beyond_budget(p)][::4]), ids=lambda p: p.stem)
 def test_paper_instrumentation_gives_up(path: Path) -> None:
     """A quarter of those beyond the budget, to a tenth of it, for crashes; `make test-long` spends all of it on each."""
@@ -169,6 +170,7 @@ def test_headers_say_whether_a_claim_fails_under_rdma() -> None:
     assert checked > 40
 
 
+@pytest.mark.ci
 @a_third
 def test_unrollings_of_looping_programs(path: Path) -> None:
     program = load(path)

@@ -80,6 +80,7 @@ def act(folder: Path, **settings: str) -> tuple[dict[str, str], str]:
     return outputs, summary.read_text() if summary.exists() else ""
 
 
+@pytest.mark.ci
 def test_the_action_reports(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "calm.rdma").write_text(ROBUST)
@@ -93,6 +94,7 @@ def test_the_action_reports(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.ci
 def test_inputs_of_the_action_are_words_and_not_code(tmp_path: Path) -> None:
     (tmp_path / "sb.rdma").write_text(INVALID)
     outputs, _ = act(tmp_path, PATHS="sb.rdma $(touch${IFS}taken) `touch${IFS}taken`;touch${IFS}taken", OPTIONS="--repair=0")
@@ -164,6 +166,7 @@ def test_the_action_writes_where_it_is_told(output: str, tmp_path: Path) -> None
     assert (checkout / outputs["sarif"]).is_file()
 
 
+@pytest.mark.ci
 def test_the_action_shows_no_file_that_a_link_of_the_checkout_leads_to(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     (checkout / ".git").mkdir(parents=True)

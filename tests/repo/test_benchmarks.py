@@ -35,6 +35,7 @@ def test_a_plot_shows_the_data(name: str) -> None:
     assert re.search(rf"!\[[^\]]{{60,}}\]\(plots/{name}\.svg\)", SHOWN)
 
 
+@pytest.mark.ci
 def test_a_plot_is_the_same_every_time() -> None:
     _, draw = PLOTS["clients"]
     first, second = drawn("clients", draw), drawn("clients", draw)

@@ -14,7 +14,7 @@ from rdma_robust.cli.asked_files import (
     explains,
     memory_each,
     prints_alone,
-    threads_each,
+    searchers_each,
     watch_instead,
     without_proofs,
 )
@@ -49,6 +49,7 @@ def check_command(
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
     threads: arguments.Threads = None,
+    executor: arguments.Processes = None,
     self_check: arguments.SelfCheck = False,
     reductions: arguments.Reductions = "all",
     expect: arguments.Expect = False,
@@ -72,7 +73,7 @@ def check_command(
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
-    each, jobs = threads_each(threads, jobs, items)
+    each, jobs, executor = searchers_each(threads, jobs, executor, items)
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
@@ -83,6 +84,7 @@ def check_command(
         reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
         threads=each,
+        executor=executor,
     )
     prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each, prints_alone, threads_each, watch_instead
+from rdma_robust.cli.asked_files import certified, explains, memory_each, prints_alone, searchers_each, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -40,6 +40,7 @@ def prove_command(
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
     threads: arguments.Threads = None,
+    executor: arguments.Processes = None,
     expect: arguments.Expect = False,
     format_: arguments.VerdictsFormat = None,
     output: arguments.OutputFile = None,
@@ -55,7 +56,7 @@ def prove_command(
         watch_instead(context, files)
         return
     items = expand(files, define=define)
-    each, jobs = threads_each(threads, jobs, items)
+    each, jobs, executor = searchers_each(threads, jobs, executor, items)
     asking = ProofAsking(
         named,
         every,
@@ -72,6 +73,7 @@ def prove_command(
         expect=expect,
         define=tuple(define or ()),
         threads=each,
+        executor=executor,
     )
     if dump_after is not None:
         prints_alone(dump_after, certificate, (output, format_))

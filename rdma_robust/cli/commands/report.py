@@ -43,7 +43,7 @@ from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes, retirement
 from rdma_robust.frame.shell.stderr import error_line, warn
 from rdma_robust.frame.shell.stop import Stopped, released
-from rdma_robust.limits import NO_LIMITS, Limits, processors
+from rdma_robust.limits import NO_LIMITS, Limits, executor_of, processors
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import can_fork
 from rdma_robust.questions.needs_question import NEEDS_PART
@@ -54,9 +54,6 @@ from rdma_robust.reports.check.result import unanswered_result
 from rdma_robust.reports.check.robustness_view import described, verdicts_line
 from rdma_robust.reports.check.summary import summarise
 from rdma_robust.text import count, printable, sha256
-
-DASK = "dask://"
-
 
 REPAIR_S = 10.0
 CLAIMS_S = 10.0
@@ -78,7 +75,7 @@ class ReportRequest:
     claims: float = 0.0
     needs: float = 0.0
     cache: str | None = ""
-    executor: str = "local"
+    executor: str | None = None
     quiet: bool = False
     passed_over: int = 0
     others: Sequence[Source] = ()
@@ -177,10 +174,6 @@ CacheFolder = Annotated[
     typer.Option(metavar="DIR", help="Where answers are kept between runs. Default: the user's cache folder."),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor keep answers.")]
-ExecutorOption = Annotated[
-    str,
-    typer.Option(metavar="WHERE", help="Who decides: local, or dask://HOST:PORT, the scheduler of a Dask cluster."),
-]
 OnlyErrors = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors on standard error.")]
 
 
@@ -201,7 +194,7 @@ def report_command(
     needs: NeedsSeconds = NEEDS_S,
     cache: CacheFolder = None,
     no_cache: NoCache = False,
-    executor: ExecutorOption = "local",
+    executor: arguments.Processes = None,
     search: SearchOptions,
     hardware: HardwareOptions,
     define: arguments.Defines = None,
@@ -223,7 +216,8 @@ def report_command(
         self_check=self_check,
         reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
-        threads=threads_each(None, jobs, items)[0] if executor == "local" else 1,
+        threads=threads_each(None, jobs, items)[0] if executor is None else 1,
+        executor=executor if executor is not None and executor_of(executor)[0] == "local" else "",
     )
     request = ReportRequest(
         items=items,
@@ -334,14 +328,13 @@ def _cache(request: ReportRequest) -> Cache | None:
 
 def _executor(request: ReportRequest) -> Executor:
     """Return who decides. Raises UsageError if that is nobody."""
-    if request.executor == "local":
+    kind, where = ("local", "") if request.executor is None else executor_of(request.executor)
+    if kind == "local":
         return LocalExecutor(request.jobs or processors(), request.options.limits(), request.repair + request.claims)
-    if request.executor.startswith(DASK):
-        from rdma_robust.batch.cluster import ClusterExecutor  # noqa: PLC0415 - only where it is wanted
-        from rdma_robust.cli.processes.cluster_job import TASKS  # noqa: PLC0415
+    from rdma_robust.batch.cluster import ClusterExecutor  # noqa: PLC0415 - only where it is wanted
+    from rdma_robust.cli.processes.cluster_job import TASKS  # noqa: PLC0415
 
-        return ClusterExecutor(request.executor.removeprefix(DASK), TASKS)
-    raise UsageError(f"--executor {printable(request.executor)}: local or dask://HOST:PORT is needed")
+    return ClusterExecutor(where, TASKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,6 +240,14 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
+Processes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHERE",
+        help="Who shares a search of 100,000 states: local:N, processes of this machine; report: dask://HOST:PORT for all.",
+        show_default=False,
+    ),
+]
 
 Expect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")

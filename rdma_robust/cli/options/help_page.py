@@ -56,8 +56,8 @@ OPTION_GROUPS: Final = {
         "only",
         "mode",
     ),
-    "Limits": ("timeout", "max_states", "memory", "threads", "depth", "indices"),
-    "Many programs": ("jobs", "expect", "deny", "quiet", "watch", "cache", "no_cache", "executor"),
+    "Limits": ("timeout", "max_states", "memory", "threads", "executor", "depth", "indices"),
+    "Many programs": ("jobs", "expect", "deny", "quiet", "watch", "cache", "no_cache"),
     "Output": (
         "format_",
         "formats",

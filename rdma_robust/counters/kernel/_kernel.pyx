@@ -7,7 +7,7 @@ is released during :meth:`Search.run`.
 More than 400 lines: one class, whose methods hand each other the slots and the buffer of the state being expanded.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -16,13 +16,17 @@ from rdma_robust.counters.kernel._arrange cimport Arrange
 from rdma_robust.counters.kernel._code cimport BUDGET, CODE, DONE, FOUND, MEMORY, NUMBERS, STATES, Code
 from rdma_robust.counters.kernel._packed cimport LOW, MISSING, Field, equal_words, field_value, lowest, made_fields
 from rdma_robust.counters.kernel._pairs cimport beyond, find, parent_of
+from rdma_robust.counters.kernel._partition cimport Partition
 from rdma_robust.counters.kernel._places cimport Place, Places
 from rdma_robust.counters.kernel._proofs cimport LookAhead
 from rdma_robust.counters.kernel._store cimport Folder, Store
 from rdma_robust.counters.kernel._team cimport Team, flag
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-LAYOUT = 8
+cdef int64_t BATCH = 64
+"""Received states that are looked up together."""
+
+LAYOUT = 9
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -47,6 +51,7 @@ cdef class Search:
     cdef Agenda agenda
     cdef int64_t note_room, noted
     cdef Team team
+    cdef Partition partition
     cdef tuple pairs
     cdef int64_t *chain
     cdef int64_t *notes
@@ -121,6 +126,8 @@ cdef class Search:
         self.packed[self.words] = LOW
         if self.alike is not None:
             self.alike.arrange(self.packed)
+        if self.partition is not None and self.partition.owner(self.packed) != self.partition.part:
+            return
         if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1):
             raise MemoryError
         if not self.put_off(0, self.packed):
@@ -146,6 +153,38 @@ cdef class Search:
         """Work on the states of another search, in its team."""
         self.store, self.places, self.team, self.by_rank = leader.store, leader.places, leader.team, True
         self.folder = Folder(self.store, self.pairs)
+
+    def divide(self, Partition partition):
+        """From now on search a part of the states; those that others find arrive by :meth:`receive`. Not with counters."""
+        self.partition = partition
+
+    def receive(self, const unsigned char[::1] records):
+        """Store the states in records that other parts have sent, up to the first for which there is no room.
+
+        Returns how many bytes were taken.
+        """
+        cdef int64_t size = self.record * 8, all = records.shape[0] // size, taken = 0, s
+        cdef int status = BUDGET
+        with nogil:
+            while taken < all and status == BUDGET:
+                self.code.size = 0
+                while self.code.size < min(BATCH, all - taken) and status == BUDGET:
+                    if self.code.size == self.code.room and not self.code.more_room():
+                        status = MEMORY
+                        break
+                    s = taken + self.code.size
+                    memcpy(self.code.buffer + self.code.size * self.record, &records[s * size], size)
+                    self.code.size += 1
+                if status == BUDGET and not self.code.fold_all(self.folder):
+                    status = MEMORY
+                s = 0
+                while s < self.code.size and status == BUDGET:
+                    status = self.add(0, self.code.buffer + s * self.record, self.code.roots[s])
+                    if status == BUDGET or status == FOUND:
+                        s += 1
+                taken += s
+        self.status = status
+        return taken * size
 
     def run(self, int64_t budget):
         """Expand up to `budget` states, each of the team, fewer if another is at the end of its own; return a status."""
@@ -187,6 +226,32 @@ cdef class Search:
                 found.append(([0], words))
                 return found[::-1]
             found.append((self.taken(number, words, label), words))
+
+    def spread(self, Partition partition):
+        """Return how many states a partition would have in another part than their parents, and in the largest part."""
+        cdef int64_t number, apart = 0
+        cdef uint32_t parent
+        cdef int owner
+        sizes = [0] * partition.parts
+        for number in range(self.states):
+            self.folder.unfold(number)
+            owner = partition.owner(self.folder.state)
+            sizes[owner] += 1
+            parent = parent_of(self.store.roots, number)[0]
+            if parent != LOW:
+                self.folder.unfold(parent)
+                apart += partition.owner(self.folder.state) != owner
+        return apart, max(sizes)
+
+    def link(self, int64_t number):
+        """Return the packed fields of a state, and the name of its parent, -1 for the initial one."""
+        self.folder.unfold(number)
+        parent = parent_of(self.store.roots, number)[0]
+        return [self.folder.state[i] for i in range(self.words)], -1 if parent == LOW else parent
+
+    def steps(self, int64_t parent, list words):
+        """Return the labels taken from a state here to one with these packed fields, which may be another part's."""
+        return self.taken(parent, words, -1)
 
     cdef list taken(self, int64_t parent, list words, int64_t label):
         """The first transition from a state to one with these fields, by this label if it is one, and those at local
@@ -249,6 +314,12 @@ cdef class Search:
                 self.done -= 1
                 if self.by_rank:
                     self.agenda.take_back(rank)
+            elif status == STATES and self.partition is not None:
+                # There may be room in the next round: then it is expanded once more, and finds the same.
+                self.done -= 1
+                self.transitions -= self.code.size
+                if self.by_rank and not self.agenda.put(rank, number):
+                    return MEMORY
             if status:
                 return status
             budget -= 1
@@ -290,7 +361,7 @@ cdef class Search:
                 if m >> p & 1:
                     here = &self.places.place[p][self.code.slot[p]]
                     if here.code >= 0:
-                        status = self.code.execute(number, self.folder.state, here.code)
+                        status = self.code.execute(self.name(number), self.folder.state, here.code)
                         if status < 0:
                             return self.stopped(-status)
                 ends[p] = self.code.size
@@ -309,7 +380,13 @@ cdef class Search:
                 break
         if self.alike is not None:
             self.alike.arrange_all(self.code.buffer, self.code.size, self.record)
+        if self.partition is not None and not self.partition.sort_out(self.code.buffer, self.code.size):
+            return MEMORY
         return self.add_all(number) if self.code.fold_all(self.folder) else MEMORY
+
+    cdef inline int64_t name(self, int64_t number) noexcept nogil:
+        """By what successors know their parent: its number, and where the states are divided its part too."""
+        return number if self.partition is None else number * self.partition.parts + self.partition.part
 
     cdef bint advance(self, uint64_t *before, uint64_t members, int64_t *ends) noexcept nogil:
         """Some successor in the buffer has the rank of the state before and its process at a location of a larger number.

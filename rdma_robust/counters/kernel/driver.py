@@ -5,10 +5,10 @@ Both explore in the same order and must find the same states, transitions and ru
 
 from __future__ import annotations
 
-import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -18,21 +18,23 @@ from rdma_robust.counters.karp_miller_tree import realise_path
 from rdma_robust.counters.kernel.arrangement import sorting_tables, with_equal_room
 from rdma_robust.counters.kernel.bytecode import Assembler
 from rdma_robust.counters.kernel.packing import Packing, Range, UnsupportedError, neighbourhoods, pack
-from rdma_robust.counters.kernel.workers import Workers
+from rdma_robust.counters.kernel.workers import KernelText, Workers
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
 from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
-from rdma_robust.limits import MANY, MOST_NUMBERS, Limits, Progress, resident_mebibytes
+from rdma_robust.limits import MANY, MOST_NUMBERS, Limits, Progress
 
-_LAYOUT = 8
+_LAYOUT = 9
 
 try:
-    from rdma_robust.counters.kernel._arrange import Arrange
     from rdma_robust.counters.kernel._code import Status
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
     from rdma_robust.counters.kernel._look_ahead import Look
-    from rdma_robust.counters.kernel._proofs import LookAhead
+    from rdma_robust.counters.kernel.search_plan import SearchPlan
+    from rdma_robust.counters.parts.all_parts import SearchParts
+    from rdma_robust.counters.parts.executors import hosts_of
+    from rdma_robust.counters.parts.search_part import RoundReport
 except ImportError:
     AVAILABLE = False
 else:
@@ -40,13 +42,14 @@ else:
 """Whether the extension module is there and built from this version; without a C compiler there is none."""
 
 Label = TypeVar("Label")
+Targets = tuple[tuple[int, int, int], ...]
+"""Where the test of the targets starts that are of a process, or of none, at a location."""
 
 _FIRST_BUDGET, _SECONDS = 256, 0.03
 _ENDS: Final = ("FOUND", "WIDE", "OVERFLOW", "STATES", "NUMBERS", "MEMORY", "CODE", "DONE")
 """How threads end, what decides first."""
 _CUT: Final = {"STATES": "states", "MEMORY": "memory", "NUMBERS": "numbers"}
 """The limits at which the kernel stops in the middle of a state, by the name of its status."""
-_NO_LIMIT = sys.maxsize
 _SMALL = 30
 """The largest value that a variable of a large domain is given room for at first: with -1, five bits."""
 
@@ -56,7 +59,7 @@ class KernelResult(Generic[Label]):
     """A search result with the labels of its run and of the enabled transitions; `bytes` is the memory of the search.
 
     Where states stand for others that are alike there is no run; `kept` are the states that stand for those of one.
-    `threads` have searched, before one did it again where these had found a target.
+    `threads` have searched, or `parts` in processes of their own, before one did it again where these had found a target.
     """
 
     result: SearchResult
@@ -65,6 +68,7 @@ class KernelResult(Generic[Label]):
     bytes: int
     kept: tuple[Control, ...] = ()
     threads: int = 1
+    parts: int = 0
 
 
 def search(
@@ -90,18 +94,19 @@ def search(
     while True:
         try:
             run = _Run(program, bounds, ranges, engine, reduce=reduce, where=where)
-            with run.workers:
+            with run.all_workers:
                 status = run.go(limits, progress)
+                if status == Status.FOUND and not run.alone:
+                    found, limits = run.result(status), limits.alone()
+                elif status != Status.WIDE:
+                    result = run.result(status)
+                    if found is None:
+                        return result
+                    return replace(result, threads=found.threads, parts=found.parts) if status == Status.FOUND else found
+                else:
+                    ranges |= run.wider()
         except MemoryError:
             return KernelResult(SearchResult(-1, (), 0, 0, frozenset(), "memory"), [], [], 0)
-        if status == Status.FOUND and len(run.workers.members) > 1:
-            found, limits = run.result(status), replace(limits, threads=1)
-        elif status != Status.WIDE:
-            if found is None:
-                return run.result(status)
-            return replace(run.result(status), threads=found.threads) if status == Status.FOUND else found
-        else:
-            ranges |= run.wider()
 
 
 def _guess(least: int, most: int) -> Range:
@@ -153,10 +158,15 @@ class _Run(Generic[Label]):
         self.assembler: Assembler[Label] = Assembler(self.fields, self.ranges, unbounded)
         self.independence = independence(program) if reduce else None
         self.accelerate = engine == "karp-miller"
-        self._like = partial(self._searcher, packing, last, len(unbounded), by_rank=engine != "bfs")
-        self.kernel = self._like()
+        self.plan = self._plan(packing, last, by_rank=engine != "bfs")
+        self._like = partial(self.plan.search, len(unbounded), accelerate=engine == "karp-miller", most=MOST_NUMBERS)
         self.packing = packing
-        self.workers = Workers(self.kernel)
+        self.kernel = self._like()
+        self.workers: Workers | SearchParts = Workers(self.kernel)
+        self.all_workers = ExitStack()
+        self.all_workers.push(self.workers)
+        self.places: list[tuple[int, int, int, tuple[int, ...], bool]] = []
+        self.loaded = 0
         self.ends: list[int] = []
         self.cut = ""
         self.targets: dict[tuple[int | None, int], list[tuple[int, Target[Any]]]] = {}
@@ -164,31 +174,26 @@ class _Run(Generic[Label]):
             at = (target.process, target.location if target.process is not None else 0)
             self.targets.setdefault(at, []).append((number, target))
 
-    def _searcher(self, packing: Packing, last: list[int], counters: int, *, by_rank: bool) -> Search:
-        """The kernel's search over states that are packed so. Raises UnsupportedError if the pruner has no tables."""
-        program, fields = self.program, list(packing.fields)
-        made = Search(
+    def _plan(self, packing: Packing, last: list[int], *, by_rank: bool) -> SearchPlan:
+        """The search over states that are packed so. Raises UnsupportedError if the pruner has no tables."""
+        program = self.program
+        ahead = program.pruner.tables(self.fields) if program.pruner is not None else None
+        if program.pruner is not None and ahead is None:
+            raise UnsupportedError
+        column = {name: i for i, name in enumerate(self.fields)}
+        return SearchPlan(
             packing.words,
             packing.pairs,
-            fields,
+            list(packing.fields),
             self._numbers(last),
-            counters,
             [self.fields.index(name) for name in program.milestones],
             reduce=self.independence is not None,
             by_rank=by_rank,
-            accelerate=self.accelerate,
             longest_chain=LONGEST_CHAIN,
-            most=MOST_NUMBERS,
+            ahead=None if ahead is None else (last, *ahead),
+            alike=sorting_tables(self.alike, packing, column).arguments() if self.alike else None,
+            masks=[],
         )
-        if program.pruner is not None:
-            tables = program.pruner.tables(self.fields)
-            if tables is None:
-                raise UnsupportedError
-            made.ahead = LookAhead(packing.words, fields, last, *tables)
-        if self.alike:
-            column = {name: i for i, name in enumerate(self.fields)}
-            made.alike = Arrange(packing.words, *sorting_tables(self.alike, packing, column).arguments())
-        return made
 
     def _numbers(self, last: list[int]) -> list[list[int]]:
         """The numbers that processes advance by, location by location."""
@@ -199,27 +204,27 @@ class _Run(Generic[Label]):
 
     def go(self, limits: Limits, progress: Progress) -> int:
         """Search until done, found, cut or in need of a wider field; return the kernel's status."""
-        kernel, workers = self.kernel, self.workers
-        for (at, location), targets in self.targets.items():
-            kernel.places.set_target(-1 if at is None else at, location, self.assembler.test(targets))
+        kernel = self.kernel
+        targets = tuple(
+            (-1 if at is None else at, location, self.assembler.test(targets))
+            for (at, location), targets in self.targets.items()
+        )
         for process, p in enumerate(self.program.processes):
             self._compile(process, p.entry)
-        self._load()
+        self._load(targets)
         kernel.start(self.values)
         if kernel.target_at_start():
             return Status.FOUND
-        budget, most = _FIRST_BUDGET, limits.states if limits.states is not None else _NO_LIMIT
+        budget = _FIRST_BUDGET
         while True:
-            progress(workers.states, workers.states - workers.done)
+            progress(self.workers.states, self.workers.states - self.workers.done)
             self.cut = limits.exceeded()
             if self.cut:
                 return Status.BUDGET
-            if self.threads(limits) > len(workers.members):
-                workers.grow(self._like, limits.threads)
-                self._load()
+            if self.alone and self.workers.states >= MANY and not self.assembler.column:
+                self._take_on(limits, targets)
             started = time.perf_counter()
-            kernel.limit(most, _room(limits.memory, workers.bytes) - workers.waiting_bytes)
-            self.ends = workers.run(budget)
+            self.ends = self.workers.run(budget, limits)
             status = next((end for name in _ENDS if (end := Status[name]) in self.ends), Status.BUDGET)
             if status == Status.CODE:
                 self._complete()
@@ -230,22 +235,34 @@ class _Run(Generic[Label]):
                 seconds = time.perf_counter() - started
                 budget = max(_FIRST_BUDGET, int(budget * min(4.0, _SECONDS / max(seconds, 1e-6))))
 
+    def _take_on(self, limits: Limits, targets: Targets) -> None:
+        """Search on with others, if there are to be any: threads, or processes, who begin anew. Not with unbounded counters,
+        for which the order matters."""
+        if limits.executor:
+            hosts = hosts_of(limits.executor)
+            plan = self.plan.divided(self.kernel, hosts.count)
+            text = KernelText(self._code(), tuple(self.places), targets)
+            self.kernel = self._like()  # the states that it has are found once more, each where it belongs
+            self.workers = self.all_workers.enter_context(SearchParts(hosts, plan, self.values, text))
+        elif limits.threads > 1:
+            assert isinstance(self.workers, Workers)
+            self.workers.grow(self._like, limits.threads)
+            self._load()
+
+    @property
+    def alone(self) -> bool:
+        """One thread of this process does it all."""
+        return isinstance(self.workers, Workers) and self.workers.count == 1
+
     def wider(self) -> dict[str, Range]:
         """The field that was too narrow, with a range that has room for what it was to be."""
-        kernel = self.workers.members[self.ends.index(Status.WIDE)]
-        return {self.fields[kernel.wide_field]: _wider(self.ranges[kernel.wide_field], kernel.wide_value)}
-
-    def threads(self, limits: Limits) -> int:
-        """How many threads are to work now: one until there are many states, and with counters, whose order matters."""
-        return limits.threads if self.workers.states >= MANY and not self.assembler.column else 1
+        member = self.workers.members[self.ends.index(Status.WIDE)]
+        return {self.fields[member.wide_field]: _wider(self.ranges[member.wide_field], member.wide_value)}
 
     def _complete(self) -> None:
         """Compile what workers came to and found no code for."""
-        needs = {
-            (m.need_process, m.need_location)
-            for m, end in zip(self.workers.members, self.ends, strict=True)
-            if end == Status.CODE
-        }
+        members: Sequence[Search | RoundReport] = self.workers.members
+        needs = {(m.need_process, m.need_location) for m, end in zip(members, self.ends, strict=True) if end == Status.CODE}
         for process, location in sorted(needs):
             if process < 0:
                 self.assembler.complete(location)
@@ -255,29 +272,38 @@ class _Run(Generic[Label]):
 
     def result(self, status: int) -> KernelResult[Label]:
         """Return what the search found. Raises OverflowError if a counter grew beyond all bounds."""
-        kernel = next((m for m, end in zip(self.workers.members, self.ends, strict=False) if end == status), self.kernel)
+        members: Sequence[Search | RoundReport] = self.workers.members
+        member = next((m for m, end in zip(members, self.ends, strict=False) if end == status), members[0])
         if status == Status.OVERFLOW:
             raise OverflowError("a counter came near the number that stands for omega")
         workers, fired = self.workers, self.workers.fired
-        halfway = sum(end == status for end in self.ends) if status != Status.BUDGET and self.cut else 0
+        cut = status != Status.BUDGET and self.cut
+        halfway = sum(end == status for end in self.ends) if cut and isinstance(workers, Workers) else 0
         frontier = workers.states - (workers.done - halfway)
-        target = kernel.found if status == Status.FOUND else -1
-        kept = self._kept(kernel) if status == Status.FOUND and self.alike else ()
-        run = self._run(kernel) if status == Status.FOUND and not self.alike else ()
+        target = member.found if status == Status.FOUND else -1
+        path = self._path(member) if status == Status.FOUND else []
+        kept = self._kept(path) if self.alike else ()
+        run = self._run(path) if path and not self.alike else ()
         result = SearchResult(target, run, workers.states, workers.transitions, frozenset(fired), self.cut, frontier)
         labels = self.assembler.labels
-        return KernelResult(
-            result, [labels[i] for i in run], [labels[i] for i in fired], workers.bytes, kept, len(workers.members)
-        )
+        threads, parts = (workers.count, 0) if isinstance(workers, Workers) else (1, workers.count)
+        told = [labels[i] for i in run], [labels[i] for i in fired]
+        return KernelResult(result, *told, workers.bytes, kept, threads, parts)
 
-    def _kept(self, kernel: Search) -> tuple[Control, ...]:
+    def _path(self, member: Search | RoundReport) -> list[tuple[list[int], list[int]]]:
+        """The labels taken, and the packed fields, of each state on the way to the one that a member has found."""
+        if isinstance(self.workers, SearchParts):
+            assert isinstance(member, RoundReport)
+            return self.workers.path(member)
+        assert isinstance(member, Search)
+        return member.path(member.found_state)
+
+    def _kept(self, path: list[tuple[list[int], list[int]]]) -> tuple[Control, ...]:
         """The states on the way to the one that was found."""
-        path = kernel.path(kernel.found_state)
         return tuple(tuple(least + (words[w] >> s & m) for least, m, w, s in self.packing.fields) for _, words in path)
 
-    def _run(self, kernel: Search) -> tuple[int, ...]:
+    def _run(self, path: list[tuple[list[int], list[int]]]) -> tuple[int, ...]:
         """The transitions to the state that was found, accelerations unrolled."""
-        path = kernel.path(kernel.found_state)
         order: Iterable[int] = range(1, len(path))
         if self.assembler.column:
             effects = [CounterEffect(*e) for e in self.assembler.effects]
@@ -288,19 +314,18 @@ class _Run(Generic[Label]):
     def _compile(self, process: int, location: int) -> None:
         commands = self.commands[process].get(location, [])
         place = self.independence.places[process].get(location, NOWHERE) if self.independence else NOWHERE
-        self.kernel.places.set_place(
-            process,
-            location,
-            self.assembler.moves(process, commands) if commands else -1,
-            tuple(_fold(m) for f in (place.next, place.future) for m in (f.reads, f.writes)),
-            place.local,
-        )
+        start = self.assembler.moves(process, commands) if commands else -1
+        footprints = tuple(_fold(m) for f in (place.next, place.future) for m in (f.reads, f.writes))
+        self.places.append((process, location, start, footprints, place.local))
 
-    def _load(self) -> None:
+    def _load(self, targets: Targets = ()) -> None:
+        self.workers.load(KernelText(self._code(), tuple(self.places[self.loaded :]), targets))
+        self.loaded = len(self.places)
+
+    def _code(self) -> tuple[Any, ...]:
         a = self.assembler
         effects = array("q", [n for guard, delta in a.effects for n in (*guard, *delta)])
-        for member in self.workers.members:
-            member.load(a.code, a.slots, a.leaves, a.changes, effects, a.table, len(a.labels))
+        return a.code, a.slots, a.leaves, a.changes, effects, a.table, len(a.labels)
 
 
 def _by_source(commands: tuple[Command[Label], ...]) -> dict[int, list[Command[Label]]]:
@@ -326,11 +351,6 @@ def _fold(mask: int) -> int:
         folded |= mask & (1 << 64) - 1
         mask >>= 64
     return folded
-
-
-def _room(memory: int | None, used: int) -> int:
-    """The bytes the search may have in all so that the process stays within `memory` MiB."""
-    return _NO_LIMIT if memory is None else used + max(0, (memory - resident_mebibytes()) << 20)
 
 
 class CompiledLookAhead(Protocol):

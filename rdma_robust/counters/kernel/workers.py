@@ -6,10 +6,14 @@ rounds, so whoever is between two rounds is alone: that is when code is compiled
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+
+from rdma_robust.limits import resident_mebibytes
 
 with suppress(ImportError):
     from rdma_robust.counters.kernel._team import Team
@@ -18,6 +22,18 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rdma_robust.counters.kernel._kernel import Search
+    from rdma_robust.limits import Limits
+
+_NO_LIMIT: Final = sys.maxsize
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """Code of the kernel, all of it, and what is new of where it is: of places, and of tests for targets."""
+
+    code: tuple[Any, ...]
+    places: tuple[tuple[int, int, int, tuple[int, ...], bool], ...]
+    targets: tuple[tuple[int, int, int], ...] = ()
 
 
 class Workers:
@@ -55,10 +71,34 @@ class Workers:
             self.members.append(member)
             self._threads.append(thread)
 
-    def run(self, budget: int) -> list[int]:
+    @property
+    def count(self) -> int:
+        return len(self.members)
+
+    def load(self, text: KernelText) -> None:
+        """Give all of them code, and what processes do where."""
+        places = self.members[0].places
+        for place in text.places:
+            places.set_place(*place)
+        for target in text.targets:
+            places.set_target(*target)
+        for member in self.members:
+            member.load(*text.code)
+
+    def run(self, budget: int, limits: Limits) -> list[int]:
         """Let each expand so many states, fewer where one is done sooner; return how each ended."""
-        self.members[0].run(budget)
+        leader = self.members[0]
+        leader.limit(_NO_LIMIT if limits.states is None else limits.states, self._room(limits.memory))
+        leader.run(budget)
         return [member.status for member in self.members]
+
+    def path(self, member: Search) -> list[tuple[list[int], list[int]]]:
+        """Return (labels taken, packed fields) of each state from the initial one, where none is taken, to the one found."""
+        return member.path(member.found_state)
+
+    def _room(self, memory: int | None) -> int:
+        """The bytes that states may have so that the process stays within so many mebibytes."""
+        return _NO_LIMIT if memory is None else self.members[0].bytes + max(0, (memory - resident_mebibytes()) << 20)
 
     @property
     def states(self) -> int:

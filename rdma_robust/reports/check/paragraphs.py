@@ -54,9 +54,11 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
 
 
 def searched_by(result: Result) -> str:
-    """Return how many threads have made the search, and why it is one."""
+    """Return how many threads or processes have made the search, and why it is one."""
+    again = ", and once more in one thread to what these had found" if result.witness is not None else ""
+    if result.processes:
+        return f"Searched in {result.processes} processes, each with a part of the states{again}."
     if result.threads > 1:
-        again = ", and once more in one to what these had found" if result.witness is not None else ""
         return f"Searched in {result.threads} threads{again}."
     if result.counters:
         return "Searched in one thread: completions are counted without bound, and what was found before counts."

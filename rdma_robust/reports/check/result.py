@@ -95,6 +95,7 @@ class Result:
     pivots: int = 0
     counters: int = 0
     threads: int = 1
+    processes: int = 0
     time_s: float = 0.0
     spin_only: bool = False
     checked_by: tuple[str, ...] = ()
@@ -137,6 +138,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         pivots=outcome.counts.pivots,
         counters=outcome.counts.counters,
         threads=outcome.counts.threads,
+        processes=outcome.counts.processes,
         time_s=round(outcome.time_s, 6),
         spin_only=outcome.spin_only,
         checked_by=outcome.checked_by,

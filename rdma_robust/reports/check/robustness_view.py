@@ -143,7 +143,7 @@ def result_object(result: Result) -> JsonObject:
     """Return the JSON object of one program. A file name that is no valid Unicode is escaped."""
     members = dataclasses.asdict(result) | {"file": valid_unicode(result.file)}
     # The answer is the same with any number.
-    del members["threads"]
+    del members["threads"], members["processes"]
     if members["copies"] is None:
         del members["copies"]
     if not members["left_out"]:
@@ -164,6 +164,6 @@ def described(options: CheckOptions, expect: bool) -> JsonObject:
     """Return how the programs were decided; `expect` says whether the `expect` lines count."""
     reductions = [name for name in REDUCTIONS if name in options.reductions]
     members = dataclasses.asdict(options)
-    for inside in ("hardware", "large", "cpu", "atomics", "order", "threads"):
+    for inside in ("hardware", "large", "cpu", "atomics", "order", "threads", "executor"):
         del members[inside]
     return members | options.model.described() | {"expect": expect, "reductions": reductions}

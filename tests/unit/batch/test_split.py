@@ -67,6 +67,7 @@ def test_litmus(name: str, reductions: str) -> None:
     check(load_program(text, name), options)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("block", range(2))
 def test_random_programs(block: int) -> None:
     split = 0

@@ -112,6 +112,7 @@ def test_the_checker_imports_front_ends_only(module: str) -> None:
             assert allowed(name) or NAMES in chain[1:-1], " imports ".join(chain)
 
 
+@pytest.mark.ci
 def test_what_is_forbidden_would_be_noticed() -> None:
     """The walk sees what the rest of the tool imports, and none of that may pass for a front end."""
     producer = reached("evidence.produce")

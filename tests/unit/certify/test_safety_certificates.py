@@ -131,6 +131,7 @@ def test_a_program_with_a_fence_less_is_refused_the_invariant_of_the_safe_one(
         assert refusal(program, model, evidence | {"lazy": lazy}) != ""
 
 
+@pytest.mark.ci
 def test_changed_evidence_is_refused() -> None:
     """All of it, but for a condition that the others imply, and a bound that is never reached."""
     refused: Counter[str] = Counter()

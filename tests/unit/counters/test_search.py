@@ -135,6 +135,7 @@ def random_vass(rng: random.Random) -> ExplicitVass:
     return ExplicitVass(dimension, edges, goal=states - 1)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("chunk", share(range(4), 4))
 def test_random_systems_agree_with_backward_search(chunk: int) -> None:
     reached = 0

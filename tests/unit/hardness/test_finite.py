@@ -35,6 +35,7 @@ def is_robust(text: str, instrumentation: str = "pivot") -> bool:
     return outcome.verdict is Verdict.ROBUST
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(14))
 def test_random_programs(seed: int) -> None:
     rng = Random(seed)

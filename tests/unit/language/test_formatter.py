@@ -156,6 +156,7 @@ def decorated(source: str, random: Random) -> str:
     return "".join(parts)
 
 
+@pytest.mark.ci
 @given(BODIES, st.integers(0, 2**32))
 @settings(max_examples=80, deadline=None)
 def test_comments_anywhere(body: tuple[ast.Statement, ...], seed: int) -> None:

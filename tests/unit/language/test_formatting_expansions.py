@@ -49,6 +49,7 @@ def test_layouts(source: str, expected: str | None) -> None:
     assert expected is None or result == expected
 
 
+@pytest.mark.ci
 def test_random_programs_with_comments_anywhere() -> None:
     for seed in range(60):
         random = Random(seed)

@@ -76,6 +76,7 @@ def attempt(source: str) -> str:
     return " ".join(outcomes)
 
 
+@pytest.mark.ci
 @given(st.text(max_size=200))
 @settings(max_examples=100, deadline=None)
 def test_any_text(text: str) -> None:
@@ -118,6 +119,7 @@ def mutated(source: str, random: Random) -> str:
             return "\n".join(lines)
 
 
+@pytest.mark.ci
 @given(st.integers(0, 2**32))
 @settings(max_examples=100, deadline=None)
 def test_damaged_programs(seed: int) -> None:
@@ -202,6 +204,7 @@ HUGE = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", share(HUGE, 9))
 def test_huge_programs_take_little_time(name: str) -> None:
     start = time.process_time()

@@ -24,6 +24,7 @@ PROGRAMS = [
 MESSAGES = ["proc P[i in 0..{0}] {{ skip }}", "proc P {{ reg a[{0}] }}", "proc P {{ req h[{0}] }}", "reg a[{0}] = 1"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("text", "code"), PROGRAMS)
 def test_programs(text: str, code: str) -> None:
     for read in (load_program, load_with_all_warnings, written_out_tree) if code != "RR215" else (load_program,):

@@ -64,6 +64,7 @@ def holding(posted: list[bool], polls: int) -> int:
     return len(posted) - (taken[-1] + 1 if taken else 0)
 
 
+@pytest.mark.ci
 def test_walks_meet_a_full_queue_exactly_where_counting_says_so() -> None:
     """Each step of a walk through the graph is one of the graph with depths, unless a queue is full: then a fault is."""
     random, full = Random(38), 0
@@ -99,6 +100,7 @@ def test_walks_meet_a_full_queue_exactly_where_counting_says_so() -> None:
     assert full > 70
 
 
+@pytest.mark.ci
 def test_the_slots_that_are_needed_are_the_least_depth_that_no_path_fills() -> None:
     random, bounded = Random(39), 0
     for _ in range(150):
@@ -140,6 +142,7 @@ MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_wrong_rule_is_seen_by_a_named_program(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     right = all_answers()

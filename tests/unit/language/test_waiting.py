@@ -128,6 +128,7 @@ def test_blocking_reads_do_what_the_tree_says() -> None:
     assert compared > 25
 
 
+@pytest.mark.ci
 def test_on_random_programs_only_failed_reads_go() -> None:
     changed = 0
     for seed in range(150):

@@ -21,6 +21,7 @@ def decide(net: Net, engine: str) -> bool:
     return check_result(net, cover(net, Limits(states=20_000), engine))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("engine", COVER_ENGINES)
 def test_an_engine_agrees_with_the_naive_search(engine: str) -> None:
     decided = {True: 0, False: 0}

@@ -148,6 +148,7 @@ def test_a_net_without_its_dead_rules(target: str) -> None:
         assert result.run.target == target.count("\n")
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("at_once")
 def test_two_stages_agree_with_the_naive_search() -> None:
     """With the thresholds at zero: what is found in the rest of a net holds in the net."""

@@ -73,11 +73,13 @@ def test_an_outline_says_what_the_alternatives_say() -> None:
     assert seen > 300
 
 
+@pytest.mark.ci
 def test_analyses_find_the_same_with_outlines() -> None:
     for program in programs(60):
         assert counter_bounds(program) == counter_bounds(whole(program))
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(not driver.AVAILABLE, reason="the compiled kernel is not installed: it is not tested")
 def test_code_completed_later_is_the_same_code() -> None:
     for program in programs(60):

@@ -49,6 +49,7 @@ def hopeless_and_found(text: str, reductions: frozenset[str], most: int = 4000) 
     return sum(s[lowered.fields.index(CLASS)] > 0 for s in before.keys() - hopeful), len(dead)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "reductions", share([{"dead-ends"}, {"dead-ends", "values"}, {"dead-ends", "relevance", "values", "dead"}])
 )
@@ -62,6 +63,7 @@ def test_no_target_follows_a_dead_end(reductions: set[str]) -> None:
     assert found > seen / 2
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("text", [lock_server(2), lock_server(3), pipeline(3, 2)], ids=["locks-2", "locks-3", "pipeline"])
 def test_the_second_phase_of_servers_and_pipelines_is_all_dead_ends(text: str) -> None:
     program = load_program(text, "bench")
@@ -72,6 +74,7 @@ def test_the_second_phase_of_servers_and_pipelines_is_all_dead_ends(text: str) -
     assert any(label.starts for label in found.fired)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("reductions", [ALL_REDUCTIONS, frozenset({"dead-ends"}), frozenset({"dead-ends", "por", "values"})])
 def test_compiled_and_python_agree(reductions: frozenset[str]) -> None:
     limits = Limits(states=4000)

@@ -39,6 +39,7 @@ def broken(given: object, options: CheckOptions) -> Iterator[str]:
         yield from (f"{each.name} gives: {wrong}" for wrong in each.ensures.broken(made))
 
 
+@pytest.mark.ci
 def test_contracts_hold_on_litmus_programs() -> None:
     check_contracts(4, 9)
 
@@ -59,6 +60,7 @@ def check_contracts(part: int, parts: int) -> None:
         assert list(broken(text, options)) == [], path.name
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("loops", [False, True])
 def test_contracts_hold_on_random_programs(loops: bool) -> None:
     for seed in range(25):

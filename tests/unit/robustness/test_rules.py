@@ -37,6 +37,7 @@ def rules_hold(trace: Trace, border: int, ordered_reads: bool) -> bool:
     return not any(before(w, f) and before(f, r) for f in fences for w in writes for r in reads)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("ordered_reads", [False, True])
 def test_the_rules_hold_iff_every_ob_edge_is_forward(ordered_reads: bool) -> None:
     random = Random(f"rules {ordered_reads}")

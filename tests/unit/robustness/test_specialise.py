@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from rdma_robust.counters.search import explore
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
@@ -61,6 +63,7 @@ def test_a_pivot_may_read_any_value_of_its_step() -> None:
     assert {str(e.possible) for e in reads} == {"Const(value=1)"}
 
 
+@pytest.mark.ci
 def test_targets_stay_reachable_or_not() -> None:
     limits = Limits(states=5000)
     for seed in range(40):

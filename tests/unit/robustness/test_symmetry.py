@@ -192,6 +192,7 @@ def test_many_threads_are_left_alone() -> None:
 LITMUS = [p for p in PROGRAMS if p.stem.startswith(("2plus2w-", "dekker-entry-", "iriw-", "lb-", "sb-", "scale-ring-"))]
 
 
+@pytest.mark.ci
 def test_automorphisms_and_verdicts_of_litmus_programs() -> None:
     symmetric = set()
     for path in LITMUS:
@@ -222,6 +223,7 @@ def reaches(frame: InstrumentationFrame, c: PivotClass) -> bool:
     return result.target >= 0
 
 
+@pytest.mark.ci
 def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     """The theorem itself, each class by a search of its own."""
     reached = moved = 0
@@ -237,6 +239,7 @@ def test_a_class_has_violating_traces_iff_its_images_have() -> None:
     assert reached >= 2
 
 
+@pytest.mark.ci
 def test_verdicts_of_random_symmetric_programs() -> None:
     """With one class of each orbit, with all of them, with all reductions, and by brute force where that ends soon."""
     verdicts: Counter[Verdict] = Counter()

@@ -82,6 +82,7 @@ def test_named_programs_end_as_the_axioms_say(whole: bool) -> None:
     assert same_outcomes(((p, m) for p, m, _ in all_named()), whole=whole) > 70
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands"])
 def test_random_programs_end_as_the_axioms_say(family: str) -> None:
     assert same_outcomes(random_deployed(family, range(6)))
@@ -279,6 +280,7 @@ MUTATIONS: Final[dict[str, tuple[Any, str, Any]]] = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("rule", share(MUTATIONS))
 def test_a_named_program_notices_a_rule_that_is_left_out(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, changed = MUTATIONS[rule]
@@ -299,6 +301,7 @@ def replace_fences(command: Any) -> Any:
 # ---- runs, and what is said of states
 
 
+@pytest.mark.ci
 def test_runs_of_the_machine_are_traces_that_the_axioms_accept() -> None:
     rng = Random("walks")
     traces = 0

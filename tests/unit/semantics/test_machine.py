@@ -189,6 +189,7 @@ def same(a: Exploration, b: Exploration) -> bool:
     return (a.finals, a.stuck, set(a.faults)) == (b.finals, b.stuck, set(b.faults))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("first", share(range(0, 200, 50), 4))
 def test_the_reduction_loses_nothing(first: int, loops: bool) -> None:

@@ -87,6 +87,7 @@ class Owner:
     pass
 
 
+@pytest.mark.ci
 def test_what_is_kept_goes_with_its_owner() -> None:
     kept: Kept[str, list[int]] = Kept()
     owner = Owner()

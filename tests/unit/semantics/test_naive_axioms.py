@@ -58,6 +58,7 @@ def compare(program: Program, model: Model, most: int = 4_000) -> bool | None:
     return robust
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("family", [*FAMILIES, "accumulated", "operands", "mutants"])
 def test_brute_force_agrees(family: str) -> None:
     verdicts = Counter(compare(*each, 500) for each in tiny(family, range(48), 6))

@@ -68,6 +68,7 @@ def check(program: Program, model: Model, rng: Random) -> int:
     return told
 
 
+@pytest.mark.ci
 def test_a_numbered_run_is_the_same_run() -> None:
     assert sum(check(program, model, Random(n)) for n, (program, model) in enumerate(cases(range(8)))) > 100
 

@@ -124,6 +124,7 @@ def test_a_message_brings_its_receive_and_is_brought_by_its_poll(name: str) -> N
     assert found
 
 
+@pytest.mark.ci
 def test_what_an_event_of_a_trace_takes_matters_with_it() -> None:
     judged = 0
     for program, model in named():

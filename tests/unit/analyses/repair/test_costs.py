@@ -43,6 +43,7 @@ HANGING = ("unsignaled-behind-fenced", "choice-made-early")
 """Programs in which threads wait for ever in any case."""
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", share(COSTS))
 def test_the_cheapest_repair(name: str) -> None:
     text = (ROOT / "tests" / "data" / "repair" / f"{name}.rdma").read_text(encoding="utf-8")

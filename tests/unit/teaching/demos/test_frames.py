@@ -83,6 +83,7 @@ def check(shown: Animation) -> Film:
     return shot
 
 
+@pytest.mark.ci
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9), st.booleans())
 def test_the_slots_are_the_state(seed: int, loops: bool) -> None:

@@ -95,6 +95,7 @@ def ends_of(seeds: range) -> set[str]:
     return found
 
 
+@pytest.mark.ci
 def test_walks() -> None:
     assert ends_of(range(2)) == {"broken", "at its end", "not at its end"}
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -44,6 +45,7 @@ def text(app: MessageExplorer, name: str) -> str:
     return str(app.query_one(f"#{name}", Static).render())
 
 
+@pytest.mark.ci
 def test_to_the_run_of_the_paper_by_keys() -> None:
     async def script(app: MessageExplorer, pilot: Pilot[None]) -> None:
         assert "GOES WRONG violated under infinite, any" in text(app, "top") and "buffer any" in text(app, "top")

@@ -1,0 +1,6 @@
+class Partition:
+    parts: int
+    part: int
+
+    def __init__(self, masks: list[int], parts: int, part: int) -> None: ...
+    def take(self, part: int) -> bytes: ...

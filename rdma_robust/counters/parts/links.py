@@ -1,0 +1,198 @@
+"""Sockets between the parts of a search: each is connected with every other, and they take turns at nothing.
+
+In: where the others listen, and a key that all know. Out: frames that arrive, in the order in which one peer sent them.
+Nothing here waits for a peer to read: what it does not take yet is kept, and who has kept too much is told so.
+"""
+
+from __future__ import annotations
+
+import hmac
+import selectors
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+HEADER: Final = struct.Struct("<II")
+RECORDS, IDLE, END = range(3)
+"""What a frame is: states for this part; its sender has nothing to do; its sender's round is over."""
+
+_READ: Final = 1 << 20
+_FRAME: Final = 1 << 19
+"""Bytes of records in a frame at most, about."""
+FULL: Final = 64 << 20
+"""Bytes that wait for a peer, from which on no more states are unfolded."""
+_CONNECT_S: Final = 20.0
+
+
+class PeerLostError(Exception):
+    """Another part is gone, or does not answer."""
+
+
+@dataclass
+class _Peer:
+    socket: socket.socket
+    out: deque[memoryview] = field(default_factory=deque)
+    waiting: int = 0
+    room: bytearray = field(default_factory=lambda: bytearray(_READ + _FRAME + HEADER.size))
+    filled: int = 0
+
+
+TakeFrame = Callable[[int, int, memoryview], None]
+"""What is called with each frame: who sent it, what it is, and its bytes, which are gone afterwards."""
+
+
+class Links:
+    """The connections of part number `part` with others; with :meth:`close` they are gone."""
+
+    def __init__(self, part: int, host: str) -> None:
+        self.part = part
+        self._peers: dict[int, _Peer] = {}
+        self._selector = selectors.DefaultSelector()
+        self._listener = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._listener.settimeout(_CONNECT_S)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where this part listens."""
+        name = self._listener.getsockname()
+        return str(name[0]), int(name[1])
+
+    def connect(self, addresses: Sequence[tuple[str, int]], key: bytes) -> None:
+        """Connect with all others: those before this one are called, those after it call. Raises PeerLostError."""
+        try:
+            for number in range(self.part):
+                made = socket.create_connection(addresses[number], _CONNECT_S)
+                self._add(number, made)
+                made.sendall(key + struct.pack("<I", self.part))
+                if not hmac.compare_digest(_exactly(made, len(key)), key):
+                    raise PeerLostError(f"who listens at {addresses[number]} is no part of this search")
+            while len(self._peers) < len(addresses) - 1:
+                made, _ = self._listener.accept()
+                made.settimeout(_CONNECT_S)
+                if not self._greet(made, key):
+                    made.close()
+        except OSError as error:
+            raise PeerLostError(f"parts of the search cannot connect with each other: {error}") from error
+        self._listener.close()
+        for number, peer in self._peers.items():
+            peer.socket.setblocking(False)
+            peer.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._selector.register(peer.socket, selectors.EVENT_READ, number)
+
+    def _greet(self, made: socket.socket, key: bytes) -> bool:
+        """Take in who calls and knows the key; whoever does not is no part."""
+        try:
+            said = _exactly(made, len(key) + 4)
+        except OSError:
+            return False
+        (number,) = struct.unpack("<I", said[len(key) :])
+        if not hmac.compare_digest(said[: len(key)], key) or number in self._peers:
+            return False
+        made.sendall(key)
+        self._add(number, made)
+        return True
+
+    def _add(self, number: int, made: socket.socket) -> None:
+        self._peers[number] = _Peer(made)
+
+    @property
+    def others(self) -> Mapping[int, object]:
+        return self._peers
+
+    @property
+    def full(self) -> bool:
+        """Some peer has much to take yet."""
+        return any(peer.waiting > FULL for peer in self._peers.values())
+
+    @property
+    def unsent(self) -> bool:
+        return any(peer.out for peer in self._peers.values())
+
+    def send(self, number: int, kind: int, content: bytes = b"") -> None:
+        """Have a frame sent, larger content in several."""
+        peer, view = self._peers[number], memoryview(content)
+        if not content or len(content) <= _FRAME:
+            self._queue(peer, HEADER.pack(kind, len(content)), view)
+            return
+        for start in range(0, len(content), _FRAME):
+            piece = view[start : start + _FRAME]
+            self._queue(peer, HEADER.pack(kind, len(piece)), piece)
+
+    def _queue(self, peer: _Peer, *pieces: bytes | memoryview) -> None:
+        for piece in pieces:
+            if len(piece):
+                peer.out.append(memoryview(piece))
+                peer.waiting += len(piece)
+
+    def move(self, seconds: float, take: TakeFrame) -> bool:
+        """Send and receive what can be without waiting, or when nothing can until something can, so many seconds at most.
+
+        Returns whether anything arrived. Raises PeerLostError.
+        """
+        arrived = False
+        for number, peer in self._peers.items():
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.out else 0)
+            if self._selector.get_key(peer.socket).events != events:
+                self._selector.modify(peer.socket, events, number)
+        for key, events in self._selector.select(seconds):
+            try:
+                if events & selectors.EVENT_WRITE:
+                    self._write(self._peers[key.data])
+                if events & selectors.EVENT_READ:
+                    arrived = True
+                    self._read(key.data, take)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise PeerLostError(f"part {key.data + 1} of the search is gone: {error}") from error
+        return arrived
+
+    def _write(self, peer: _Peer) -> None:
+        while peer.out:
+            sent = peer.socket.sendmsg(list(peer.out)[:16])
+            peer.waiting -= sent
+            while sent:
+                if sent >= len(peer.out[0]):
+                    sent -= len(peer.out.popleft())
+                else:
+                    peer.out[0] = peer.out[0][sent:]
+                    sent = 0
+
+    def _read(self, number: int, take: TakeFrame) -> None:
+        peer = self._peers[number]
+        with memoryview(peer.room) as room:
+            got = peer.socket.recv_into(room[peer.filled :])
+            if not got:
+                raise PeerLostError(f"part {number + 1} of the search is gone")
+            peer.filled += got
+            start = 0
+            while peer.filled - start >= HEADER.size:
+                kind, size = HEADER.unpack_from(room, start)
+                end = start + HEADER.size + size
+                if end > peer.filled:
+                    break
+                take(number, kind, room[start + HEADER.size : end])
+                start = end
+            if start:
+                left = bytes(room[start : peer.filled])
+                room[: len(left)] = left
+                peer.filled = len(left)
+
+    def close(self) -> None:
+        self._selector.close()
+        self._listener.close()
+        for peer in self._peers.values():
+            peer.socket.close()
+
+
+def _exactly(made: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        piece = made.recv(size - len(found))
+        if not piece:
+            raise OSError("the connection ended")
+        found += piece
+    return found
