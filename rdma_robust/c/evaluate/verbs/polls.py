@@ -20,7 +20,7 @@ from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import End, World
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
-from rdma_robust.c.evaluate.verbs.messages import ArrivingMessages, buffer_words, messages_of
+from rdma_robust.c.evaluate.verbs.message_words import ArrivingMessages, buffer_words, messages_of
 from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,

@@ -25,7 +25,7 @@ from rdma_robust.c.evaluate.operations import (
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.round_facts import WIDEST, End
 from rdma_robust.c.evaluate.state import ConnectedPair, Request, WaitingCompletion
-from rdma_robust.c.evaluate.verbs.messages import is_touched, pieces_of
+from rdma_robust.c.evaluate.verbs.message_words import is_touched, pieces_of
 from rdma_robust.c.evaluate.verbs.records import other_end
 
 COMPLETED = {"send": 0, "write": 1, "read": 2, "cas": 3, "faa": 4}
