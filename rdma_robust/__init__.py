@@ -123,7 +123,7 @@ def parse(
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
-    return blocking(load_program(with_definitions(text, definitions(define)), file), await_loops)
+    return blocking(load_program(with_definitions(text, definitions(define), file=file), file), await_loops)
 
 
 def check(
@@ -299,7 +299,7 @@ def _defined(program: Program | str | os.PathLike[str], define: Mapping[str, int
 
     if isinstance(program, str | os.PathLike):
         text, file = _read(program)
-        return with_definitions(text, definitions(define)), file
+        return with_definitions(text, definitions(define), file=file), file
     if define:
         raise UsageError("constants are defined for a text or a file: this program is loaded already")
     return program

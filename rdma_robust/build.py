@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rdma_robust.build_lines import SourceLines, StatementLines, Value, order_piece, piece, word
+from rdma_robust.build_lines import SourceLines, StatementLines, Value, order_piece, piece, whole_line, word
 from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import AutomatonShape, ShapeEdge
@@ -242,9 +242,9 @@ class ProgramBuilder:
         self._head.add(piece(line, "a line"))
         return self
 
-    def tail_line(self, line: str) -> ProgramBuilder:
-        """A line behind the threads as the language writes it."""
-        self._tail.add(piece(line, "a line"))
+    def tail_line(self, line: str, *, at: Span | None = None) -> ProgramBuilder:
+        """A line behind the threads as the language writes it, such as `expect robust`."""
+        self._tail.add(whole_line(line), at)
         return self
 
     def constant(self, name: str, value: Value, *, at: Span | None = None) -> ProgramBuilder:

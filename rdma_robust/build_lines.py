@@ -16,6 +16,8 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PLACE: Final = re.compile(r"[A-Za-z_]\w*(\[\d+\])?", re.ASCII)
 _PIECE: Final = re.compile(r"[\w\s.,\[\]()+\-*/%=!<>&|]*", re.ASCII)
 
+_LINE: Final = re.compile(r"""[\w \t.,:"\[\]()+\-*/%=!<>&|]+""", re.ASCII)
+
 
 def piece(text: Value, what: str) -> str:
     """Return a piece of a line of the program. Raises UsageError for what cannot be one."""
@@ -27,6 +29,13 @@ def piece(text: Value, what: str) -> str:
     if not _closed(found):
         raise UsageError(f"{what} is {quote(found)}: it must be whole, without the lines after it")
     return found
+
+
+def whole_line(text: str) -> str:
+    """Return a line outside of threads and nodes. Raises UsageError for what cannot be one."""
+    if not _LINE.fullmatch(text) or "//" in text or "/*" in text:
+        raise UsageError(f"{quote(text)} is no line of the language outside of blocks")
+    return text
 
 
 def order_piece(order: str) -> str:

@@ -66,7 +66,6 @@ DOING: Final[Mapping[str, str]] = {
     "rdma_robust.robustness.reductions.specialise": "specialising",
     "rdma_robust.robustness": "instrumenting",
     "rdma_robust.robustness.lift": "confirming the counterexample",
-    "rdma_robust.robustness.split": "deciding",
     "rdma_robust.robustness.decide": "deciding",
     "rdma_robust.pipeline": "deciding",
     "rdma_robust.counters": "searching",

@@ -11,7 +11,7 @@ from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import decidable, has_text, is_trencher, load_decidable
+from rdma_robust.language.load import decidable, has_text, is_foreign, load_decidable
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
@@ -44,7 +44,7 @@ def _parse(given: Given, context: Context) -> Program:
         return load_decidable(given.text, given.file, crowds=context.crowds)
     from rdma_robust.language.flow.valid import validate  # noqa: PLC0415 - a text is checked as it is read
 
-    if is_trencher(given.source, given.file) and has_text(given):
+    if is_foreign(given.source, given.file) and has_text(given):
         return decidable(given, crowds=context.crowds)  # reading has found which values there are
     validate(decidable(given, crowds=context.crowds))
     return given

@@ -1,4 +1,7 @@
-"""Several values for a constant: `-D N=2..8` and `-D N=2,4,8` stand for one instance of the program for each value."""
+"""Several values for a constant: `-D N=2..8` and `-D N=2,4,8` stand for one instance of the program for each value.
+
+Beside definitions stand options that a file is read with, such as `-I=FOLDER`; of these only `-n=2..4` has several values.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from rdma_robust.errors import UsageError
 
 MOST_INSTANCES: Final = 1_000
 """Instances of one program that definitions may stand for: more are a slip of the keyboard."""
+
+PROCESSES: Final = "-n"
+"""The option for how many processes run a program."""
 
 _DIGITS: Final = 9
 _SOME: Final = rf"-?[0-9]{{1,{_DIGITS}}}(?:\s*\.\.\s*-?[0-9]{{1,{_DIGITS}}})?"
@@ -48,6 +54,11 @@ def told_instance(name: str) -> str:
     return name.removeprefix(file_of(name))[2:-1]
 
 
+def is_option(definition: str) -> bool:
+    """Whether what stands among definitions is an option that a file is read with."""
+    return definition.startswith("-")
+
+
 def is_range(value: str) -> bool:
     """Whether a value is written as several: with `..` or a comma."""
     return ".." in value or "," in value
@@ -55,7 +66,7 @@ def is_range(value: str) -> bool:
 
 def range_definitions(define: Sequence[str]) -> list[str]:
     """Return the definitions of several values, as they are written."""
-    return [each for each in define if "=" in each and _several(each)]
+    return [each for each in define if _several(each)]
 
 
 def definition_combinations(define: Sequence[str]) -> list[Valuation]:
@@ -72,7 +83,7 @@ def definition_combinations(define: Sequence[str]) -> list[Valuation]:
     names = [each.partition("=")[0].strip() for each in define]
     found = []
     for chosen in product(*choices):
-        values = [(name, value) for name, value in zip(names, chosen, strict=True) if value is not None]
+        values = [(name.lstrip("-"), value) for name, value in zip(names, chosen, strict=True) if value is not None]
         single = [
             each if value is None else f"{name}={value}" for each, name, value in zip(define, names, chosen, strict=True)
         ]
@@ -93,7 +104,8 @@ def one_value(define: Sequence[str], command: str) -> None:
 
 def _several(definition: str) -> bool:
     """Whether a definition has several values: numbers, and at least one comma or `..` among them."""
-    return is_range(definition.partition("=")[2])
+    name, _, value = definition.partition("=")
+    return is_range(value) and (name == PROCESSES or not is_option(definition))
 
 
 def _values(definition: str) -> tuple[int, ...]:

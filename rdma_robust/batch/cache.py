@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from rdma_robust import parse
-from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.private_folder import key_of, make_private, write_private
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document, read_program_options
 from rdma_robust.files import read_regular
+from rdma_robust.fingerprint import fingerprint
 from rdma_robust.frame.answer import Answer, R
 from rdma_robust.frame.report_part import AskedFile, KeptForm
 from rdma_robust.frame.shell.inputs import states_of_parts

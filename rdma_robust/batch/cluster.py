@@ -1,34 +1,39 @@
-"""A Dask cluster as executor: programs are tasks, and pivot classes of large programs are.
+"""A Dask cluster as executor: tasks are bundles of programs, and what is too large for a worker is shared by all of them.
 
-The scheduler gives the tasks of a worker that dies to others, and answers go into the cache as they come, so that nothing is
+A worker decides the programs of a bundle until two seconds have passed; those that are left go into other bundles. Of a
+bundle whose worker died each program becomes a task of its own. Answers go into the cache as they come, so that nothing is
 lost but the work of a moment. Workers must run this very code: every task says which it expects.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import queue
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick
+from rdma_robust.counters.parts.dask_hosts import LOST_S, OtherCode, connected, look_at_cluster, other_code
 from rdma_robust.errors import UsageError
+from rdma_robust.fingerprint import fingerprint
 from rdma_robust.frame.answer import Failure
 from rdma_robust.reports.check.result import Result, unanswered_result
+
+__all__ = ["ClusterExecutor", "OtherCode", "Tasks", "look_at_cluster", "on_worker"]
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT_S = 10.0
 WAIT_S = 0.2
-LOST_S = 30.0
-"""How long a scheduler may be out of reach before it is given up."""
+BUNDLE_S: Final = 2.0
+"""How long a worker takes the next program of a bundle."""
+_MOST: Final = 64
+"""Programs in a bundle."""
 
 ONE_AT_A_TIME = Lock()
 """Limits of memory count the process, so a worker decides one program at a time, whatever its number of threads."""
@@ -36,20 +41,11 @@ ONE_AT_A_TIME = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """What workers do. `whole` decides a job; `first` does too, or says into how many parts to split it (1: not at all).
+    """What is done with a job: `first` decides it on a worker, or returns None if it is too large for one; then `shared`
+    decides it from here, with the cluster at that address."""
 
-    `part` decides one part, `ends` says whether a part makes those after it needless, `together` makes one record of all.
-    """
-
-    whole: Callable[[Job], Record]
-    first: Callable[[Job], Record | int]
-    part: Callable[[Job, int], Any]
-    ends: Callable[[Any], bool]
-    together: Callable[[Job, Sequence[Any]], Record]
-
-
-class OtherCode(Exception):
-    """A worker runs another version of the tool."""
+    first: Callable[[Job], Record | None]
+    shared: Callable[[Job, str], Record]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,141 +57,94 @@ class ClusterExecutor:
 
     def run(self, jobs: Sequence[Numbered], tick: Tick) -> Answers:
         """Yield (number, record) of each job as it is done. Raises UsageError if the cluster cannot be used."""
-        with _connected(self.address) as client:
-            yield from _Run(client, self.tasks, dict(jobs)).records(tick)
-
-
-@contextlib.contextmanager
-def _connected(address: str) -> Iterator[Client]:
-    try:
-        from distributed import Client  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(
-            "--executor dask://... needs the package distributed: pip install 'rdma-robust[cluster]'"
-        ) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    try:
-        client = Client(f"tcp://{address}", timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"no Dask scheduler answers at {address} within {CONNECT_S:g} s") from error
-    try:
-        yield client
-    finally:
-        with contextlib.suppress(Exception):
-            client.close(timeout=2)
-
-
-@dataclass
-class _Split:
-    """The parts of a job: what is known of each, None if it is not yet."""
-
-    futures: list[Future[Any]]
-    found: list[Any]
-
-    def enough(self, ends: Callable[[Any], bool]) -> list[Any] | None:
-        """Return the parts that make the record, if they are known: up to the first that ends it, or all."""
-        for number, each in enumerate(self.found, 1):
-            if each is None:
-                return None
-            if ends(each):
-                return self.found[:number]
-        return self.found
+        numbered, large = dict(jobs), list[int]()
+        with connected(self.address) as client:
+            yield from _Run(client, self.tasks.first, numbered, large).records(tick)
+        for number in sorted(large):
+            tick()
+            yield number, self.tasks.shared(numbered[number], self.address)
 
 
 @dataclass
 class _Run:
     client: Client
-    tasks: Tasks
+    first: Callable[[Job], Record | None]
     jobs: dict[int, Job]
-    done: queue.SimpleQueue[tuple[int, int | None, Future[Any]]] = field(default_factory=queue.SimpleQueue)
-    splits: dict[int, _Split] = field(default_factory=dict)
-    pending: set[Future[Any]] = field(default_factory=set)
+    large: list[int]
+    done: queue.SimpleQueue[Future[Any]] = field(default_factory=queue.SimpleQueue)
+    pending: dict[Future[Any], tuple[int, ...]] = field(default_factory=dict)
+    waiting: deque[tuple[int, ...]] = field(default_factory=deque)
     reached: float = field(default_factory=time.monotonic)
 
     def records(self, tick: Tick) -> Iterator[tuple[int, Record]]:
-        left = set(self.jobs)
+        """Yield the records of all but the large jobs."""
+        tasks = 2 * max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
+        size = max(1, min(_MOST, len(self.jobs) // tasks))
+        numbers = list(self.jobs)
+        self.waiting.extend(tuple(numbers[at : at + size]) for at in range(0, len(numbers), size))
         try:
-            for number, job in self.jobs.items():
-                self._submit(number, None, self.tasks.first, job)
-            while left:
+            while self.waiting or self.pending:
+                while self.waiting and len(self.pending) < tasks:
+                    self._submit(self.waiting.popleft())
                 tick()
-                for number, record in self._next():
-                    left.discard(number)
-                    yield number, record
-                if left and self._out_of_reach():
-                    for number in sorted(left):
+                yield from self._next()
+                if self._out_of_reach():
+                    left = sorted({n for numbers in (*self.pending.values(), *self.waiting) for n in numbers})
+                    for number in left:
                         yield number, Record(_gave_up(self.jobs[number].name, "the connection to the cluster was lost"))
                     return
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(self.pending))
 
-    def _submit(self, number: int, part: int | None, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future = self.client.submit(on_worker, fingerprint(), function, *arguments, pure=False)
-        self.pending.add(future)
-        future.add_done_callback(lambda done: self.done.put((number, part, done)))
-        return future
+    def _submit(self, numbers: tuple[int, ...]) -> None:
+        jobs = [self.jobs[number] for number in numbers]
+        future = self.client.submit(on_worker, fingerprint(), self.first, jobs, pure=False)
+        self.pending[future] = numbers
+        future.add_done_callback(self.done.put)
 
     def _next(self) -> Iterator[tuple[int, Record]]:
-        """Yield the record that the next finished task completes, if one finishes in a moment and completes one."""
+        """Yield the records of the next bundle that is done, if one is in a moment."""
         try:
-            number, part, future = self.done.get(timeout=WAIT_S)
+            future = self.done.get(timeout=WAIT_S)
         except queue.Empty:
             return
-        if future not in self.pending:
-            return  # cancelled, because the parts before it were enough
-        self.pending.discard(future)
-        answer = self._answer(number, future)
-        if part is not None:
-            record = self._part(number, part, answer)
-            if record is not None:
+        numbers = self.pending.pop(future)
+        found = self._found(future, numbers)
+        if found is None:
+            self.waiting.extend((number,) for number in numbers)
+            return
+        for number, record in zip(numbers, found, strict=False):
+            if record is None:
+                self.large.append(number)
+            else:
                 yield number, record
-        elif isinstance(answer, Record):
-            yield number, answer
-        elif answer == 1:
-            self._submit(number, None, self.tasks.whole, self.jobs[number])
-        else:
-            job = self.jobs[number]
-            split = _Split([], [None] * answer)
-            self.splits[number] = split
-            split.futures += [self._submit(number, each, self.tasks.part, job, each) for each in range(answer)]
+        if len(found) < len(numbers):
+            self.waiting.appendleft(numbers[len(found) :])
 
-    def _part(self, number: int, part: int, answer: Any) -> Record | None:
-        """Take in the answer for a part; return the record of the job if there cannot be any but this."""
-        split = self.splits.get(number)
-        if split is None:
-            return None
-        split.found[part] = answer
-        ended = answer if isinstance(answer, Record) else None
-        enough = split.enough(self.tasks.ends)
-        if ended is None and enough is None:
-            return None
-        del self.splits[number]
-        others = [future for future in split.futures if future in self.pending]
-        self.pending.difference_update(others)
-        self.client.cancel(others)
-        if ended is None:
-            self._submit(number, None, self.tasks.together, self.jobs[number], enough)
-        return ended
+    def _found(self, future: Future[Any], numbers: tuple[int, ...]) -> Sequence[Record | None] | None:
+        """Return what a bundle answered for the first of its jobs, or None if it failed and each is to be tried alone.
 
-    def _answer(self, number: int, future: Future[Any]) -> Any:
-        """Return what a task answered, or a record that says why it did not. Raises UsageError for other code."""
+        Raises UsageError for other code.
+        """
         from distributed import KilledWorker  # noqa: PLC0415 - an extra
 
-        name = self.jobs[number].name
+        name = self.jobs[numbers[0]].name
         if future.status in ("cancelled", "lost"):
-            return Record(_gave_up(name, f"its task was {future.status} on the cluster"))
+            return [Record(_gave_up(self.jobs[n].name, f"its task was {future.status} on the cluster")) for n in numbers]
         try:
-            return future.result()
+            answered: Sequence[Record | None] = future.result()
+            return answered
         except OtherCode as error:
             raise UsageError(str(error)) from error
         except (ModuleNotFoundError, AttributeError) as error:
             raise UsageError(f"a worker of the cluster cannot run this version of rdma-robust: {error}") from error
         except KilledWorker:
-            return Record(_gave_up(name, "the workers that decided it died, most likely for want of memory"))
+            failed = Record(_gave_up(name, "the workers that decided it died, most likely for want of memory"))
         except Exception as error:
             why = f"internal error: on the cluster: {type(error).__name__}: {error}"
-            return Record(unanswered_result(Failure(name, why, "internal")), (f"{name}: {why}",))
+            failed = Record(unanswered_result(Failure(name, why, "internal")), (f"{name}: {why}",))
+        return [failed] if len(numbers) == 1 else None
 
     def _out_of_reach(self) -> bool:
         if self.client.status == "running":
@@ -203,12 +152,21 @@ class _Run:
         return self.client.status == "closed" or time.monotonic() - self.reached > LOST_S
 
 
-def on_worker(expected: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Do a task on a worker. Raises OtherCode if the worker's code is not the expected one."""
+def on_worker(expected: str, first: Callable[[Job], Record | None], jobs: Sequence[Job]) -> list[Record | None]:
+    """Decide jobs on a worker, as many as are begun in a bundle's time, at least one.
+
+    Raises OtherCode if the worker's code is not the expected one.
+    """
     if fingerprint() != expected:
-        raise OtherCode(f"a worker of the cluster runs other code: it has {fingerprint()}, this is {expected}")
-    with ONE_AT_A_TIME:
-        return function(*arguments)
+        raise OtherCode(other_code(fingerprint()))
+    end = time.monotonic() + BUNDLE_S
+    found: list[Record | None] = []
+    for job in jobs:
+        with ONE_AT_A_TIME:
+            found.append(first(job))
+        if time.monotonic() >= end:
+            break
+    return found
 
 
 def _gave_up(name: str, reason: str) -> Result:

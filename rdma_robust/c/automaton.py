@@ -19,12 +19,14 @@ class Guard:
 @dataclass(frozen=True, slots=True)
 class ThreadEdge:
     """A step to `to`: a statement of `.rdma` as text, or a guard, or neither (nothing that others see); with the places of
-    the C that it comes from, the innermost first, then the calls outwards."""
+    the C that it comes from, the innermost first, then the calls outwards. An access that synchronises with others says
+    which ones: those that say the same."""
 
     to: int
     statement: str = ""
     guard: Guard | None = None
     chain: tuple[SourcePlace, ...] = ()
+    synchronises: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Final, NamedTuple
 
 from rdma_robust.certify.hardware import (
     CARD_READS,
@@ -32,6 +33,37 @@ from rdma_robust.language.flow.cfg import Cell, Program, Write, steps
 
 ISSUED, READ = "issued", "read"
 """What a trail begins with: the issue of a write of beta to the memory, or a read of it by a card in beta."""
+
+
+class WriteGroup(NamedTuple):
+    """The writes of a queue pair into one memory: those at the other side, or `answers` in one of the thread's own card."""
+
+    memory: str = ""
+    answers: bool = False
+
+    @property
+    def kinds(self) -> tuple[EventKind, ...]:
+        return (EventKind.GET_WRITES,) if self.answers else tuple(REMOTE_WRITES)
+
+
+BESIDE: Final = WriteGroup()
+"""Those beside the card at the other side."""
+
+
+def landings(program: Program) -> dict[QueuePair, WriteGroup]:
+    """Return of which writes polls of a queue pair are asked whether they have told, if not of those beside the card: where
+    there are none of these, of some others. One count of completions is enough for one group."""
+    found: dict[QueuePair, set[WriteGroup]] = {}
+    for t, thread in enumerate(program.threads):
+        for _, _, step in steps(thread):
+            if (request := request_of(step.op)) is not None:
+                mine = found.setdefault((t, request.queue_pair), set())
+                if request.reads is EventKind.ATOMIC_READS and request.source is not None:
+                    mine.add(WriteGroup(request.source.memory))
+                answers = request.writes is EventKind.GET_WRITES
+                where = "" if request.target is None else request.target.memory
+                mine |= {WriteGroup(where, answers)} if where or not answers else set()
+    return {pair: min(groups) for pair, groups in found.items() if groups and BESIDE not in groups}
 
 
 @dataclass(frozen=True, slots=True)

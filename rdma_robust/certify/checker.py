@@ -35,7 +35,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import ImmPut, Program, Send
 from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.load import OF_NO_FILE, is_trencher, load_decidable, load_program
+from rdma_robust.language.load import OF_NO_FILE, is_foreign, load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import ALL_BUFFERS, BUFFERS, MessageProgram
 from rdma_robust.messages.traces.trace_program import program_of
@@ -98,7 +98,7 @@ def verify(certificate: Certificate, text: str, name: str) -> ProofCheck:
             return _proved(certificate, NET_CHECKS, lambda check, evidence: check(read_spec(text, name), evidence))
         if kind == MESSAGES:
             return _about_messages(certificate, message_program(text, name))
-        file = name if is_trencher(text, name) else OF_NO_FILE
+        file = name if is_foreign(text, name) else OF_NO_FILE
         if certificate.claim["kind"] in SAFETY_CHECKS:
             return _about_program(certificate, load_program(text, file))
         return _about_program(certificate, load_decidable(text, file, crowds=True))

@@ -15,17 +15,16 @@ More than 400 lines: the rules are one argument, read beside Lemma 3 and Theorem
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from rdma_robust.certify.card_memories import CardMemoryRules
+from rdma_robust.certify.card_memories import BESIDE, CardMemoryRules, WriteGroup
 from rdma_robust.certify.hardware import (
     CARD_READS,
     CPU,
     NIC_WRITES,
     READS,
-    REMOTE_WRITES,
     STORES,
     WRITES,
     EventKind,
@@ -49,7 +48,8 @@ class NormalFormRules:
     """The rules of the normal form. Cells that are not in `shared` are never written. Completions are counted on the
     queue pairs of `counted` only. On those of `watched` it is remembered whether a fence overtook a local write; on
     those of `unwatched` it would matter as well, and both may be. With `choices` accesses that conflict with the pivot
-    choose their part: the program has remote atomics."""
+    choose their part: the program has remote atomics. Of the writes of a queue pair in `landings` polls tell by those of one
+    memory, of any other by those beside the card, where completions give order."""
 
     shared: frozenset[Cell]
     counted: frozenset[QueuePair]
@@ -58,6 +58,7 @@ class NormalFormRules:
     platform: Platform
     memories: CardMemoryRules
     choices: bool = False
+    landings: Mapping[QueuePair, WriteGroup] = field(default_factory=dict)
 
     @property
     def counters(self) -> int:
@@ -251,8 +252,8 @@ class NormalFormRules:
         return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
     def _told(self, placed: TraceParts, event: ThreadEvent) -> Iterator[TraceParts]:
-        """Yield what a poll of alpha can tell: it takes a completion before the first remote write of beta, or may tell of
-        that. As with what is early, the second may always be."""
+        """Yield what a poll of alpha can tell: it takes a completion before the first write of beta that is
+        asked, or may tell of that. As with what is early, the second may always be."""
         marks, queue = placed.marks, _queue(event)
         assert marks is not None
         if queue not in marks.settled:
@@ -262,18 +263,20 @@ class NormalFormRules:
             told = TraceParts(replace(marks, settled=settled), (*placed.counts[:-1], 0), placed.tag)
             yield from self.memories.polled(told, event)
 
-    def _written_behind(self, marks: Marks, queue: QueuePair) -> bool:
-        """Beta has a remote write of the queue pair."""
-        return any((queue, kind) in marks.beta for kind in REMOTE_WRITES)
+    def _written_behind(self, marks: Marks, queue: QueuePair) -> tuple[EventKind, ...]:
+        """The kinds of the writes of beta of which polls of the queue pair are asked whether they have told."""
+        landing = self.landings.get(queue, BESIDE)
+        there = {kind for kind, memory in self._kinds_of(marks, queue) if memory == landing.memory}
+        return tuple(kind for kind in landing.kinds if kind in there)
 
     def _settled_forces(self, marks: Marks, event: ThreadEvent) -> bool | None:
-        """Whether the event may overtake a remote write of beta by the table, but not behind the poll that told of one. An
-        answer is asked nothing: the read of its operation is forced first."""
+        """Whether the event may overtake such a write of beta by the table, but not behind the poll that told of one: both
+        are in one memory. Behind remote writes an answer is asked nothing: the read of its operation is forced first."""
         queue, platform = _queue(event), self.platform
-        writes = [kind for kind in REMOTE_WRITES if (queue, kind) in marks.beta]
+        landing, writes = self.landings.get(queue, BESIDE), self._written_behind(marks, queue)
         if (
-            event.kind is EventKind.GET_WRITES
-            or event.regions.memory
+            (event.kind is EventKind.GET_WRITES) is not landing.answers
+            or event.regions.memory != landing.memory
             or not any(observed_behind_poll(w, event.kind, platform, event.regions) for w in writes)
         ):
             return False

@@ -43,7 +43,7 @@ def searchers_each(
     """Return what :func:`threads_each` does, and who shares large searches, '' for nobody: then each has one thread, and
     inputs are answered one by one if nothing is said of that.
 
-    Raises UsageError for processes that there cannot be, and for both threads and processes.
+    Raises UsageError for processes that there cannot be, a cluster that is not there, and both threads and processes.
     """
     if executor is None:
         return (*threads_each(threads, jobs, items), "")
@@ -51,8 +51,11 @@ def searchers_each(
         raise UsageError("--executor: the search in Python is not shared; the compiled kernel is not installed")
     if threads is not None and threads > 1:
         raise UsageError("--executor: each of its processes has one thread: leave out --threads")
-    if executor_of(executor)[0] != "local":
-        raise UsageError(f"--executor {executor}: one search is shared by processes of this machine: local or local:N")
+    kind, where = executor_of(executor)
+    if kind == "dask":
+        from rdma_robust.batch.cluster import look_at_cluster  # noqa: PLC0415 - few need it
+
+        look_at_cluster(where)
     return 1, 1 if jobs is None else jobs, executor
 
 
@@ -108,7 +111,7 @@ def _is_for_proofs(source: Source) -> bool:
 
     try:
         tree = parse_program(text, source.name)
-    except ProgramError:
+    except (ProgramError, UsageError):
         return False
     kinds = {each.kind for item in tree.items if isinstance(item, ast.Expect) for each in item.expectations}
     return kinds == {"safe"}

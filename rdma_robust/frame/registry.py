@@ -40,11 +40,12 @@ class FrontEnd:
 
     Several may have one of the `suffixes`; the text decides among them. Without `reads` it is for what no other reads.
     `formatted` and `written_out` return a text in its one layout, and without what stands for several statements; both take
-    the text and its file; `no_layout` says why there is none. `defined` returns a text with the values that definitions,
-    `NAME=VALUE`, give, `parts` the further files that a text of a file is made of. `editor` loads what editors ask for.
+    the text and its file; `no_layout` says why there is none. `defined` returns a text, of a file, with the values that
+    definitions, `NAME=VALUE`, give, and if it is `optioned` with options such as `-I=FOLDER`, which stand among them.
+    `parts` returns the further files that a text of a file is made of. `editor` loads what editors ask for.
     `explain` decides a source within limits and returns what is to be told, in a form, and the exit code.
     `default` is the command for its files where none is named. `elsewhere` has, by suffix, what to say of a file
-    to who reads files of this suffix, and not those.
+    to who reads files of this suffix, and not those; who reads some that are `alike` reads these too.
     """
 
     name: str
@@ -53,12 +54,14 @@ class FrontEnd:
     formatted: Callable[[str, str], str] | None = None
     written_out: Callable[[str, str], str] | None = None
     no_layout: str = ""
-    defined: Callable[[str, Sequence[str]], str] | None = None
+    defined: Callable[[str, Sequence[str], str], str] | None = None
+    optioned: bool = False
     parts: Callable[[str, str], Iterable[str]] | None = None
     default: tuple[str, ...] = ()
     editor: Callable[[], Editor] | None = None
     explain: Callable[[Source, str, Limits], tuple[str, Exit]] | None = None
     elsewhere: Mapping[str, str] = field(default_factory=dict)
+    alike: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +276,19 @@ def default_suffixes() -> dict[tuple[str, ...], tuple[str, ...]]:
     return found
 
 
+def optioned_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of files that are read with options; they are looked for in folders only where that is asked."""
+    return tuple(suffix for each in front_ends() if each.optioned for suffix in each.suffixes)
+
+
 def elsewhere(file: str, suffixes: tuple[str, ...]) -> str:
     """Return what to say of a file to who reads files of other `suffixes`, '' where there is nothing to say."""
     if file.endswith(suffixes):
         return ""
-    said = (each.elsewhere.get(suffix, "") for each in front_ends() if file.endswith(each.suffixes) for suffix in suffixes)
-    return next(filter(None, said), "")
+    found = [each for each in front_ends() if file.endswith(each.suffixes)]
+    if any(suffix in each.alike for each in found for suffix in suffixes):
+        return ""
+    return next(filter(None, (each.elsewhere.get(suffix, "") for each in found for suffix in suffixes)), "")
 
 
 def folder_suffixes() -> tuple[str, ...]:

@@ -16,11 +16,11 @@ from typing import Final
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
 from rdma_robust.language.flow.send_queues import RNR, SEND_DEPTH
-from rdma_robust.language.load import is_trencher
+from rdma_robust.language.load import is_c, is_trencher, with_c_options
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar
 from rdma_robust.language.syntax.parse import parse_tree
-from rdma_robust.value_ranges import is_range
+from rdma_robust.value_ranges import is_option, is_range
 
 _HARDWARE: Final = "hardware"
 RNR_SETTING: Final = f"{_HARDWARE} {RNR}"
@@ -39,13 +39,16 @@ def definitions(values: Mapping[str, int | str] | None) -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in (values or {}).items())
 
 
-def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None = None) -> str:
+def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None = None, file: str = "") -> str:
     """Return the text of a program in which each constant that `define` names, as `NAME=VALUE`, has this value, and of each
-    crowd of threads that it names there are so many. The text is one of the language of `grammar`, or else a program.
+    crowd of threads that it names there are so many. The text, that of `file`, is one of the language of `grammar`, or else
+    a program; in C the definitions are those of its preprocessor.
 
     Raises UsageError for what defines nothing, and for a name that is neither in the program.
     """
-    values = _read(define)
+    if grammar is None and define and is_c(text, file):
+        return with_c_options(text, define, file)
+    values = _read([each for each in define if not is_option(each)])
     if grammar is not None or is_trencher(text, ""):
         values = {name: value for name, value in values.items() if name not in _SETTINGS}
     if not values:

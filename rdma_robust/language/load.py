@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.diagnose import Reporter, listing, quote
-from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import AutomatonShape
 from rdma_robust.language.check.declarations import ProgramChecker
 from rdma_robust.language.check.names import ProgramNames, world_of
@@ -19,11 +20,12 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_source, format_tree
 from rdma_robust.language.syntax.layout import TokenLayout
 from rdma_robust.language.syntax.parse import parse_tree
+from rdma_robust.value_ranges import file_of
 
 if TYPE_CHECKING:
     from rdma_robust.language.check.targets import StateTarget
 
-FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707"})
+FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707", "RR845", "RR846"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
 
 OF_NO_FILE: Final = ""
@@ -35,11 +37,20 @@ _TRENCHER: Final = re.compile(
     r"\s*+(?:#[^\n]*+\s++|memory_size\s++\S++\s++)*+thread\s++\S++\s++(?:initial|transition|end|final)\s", re.ASCII
 )
 
+C_SUFFIX: Final = ".c"
+_C: Final = re.compile(
+    r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+#\s*+(?:include|define|if|ifdef|ifndef|pragma)\b", re.ASCII
+)
+_C_READER: Final = "rdma_robust.c.read_c"
+"""What reads C. It builds programs, as whoever uses this room, so it is named here and loaded once there is C."""
+
 __all__ = [
     "decidable",
     "format_source",
     "has_text",
     "in_source_order",
+    "is_c",
+    "is_foreign",
     "is_trencher",
     "load_automata",
     "load_decidable",
@@ -48,7 +59,9 @@ __all__ = [
     "load_with_all_warnings",
     "parse_program",
     "read_target",
+    "refuse_c",
     "to_be_proven",
+    "with_c_options",
     "without_crowds",
     "without_families",
     "written_out_tree",
@@ -58,8 +71,9 @@ __all__ = [
 def load_program(text: str, file: str) -> cfg.Program:
     """Return the checked program in `text`, with its warnings; `file` is its name for messages.
 
-    The text is one of the language, or of Trencher. Raises ProgramError with every error of the file; of a text of Trencher
-    also SizeLimitError, see :func:`~rdma_robust.language.trencher.trencher_reader.read_trencher`.
+    The text is one of the language, of Trencher, or C. Raises ProgramError with every error of the file; of a text of
+    Trencher also SizeLimitError, see :func:`~rdma_robust.language.trencher.trencher_reader.read_trencher`; of C UsageError
+    without libclang.
     """
     return _load(text, file)
 
@@ -173,7 +187,16 @@ def without_families(text: str, file: str) -> tuple[str, dict[str, str]]:
     return (format_tree(checker.written_out), names) if names else (text, names)
 
 
+def refuse_c(text: str, file: str) -> None:
+    """Raise UsageError for C, which has no syntax tree here: who asks for one works on statements of the language."""
+    if is_c(text, file):
+        raise UsageError(
+            "this needs a program of the language, and not C: `rdma-robust import FILE.c -o FILE.rdma` writes one"
+        )
+
+
 def _checked(text: str, file: str) -> ProgramChecker:
+    refuse_c(text, file)
     report = Reporter(file, text)
     checker, _ = _checker(text, report, None)
     checker.check()
@@ -191,7 +214,10 @@ def _load(
 ) -> cfg.Program:
     report = Reporter(file, text)
     if is_trencher(text, file):
-        return _trencher(text, file, also)
+        return _with(_trencher(text, file), also)
+    if shapes is None and is_c(text, file):
+        program, ignored = _c(text, file)
+        return _with(replace(program, warnings=ignored.applied(program.warnings, FOUND_BY_READING)), also)
     program, ignored = _read(text, report, also, shapes, decide=decide)
     left = ignored.applied(program.warnings, FOUND_BY_READING)
     return program if left == program.warnings else replace(program, warnings=in_source_order(left))
@@ -202,10 +228,35 @@ def is_trencher(text: str, file: str) -> bool:
     return file.endswith(TRENCHER_SUFFIX) or _TRENCHER.match(text) is not None
 
 
-def _trencher(text: str, file: str, also: Callable[[ProgramNames, tuple[cfg.Thread, ...]], None] | None) -> cfg.Program:
+def is_c(text: str, file: str) -> bool:
+    """Return whether a text is C: its name says so, or it begins as no program of the language can."""
+    name = file_of(file)
+    return name.endswith(C_SUFFIX) or (not name.endswith(".rdma") and _C.match(text) is not None)
+
+
+def is_foreign(text: str, file: str) -> bool:
+    """Return whether a text is of another language, Trencher or C: what edits programs of ours does not edit it."""
+    return is_trencher(text, file) or is_c(text, file)
+
+
+def _trencher(text: str, file: str) -> cfg.Program:
     from rdma_robust.language.trencher.trencher_reader import read_trencher  # noqa: PLC0415 - few programs are such
 
-    program = read_trencher(text, file)
+    return read_trencher(text, file)
+
+
+def with_c_options(text: str, define: Sequence[str], file: str) -> str:
+    """Return the text of a C file that is read with definitions and options. Raises UsageError."""
+    made: str = import_module(_C_READER).with_options(text, define, file)
+    return made
+
+
+def _c(text: str, file: str) -> tuple[cfg.Program, Suppressions]:
+    found: tuple[cfg.Program, Suppressions] = import_module(_C_READER).read_c(text, file)
+    return found
+
+
+def _with(program: cfg.Program, also: Callable[[ProgramNames, tuple[cfg.Thread, ...]], None] | None) -> cfg.Program:
     if also is not None:
         also(world_of(program), program.threads)
     return program
@@ -217,8 +268,8 @@ def load_with_all_warnings(text: str, file: str) -> tuple[cfg.Program, Suppressi
     Raises ProgramError with every error of the file.
     """
     if is_trencher(text, file):
-        return _trencher(text, file, None), Suppressions()
-    return _read(text, Reporter(file, text))
+        return _trencher(text, file), Suppressions()
+    return _c(text, file) if is_c(text, file) else _read(text, Reporter(file, text))
 
 
 def in_source_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -254,7 +305,8 @@ def _checker(text: str, report: Reporter, shapes: Mapping[str, AutomatonShape] |
 
 
 def parse_program(text: str, file: str) -> ast.ProgramTree:
-    """Return the syntax tree of `text`. Raises ProgramError with every syntax error of the file."""
+    """Return the syntax tree of `text`. Raises ProgramError with every syntax error of the file, and UsageError for C."""
+    refuse_c(text, file)
     report = Reporter(file, text)
     tree, _, _ = parse_tree(text, report)
     report.raise_errors()

@@ -27,7 +27,7 @@ WORDS: Final = ("ignore", "ignore-file")
 NEVER: Final = frozenset({"RR791", "RR792"})
 """What is said of these comments themselves, which cannot be ignored."""
 
-_COMMENT: Final = re.compile(r"//+\s*rdma-robust:\s*(?P<word>[\w-]*)(?P<rest>.*)")
+_COMMENT: Final = re.compile(r"(?://+|/\*+)\s*rdma-robust:\s*(?P<word>[\w-]*)(?P<rest>.*)")
 _CODE: Final = re.compile(r"[\s,]*\b(RR\w*)", re.IGNORECASE)
 
 
@@ -76,22 +76,36 @@ def suppressions(text: str, layout: TokenLayout) -> Suppressions:
     """Return the comments of `text`, which has this layout, that ask for warnings not to be shown."""
     if MARK not in text:
         return Suppressions()
+    comments = [each for each in layout.comments if each.startswith("//") and MARK in each]
+    return read_suppressions(comments, layout.tokens, text)
+
+
+def read_suppressions(
+    comments: Iterable[Token], tokens: Sequence[Token], text: str, words: Sequence[str] = WORDS
+) -> Suppressions:
+    """Return what comments say that begin with the mark, beside the `tokens` of a text; `words` are those that may follow it
+    there."""
     found: list[Suppression] = []
     wrong: list[Diagnostic] = []
-    for comment in layout.comments:
-        if comment.startswith("//") and MARK in comment:
-            _read(comment, layout.tokens, text, found, wrong)
+    for comment in comments:
+        _read(comment, (tokens, text), words, found, wrong)
     return Suppressions(tuple(found), tuple(wrong))
 
 
-def _read(comment: Token, tokens: Sequence[Token], text: str, found: list[Suppression], wrong: list[Diagnostic]) -> None:
+def _read(
+    comment: Token,
+    beside: tuple[Sequence[Token], str],
+    words: Sequence[str],
+    found: list[Suppression],
+    wrong: list[Diagnostic],
+) -> None:
     """Add what a comment says to `found`, or what is wrong with it to `wrong`."""
     match = _COMMENT.match(comment)
     span = token_span(comment)
     if match is None or match["word"] not in WORDS:
         if match is not None:
             message = f"this comment asks rdma-robust for {quote(match['word']) if match['word'] else 'nothing'}"
-            hint = did_you_mean(match["word"], WORDS) or "known are `ignore CODE` and `ignore-file CODE`"
+            hint = did_you_mean(match["word"], words) or "known are `ignore CODE` and `ignore-file CODE`"
             wrong.append(Diagnostic("warning", "RR792", message, span, hint=hint))
         return
     codes, at = [], match.start("rest")
@@ -107,7 +121,7 @@ def _read(comment: Token, tokens: Sequence[Token], text: str, found: list[Suppre
         message = f"`{match['word']}` without a code ignores nothing"
         hint = f"name what to ignore, as in `rdma-robust: {match['word']} RR701`"
         wrong.append(Diagnostic("warning", "RR792", message, span, hint=hint))
-    found.append(Suppression(tuple(codes), None if match["word"] == "ignore-file" else _line(comment, tokens, text)))
+    found.append(Suppression(tuple(codes), None if match["word"] == "ignore-file" else _line(comment, *beside)))
 
 
 @cache
@@ -118,7 +132,7 @@ def _problem(code: str) -> tuple[str, str] | None:
     known = codes().get(code)
     if known is None:
         return f"there is no code {quote(code)}", did_you_mean(code, codes())
-    if not code.startswith("RR7") or code in NEVER:
+    if not code.startswith(("RR7", "RR84")) or known.severity == "error" or code in NEVER:
         what = (
             "an error"
             if known.severity == "error"

@@ -126,7 +126,7 @@ def _written_out(text: str, file: str) -> str:
     return program_text(load_messages(text, file))
 
 
-def _defined(text: str, define: Sequence[str]) -> str:
+def _defined(text: str, define: Sequence[str], _: str) -> str:
     from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
     from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415
 

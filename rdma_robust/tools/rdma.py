@@ -1,22 +1,18 @@
-"""Robustness of RDMA programs, `.rdma`, and of those of Trencher: commands, front ends, certificates.
+"""Robustness of RDMA programs, `.rdma`, of those of Trencher, and of C: commands, certificates.
 
 More than 400 lines: the help of twelve commands, each beside what registers it, which is the one place that tells of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, FrontEnd, SettingKind, Tool, function_of
+from rdma_robust.frame.registry import LIMITS, RUNS, CertificateKind, CommandEntry, SettingKind, Tool, function_of
+from rdma_robust.tools._rdma_front_ends import FRONT_ENDS
 from rdma_robust.tools.shared import HARDWARE, MACHINE, SEARCH
-
-if TYPE_CHECKING:
-    from rdma_robust.frame.editor import Editor
 
 VERIFY: Final = "rdma_robust.certify.checker:verify"
 SAFETY: Final = {"safe": "is safe", "unsafe": "is unsafe"}
-TRENCHER_SUFFIX: Final = ".trencher"
 
 CHECK_HELP = """Decide robustness of every program. This is the default command.
 
@@ -349,67 +345,9 @@ Examples
 """
 
 
-NO_LAYOUT = "a program of Trencher has no layout of ours; `rdma-robust import trencher` makes one that has"
-
-
-def _is_trencher(text: str, file: str) -> bool:
-    from rdma_robust.language.load import is_trencher  # noqa: PLC0415 - slow, and only asked of texts that are read
-
-    return is_trencher(text, file)
-
-
-def _formatted(text: str, file: str) -> str:
-    from rdma_robust.language.syntax.formatter import format_source  # noqa: PLC0415 - slow
-
-    return format_source(text, file)
-
-
-def _written_out(text: str, file: str) -> str:
-    from rdma_robust.language.load import written_out_tree  # noqa: PLC0415 - slow
-    from rdma_robust.language.syntax.formatter import format_tree  # noqa: PLC0415
-
-    return format_tree(written_out_tree(text, file))
-
-
-def _tables(text: str, file: str) -> Sequence[str]:
-    if '"' not in text:
-        return ()
-    from rdma_robust.orders.named_tables import files_named  # noqa: PLC0415 - few programs name a file
-
-    return files_named(text, file)
-
-
-def _defined(text: str, define: Sequence[str]) -> str:
-    from rdma_robust.language.defines import with_definitions  # noqa: PLC0415 - slow, and few programs are read so
-
-    return with_definitions(text, define)
-
-
-def _editor() -> Editor:
-    from rdma_robust.editing.declared_names import DeclaredNames  # noqa: PLC0415 - slow, and only in editors
-    from rdma_robust.editing.hovers import hover  # noqa: PLC0415
-    from rdma_robust.editing.rdma_editor import decide_rdma, diagnostics_of  # noqa: PLC0415
-    from rdma_robust.editing.typing_aid import renaming, typing_offers  # noqa: PLC0415
-    from rdma_robust.frame.editor import Editor  # noqa: PLC0415
-
-    return Editor(diagnostics_of, DeclaredNames, hover, typing_offers, renaming, decide_rdma)
-
-
 TOOL: Final = Tool(
     "rdma",
-    front_ends=(
-        FrontEnd("trencher", (TRENCHER_SUFFIX,), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
-        FrontEnd(
-            "rdma",
-            (".rdma",),
-            formatted=_formatted,
-            written_out=_written_out,
-            defined=_defined,
-            parts=_tables,
-            editor=_editor,
-            elsewhere={".mp": "this is no message program; `rdma-robust check` decides it"},
-        ),
-    ),
+    front_ends=FRONT_ENDS,
     commands=(
         CommandEntry(
             "check",

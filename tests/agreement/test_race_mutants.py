@@ -14,7 +14,7 @@ import pytest
 from rdma_robust.analyses.races import find_races, race_marks, race_system
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.happens_before import synchronising_words
+from rdma_robust.semantics.happens_before import Synchronising, synchronising_accesses
 from tests.litmus.test_races_suite import load
 from tests.support.random_deployed import loaded, model_of
 
@@ -51,9 +51,11 @@ MUTANTS: Final = {
     "only reads that go on are looks": MarkMutant(find_races, "with_looks", lambda program: program, "look-that-fails"),
     "a failed swap reads": MarkMutant(race_marks, "may_write", lambda event: event.written is not None, "failed-cas"),
     "every word synchronises": MarkMutant(
-        find_races, "synchronising_words", lambda program: frozenset(program.cells), "two-writers"
+        find_races, "synchronising_accesses", lambda program: Synchronising(frozenset(program.cells)), "two-writers"
     ),
-    "no word synchronises": MarkMutant(find_races, "synchronising_words", _of(frozenset()), "lock-then-data"),
+    "no word synchronises": MarkMutant(
+        find_races, "synchronising_accesses", _of(Synchronising(frozenset())), "lock-then-data"
+    ),
 }
 
 
@@ -95,4 +97,4 @@ def test_a_request_without_completion_is_told_of_by_the_next(monkeypatch: pytest
 
     monkeypatch.setattr(RULES, "_completed", forgetting)
     with pytest.raises(InternalError):
-        find_races.find_races(program, model_of(program), Limits(), synchronising=synchronising_words(program))
+        find_races.find_races(program, model_of(program), Limits(), synchronising=synchronising_accesses(program))

@@ -14,7 +14,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.happens_before import synchronising_words
+from rdma_robust.semantics.happens_before import Synchronising, synchronising_words
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
@@ -34,7 +34,7 @@ def finds_buffers(program: Program) -> bool:
 def race_free_data(program: Program, model: Model) -> bool:
     """Compare a program in which no word synchronises with brute force; return whether it is race free."""
     moments = frozenset(cell for cell in program.cells if cell.moment)
-    if find_races(program, model, LIMITS, synchronising=moments).verdict is not RaceVerdict.RACE_FREE:
+    if find_races(program, model, LIMITS, synchronising=Synchronising(moments)).verdict is not RaceVerdict.RACE_FREE:
         return False
     try:
         assert oracle_robust(program, model, SIZE) is None, f"{program.source}\n{model}"

@@ -10,7 +10,7 @@ import pytest
 
 from rdma_robust.analyses.races.find_races import find_races
 from rdma_robust.limits import Limits
-from tests.support.race_agreement import SOURCES, compared, found_pairs, with_words
+from tests.support.race_agreement import SOURCES, compared, found_pairs, with_accesses, with_words
 from tests.support.random_deployed import loaded
 from tests.support.random_programs import SMALL, TINY, random_program
 
@@ -30,6 +30,30 @@ def agreeing(source: str, seeds: range) -> tuple[int, int]:
 def test_search_and_brute_force_agree(source: str) -> None:
     racing, free = agreeing(source, range(6))
     assert racing + free >= 1
+
+
+def agreeing_on_accesses(source: str, seeds: range) -> tuple[int, int]:
+    """Compare programs of which some accesses synchronise; return how many race, and how many do not."""
+    racing = free = 0
+    for program, model in SOURCES[source](seeds):
+        found = compared(with_accesses(with_words(program, Random(program.file)), Random(f"said {program.file}")), model)
+        racing += bool(found)
+        free += found == frozenset()
+    return racing, free
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("source", SOURCES)
+def test_they_agree_where_accesses_synchronise(source: str) -> None:
+    racing, free = agreeing_on_accesses(source, range(20, 26))
+    assert racing + free >= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", SOURCES)
+def test_they_agree_on_many_where_accesses_synchronise(source: str) -> None:
+    racing, free = agreeing_on_accesses(source, range(2_000, 2_400))
+    assert racing >= 10 and free >= 10, (racing, free)
 
 
 def counted_as_without(seeds: range) -> int:

@@ -1,4 +1,4 @@
-"""A batch on a Dask cluster of this machine: the answers of a local run, large programs in parts, workers that die."""
+"""A batch on a Dask cluster of this machine: the answers of a local run, large programs shared, workers that die."""
 
 from __future__ import annotations
 
@@ -15,18 +15,30 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster
 
+from bench.families import pipeline, producers
 from rdma_robust.batch import cluster
 from rdma_robust.batch.cluster import ClusterExecutor, OtherCode, Tasks, on_worker
-from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.cli.processes import cluster_job
-from rdma_robust.cli.processes.cluster_job import TASKS, first_try, is_violation, part, parts, together
+from rdma_robust.cli.processes.cluster_job import TASKS, first_try
 from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.counters.kernel import driver
+from rdma_robust.counters.parts import dask_hosts
+from rdma_robust.counters.parts.all_parts import SearchParts
+from rdma_robust.counters.parts.dask_hosts import DaskHosts
+from rdma_robust.counters.search import explore
 from rdma_robust.errors import UsageError
-from rdma_robust.options import CheckOptions
+from rdma_robust.fingerprint import fingerprint
+from rdma_robust.language.load import load_program
+from rdma_robust.limits import Limits
+from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
+from rdma_robust.outcome import Verdict
 from rdma_robust.reports.check.result import Result
+from rdma_robust.robustness.decide import decide
+from rdma_robust.robustness.pivot import instrument_pivot
 from tests.cli.test_stop import endless
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT, Cli
+from tests.support.searches import comparable
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 """What a cluster of the test's own says about its ports and its end is not ours."""
@@ -94,42 +106,75 @@ def test_the_answers_are_those_of_a_local_run(address: str) -> None:
         assert (found[number].page, found[number].settled) == (here.page, here.settled)
 
 
-def first_in_parts(job: Job) -> Record | int:
-    """Split everything that can be split."""
-    return parts(job) or decide_job(job)
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_large_program_is_shared_by_all_workers(address: str, monkeypatch: pytest.MonkeyPatch, shared: bool) -> None:
+    """The first try counts in a worker's process, which is this one here; the search is made there once more in parts."""
+    job = Job("pipeline.rdma", pipeline(3, 4), replace(OPTIONS, threads=1))
+    here = decide_job(job).result
+    assert here.processes == 0 and here.states > 1000
+    monkeypatch.setattr(driver, "MANY", 0)
+    if shared:
+        monkeypatch.setattr(cluster_job, "FIRST_STATES", 1000)
+    found = run(address, [(0, job)])[0].result
+    assert found.processes == 2 * shared
+    assert timeless(replace(found, processes=0)) == timeless(here)
 
 
-@pytest.mark.parametrize("name", ["abp-polled", "barrier-all-to-all-await", "spin-cancel-spin", "abp-unpolled"])
-def test_parts_make_the_verdict_of_the_whole(address: str, name: str) -> None:
-    jobs = suite(name)
-    assert parts(jobs[0][1]) > 1
-    found = run(address, jobs, replace(TASKS, first=first_in_parts))[0].result
-    here = decide_job(jobs[0][1]).result
-    assert (found.verdict, found.spin_only, found.program) == (here.verdict, here.spin_only, here.program)
-    assert (found.witness is not None) == (here.witness is not None)
-    if found.verdict == "robust":
-        assert "pivot classes, each searched apart" in found.reason
-
-
-def test_large_programs_are_split_and_small_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_first_try_settles() -> None:
     ((_, job),) = suite("abp-polled")
-    assert isinstance(first_try(job), Record)
-    monkeypatch.setattr(cluster_job, "FIRST_STATES", 20)
-    number = first_try(job)
-    assert number == parts(job) > 1
-    outcomes = [part(job, each) for each in range(number)]
-    assert not any(map(is_violation, outcomes))
-    assert together(job, outcomes).result.verdict == decide_job(job).result.verdict == "robust"
+    settled = first_try(job)
+    assert settled is not None and settled.result.verdict == "robust"
     limited = first_try(replace(job, options=replace(OPTIONS, max_states=10)))
-    assert isinstance(limited, Record)
-    assert limited.result.verdict == "unknown"
-    assert isinstance(first_try(replace(job, options=replace(OPTIONS, instrumentation="paper", max_states=10))), Record)
-    assert isinstance(first_try(replace(job, text=INVALID)), Record)
+    assert limited is not None and limited.result.verdict == "unknown"
+    invalid = first_try(replace(job, text=INVALID))
+    assert invalid is not None and invalid.result.verdict == "error"
 
 
-def test_a_part_that_fails_fails_the_program() -> None:
-    job = Job("bad.rdma", INVALID, OPTIONS)
-    assert together(job, [part(job, 0)]).result.verdict == "error"
+def test_a_bundle_ends_after_its_time_and_the_rest_goes_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "BUNDLE_S", 0.0)
+    jobs = [(n, Job(f"{n}.rdma", ROBUST, OPTIONS)) for n in range(12)]
+    assert len(on_worker(fingerprint(), decide_job, [job for _, job in jobs])) == 1
+    assert {r.result.file for r in run(address, jobs).values()} == {job.name for _, job in jobs}
+
+
+@pytest.mark.parametrize(("text", "engine"), [(pipeline(3, 3), "dfs"), (producers(2, 2), "bfs")])
+def test_workers_find_what_one_thread_finds(address: str, monkeypatch: pytest.MonkeyPatch, text: str, engine: str) -> None:
+    monkeypatch.setattr(driver, "MANY", 0)
+    program = instrument_pivot(load_program(text, "it"), reductions=ALL_REDUCTIONS)
+    alone = explore(program, Limits(), engine=engine)
+    found = explore(program, Limits(executor=f"dask://{address}"), engine=engine)
+    assert comparable(found) == comparable(alone)
+    assert found.processes == 2
+
+
+@pytest.mark.ci
+def test_a_worker_that_is_killed_in_a_search_leaves_the_question_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "MANY", 0)
+    monkeypatch.setattr(DaskHosts, "seconds", 0.01)
+    search = SearchParts.run
+    with started(processes=True) as mortal:
+
+        def hit(self: SearchParts, budget: int, limits: Limits) -> list[int]:
+            if not killed:
+                with Client(mortal.scheduler_address, set_as_default=False) as client:
+                    killed.extend(client.run(os.getpid).values())
+                os.kill(killed[0], signal.SIGKILL)
+            return search(self, budget, limits)
+
+        killed: list[int] = []
+        monkeypatch.setattr(SearchParts, "run", hit)
+        outcome = decide(load_program(pipeline(3, 6), "it"), CheckOptions(executor=f"dask://{address_of(mortal)}"))
+        assert outcome.verdict is Verdict.UNKNOWN
+        assert "gone" in outcome.reason
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_check_looks_at_the_cluster_before_anything_else(cli: Cli, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("check", "calm.rdma", "--executor", f"dask://{address}").returncode == 0
+    monkeypatch.setattr(dask_hosts, "CONNECT_S", 0.3)
+    done = cli("check", "calm.rdma", "--executor", "dask://127.0.0.1:1")
+    assert done.returncode == 2
+    assert "no Dask scheduler answers at 127.0.0.1:1" in done.stderr
 
 
 def slow(job: Job) -> Record:
@@ -185,6 +230,9 @@ class Elsewhere:
 
     status = "cancelled"
 
+    def scheduler_info(self, **_: object) -> dict[str, object]:
+        return {"workers": {}}
+
     def submit(self, *_: object, **__: object) -> Elsewhere:
         return Elsewhere()
 
@@ -197,7 +245,7 @@ class Elsewhere:
 
 def test_a_task_that_somebody_cancels_is_undecided_and_does_not_hang() -> None:
     client: Any = Elsewhere()
-    found = dict(cluster._Run(client, TASKS, {4: Job("a.rdma", ROBUST, OPTIONS)}).records(lambda: None))
+    found = dict(cluster._Run(client, decide_job, {4: Job("a.rdma", ROBUST, OPTIONS)}, []).records(lambda: None))
     assert (found[4].result.verdict, found[4].result.reason) == ("unknown", "its task was cancelled on the cluster")
     assert not found[4].lasting
 
@@ -213,7 +261,7 @@ def test_a_task_that_breaks_is_an_internal_error(address: str) -> None:
 
 def test_workers_with_other_code_are_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OtherCode):
-        on_worker("0.0.1-other", decide_job, Job("a.rdma", ROBUST, OPTIONS))
+        on_worker("0.0.1-other", decide_job, [Job("a.rdma", ROBUST, OPTIONS)])
     main = threading.main_thread()
     monkeypatch.setattr(cluster, "fingerprint", lambda: fingerprint() + "x" * (threading.current_thread() is main))
     with pytest.raises(UsageError, match="runs other code"):
@@ -247,7 +295,7 @@ def test_report_on_the_cluster(cli: Cli, programs: Any, address: str) -> None:
 @pytest.mark.parametrize("where", ["127.0.0.1:1", "no port", "127.0.0.1", ""])
 @pytest.mark.usefixtures("programs")
 def test_no_scheduler_no_run(cli: Cli, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_S", 0.3)
+    monkeypatch.setattr(dask_hosts, "CONNECT_S", 0.3)
     done = cli("report", "calm.rdma", "--no-cache", "--format", "json", "--executor", f"dask://{where}")
     assert done.returncode == 2
     said = "no Dask scheduler answers" if where == "127.0.0.1:1" else f"dask://{where}: HOST:PORT is needed"

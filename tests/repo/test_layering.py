@@ -18,7 +18,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 
 WORDS = (
     "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
-    "digraph solver_library guarded_z3 value_ranges toml_places orders"
+    "digraph solver_library guarded_z3 value_ranges toml_places orders fingerprint"
 )
 """What every room may use: the shared words."""
 
@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "robustness": f"{WORDS} language semantics counters counting",
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
-    "c": f"{WORDS} build language",
+    "c": f"{WORDS} build build_lines language",
     "exports": f"{WORDS} language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
@@ -72,7 +72,7 @@ MAY_IMPORT = {
     "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.machine "
     "messages.message_answers messages.replay "
     "messages.encoding messages.races contracts.language contracts.contract_answers",
-    "tools": f"{WORDS} frame editing language contracts.language messages.language",
+    "tools": f"{WORDS} c frame editing language contracts.language messages.language",
     "frame": f"{WORDS} __init__ codes",
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
@@ -80,7 +80,7 @@ MAY_IMPORT = {
         "messages.engines "
         "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
-    "batch": f"{WORDS} __init__ frame certify analyses.repair analyses.explain reports",
+    "batch": f"{WORDS} __init__ counters frame certify analyses.repair analyses.explain reports",
     "teaching.explorer": f"{WORDS} language semantics pipeline analyses.explain reports messages.language "
     "messages.message_answers messages.replay",
     "teaching.demos": (

@@ -12,7 +12,7 @@ from rdma_robust.language.flow.cfg import Program
 
 def evaluated(text: str) -> CProgram:
     """Read and evaluate C."""
-    return evaluate_units(read_units("test.c", COptions(), text))
+    return evaluate_units(read_units("test.c", COptions(), text), name="evaluated")
 
 
 def program_of(evaluated_c: CProgram) -> Program:

@@ -88,6 +88,19 @@ def with_words(program: Program, rng: Random) -> Program:
     return declared(program, chosen)
 
 
+def with_accesses(program: Program, rng: Random) -> Program:
+    """Return the program with some accesses said to synchronise, of two kinds or of any."""
+
+    def said(step: Step) -> Step:
+        return replace(step, synchronises=rng.choice(("", "", "one", "other", "any")))
+
+    threads = tuple(
+        replace(each, edges=tuple((source, target, said(step)) for source, target, step in each.edges))
+        for each in program.threads
+    )
+    return replace(program, threads=threads)
+
+
 def declared(program: Program, words: frozenset[Cell]) -> Program:
     """Return the program with these words declared `sync`, and no others."""
     text = program.source

@@ -98,7 +98,7 @@ def included(text: str, file: str) -> Iterator[str]:
         yield os.path.join(os.path.dirname(file), name)
 
 
-def defined(text: str, define: Sequence[str]) -> str:
+def defined(text: str, define: Sequence[str], _: str) -> str:
     """Return the text with other values for its names."""
     for each in define:
         name, _, value = each.partition("=")

@@ -19,7 +19,7 @@ from rdma_robust.language.flow.looking import waits_for_value, with_looks
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.happens_before import happens_before, races_of, synchronising_words
+from rdma_robust.semantics.happens_before import Synchronising, happens_before, races_of, synchronising_accesses
 from rdma_robust.semantics.kinds import kind_of
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
@@ -76,20 +76,21 @@ def find_races(
     *,
     recv_depth: int = RECV_DEPTH,
     counted: bool | None = None,
-    synchronising: frozenset[Cell] | None = None,
+    synchronising: Synchronising | None = None,
 ) -> RaceOutcome:
     """Return whether some sequentially consistent execution of `program` has two accesses that race under `model`.
 
-    Words synchronise as :func:`synchronising_words` has it, unless it is said which do. Completions that wait for a poll are
-    `counted` where they may gather without bound, or wherever that is asked for, unless a completion gives order to what is
-    posted behind it: then a search that does not end is cut. Raises InternalError if a race that was found is none by
-    definition.
+    Accesses synchronise as :func:`synchronising_accesses` has it, unless it is said which do. Completions that wait for a
+    poll are `counted` where they may gather without bound, or wherever that is asked for, unless a completion gives order to
+    what is posted behind it: then a search that does not end is cut. Raises InternalError if a race that was found is none
+    by definition.
     """
     started = time.monotonic()
-    words = synchronising_words(program) if synchronising is None else synchronising
+    accesses = synchronising_accesses(program) if synchronising is None else synchronising
+    words = accesses.words | accesses.others
     if messages_wait(program):
         return RaceOutcome(program, model, words, RaceVerdict.UNKNOWN, (), WAITING, "none", 0, 0, 0.0)
-    rules = MarkRules(model, words, len(program.threads))
+    rules = MarkRules(model, accesses, len(program.threads))
     looking = with_looks(program)
     many = bool(gathering_pairs(looking)) if counted is None else counted
     system = RaceSystem(looking, rules, recv_depth, many and rules.behind is None, limits)

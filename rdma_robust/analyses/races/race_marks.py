@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.model import Model
-from rdma_robust.semantics.happens_before import may_write
+from rdma_robust.semantics.happens_before import Synchronising, are_of_one_kind, may_write
 from rdma_robust.semantics.kinds import Kind, kind_of, memory_of
 from rdma_robust.semantics.order_table import (
     behind_poll,
@@ -77,7 +77,8 @@ class RaceMarks(NamedTuple):
 
     `threads` has for each thread its marked kinds. `told` are the queue pairs with a completion that tells, and how many
     completions are polled before and with it; `quiet` those on which the next one will, as an unsignaled request does.
-    `words` are the synchronising words whose last write is marked, with its level and, if it is a store, its thread.
+    `words` are the words whose last write synchronises and is marked, with its level, its kind and, if it is a store, its
+    thread.
     `posted` are marked receives, by connection and place, with their level, `arrived` the receive completions that tell.
     `current` are the events of a thread's last operation, with their levels. `round`: the round of a barrier that threads
     are leaving is marked.
@@ -87,7 +88,7 @@ class RaceMarks(NamedTuple):
     threads: tuple[frozenset[MarkedKind], ...]
     told: frozenset[tuple[QueuePair, int]] = frozenset()
     quiet: frozenset[QueuePair] = frozenset()
-    words: frozenset[tuple[Cell, int, int]] = frozenset()
+    words: frozenset[tuple[Cell, int, int, str]] = frozenset()
     posted: frozenset[tuple[int, int, int]] = frozenset()
     arrived: frozenset[tuple[int, int]] = frozenset()
     current: tuple[tuple[int, tuple[tuple[Event, int], ...]], ...] = ()
@@ -110,7 +111,7 @@ class MarkRules:
     """How marks go on under a memory model, where these words synchronise."""
 
     model: Model
-    synchronising: frozenset[Cell]
+    synchronising: Synchronising
     threads: int
 
     @cached_property
@@ -154,6 +155,14 @@ class MarkRules:
             marks = self._noted(marks, event, level, each)
         return marks, level
 
+    def synchronise(self, one: AccessKey, other: AccessKey) -> bool:
+        """Return whether two accesses of a word synchronise with each other."""
+        kinds = (self.synchronising.kind(each.type, each.word, each.step) for each in (one, other))
+        return are_of_one_kind(*kinds)
+
+    def _may_tell(self, cell: Cell | None) -> bool:
+        return cell in self.synchronising.words or cell in self.synchronising.others
+
     def polls_one_that_tells(self, marks: RaceMarks, pair: QueuePair) -> bool:
         """Return whether the next poll of a queue pair takes a completion that tells."""
         return (pair, 1) in marks.told
@@ -166,7 +175,7 @@ class MarkRules:
         kind = kind_of(event.type, event)
         found = max((self._kept(mark, kind, event) for mark in mine), default=UNMARKED)
         found = max(found, self._of_operation(marks, event))
-        if event.type in READ_TYPES and event.cell in self.synchronising:
+        if event.type in READ_TYPES and self.synchronising.of(event):
             found = max(found, self._read(marks, event))
         if event.type is EventType.P and self.polls_one_that_tells(marks, (event.thread, event.remote)):
             found = ISSUED
@@ -205,7 +214,9 @@ class MarkRules:
         return max((level for c, k, level in marks.posted if (c, k) == (queues.connection, 0)), default=UNMARKED)
 
     def _read(self, marks: RaceMarks, event: Event) -> int:
-        for cell, level, thread in marks.words:
+        for cell, level, thread, kind in marks.words:
+            if not are_of_one_kind(kind, self.synchronising.of(event)):
+                continue
             if cell == event.cell and (thread != event.thread or event.type is not EventType.LR or level == ISSUED):
                 return level
         return UNMARKED
@@ -216,14 +227,14 @@ class MarkRules:
             return not any(pair == (event.thread, event.remote) for pair, _ in marks.told) and self.behind is None
         if event.type in (EventType.RP, EventType.V) or _is_message(event) or event.completing or marks.current:
             return False
-        return event.cell not in self.synchronising
+        return not self._may_tell(event.cell)
 
     def _noted(self, marks: RaceMarks, event: Event, level: int, queues: Queues) -> RaceMarks:
         """Return the marks with those of an event of this level."""
         t, kind = event.thread, kind_of(event.type, event)
         if event.type is EventType.P:
             marks = self._polled(marks, (t, event.remote))
-        if event.cell in self.synchronising and event.type in WRITE_TYPES:
+        if self._may_tell(event.cell) and event.type in WRITE_TYPES:
             marks = self._written(marks, event, level)
         if event.type is EventType.V and level:
             marks = marks._replace(posted=marks.posted | {(queues.connection, queues.posted, level)})
@@ -287,10 +298,11 @@ class MarkRules:
 
     def _written(self, marks: RaceMarks, event: Event, level: int) -> RaceMarks:
         others = frozenset(each for each in marks.words if each[0] != event.cell)
-        if not level or event.cell is None:
+        kind = self.synchronising.of(event)
+        if not level or event.cell is None or not kind:
             return marks._replace(words=others)
         by = event.thread if event.type in STORE_TYPES and event.type in self.delayed else -1
-        return marks._replace(words=others | {(event.cell, level, by)})
+        return marks._replace(words=others | {(event.cell, level, by, kind)})
 
     def _sent(self, marks: RaceMarks, event: Event, kind: Kind, level: int, queues: Queues) -> RaceMarks:
         """The message takes the oldest receive; its completion may tell of it, and of what went before on its queue pair."""
@@ -346,5 +358,6 @@ def _bare(event: Event) -> Event:
 def access_key(event: Event) -> AccessKey:
     """Return an access as far as races are told apart. A look that stays is one of its statement."""
     assert event.step is not None and event.cell is not None
-    step = Step(event.step.op, span=event.step.span, text=event.step.text)
+    said = event.step.synchronises
+    step = Step(event.step.op, span=event.step.span, text=event.step.text, synchronises=said)
     return AccessKey(event.thread, event.type, event.cell, step, may_write(event))

@@ -34,6 +34,7 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.connections import buffers_for, connection_numbers
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
+from rdma_robust.semantics.happens_before import Synchronising
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine, DeployedScState
 from rdma_robust.semantics.machines.machine import Action, Move
 from rdma_robust.semantics.machines.meeting import NO_MEETING
@@ -90,11 +91,11 @@ def gathering_pairs(program: Program) -> frozenset[QueuePair]:
     return frozenset(found)
 
 
-def words_that_may_race(program: Program, synchronising: frozenset[Cell]) -> frozenset[Cell]:
-    """Return the words that somebody writes and that not only one CPU accesses, but for those that synchronise."""
+def words_that_may_race(program: Program, synchronising: Synchronising) -> frozenset[Cell]:
+    """Return the words that somebody writes and that not only one CPU accesses, but for those that always synchronise."""
     usage = usage_of(program)
     shared = (cell for cell, owner in usage.owner.items() if owner is None and cell in usage.written)
-    return frozenset(shared) - synchronising
+    return frozenset(shared) - synchronising.words
 
 
 def _accesses_ahead(program: Program, thread: Thread, word: Cell) -> frozenset[int]:
@@ -302,7 +303,7 @@ class RaceSystem:
         for event, level in zip(events, levels, strict=True):
             if not level and event.cell == marks.chosen.word:
                 key = access_key(event)
-                if marks.chosen.conflicts(key):
+                if marks.chosen.conflicts(key) and not self.rules.synchronise(marks.chosen, key):
                     yield None, changes, (marks.chosen, key)
         if any(event.members for event in events) and move.state.meeting == NO_MEETING:
             marks = marks._replace(round=False)

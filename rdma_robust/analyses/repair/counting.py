@@ -32,16 +32,20 @@ from rdma_robust.semantics.event_table import completes_on, polls_of
 
 @dataclass(frozen=True, slots=True)
 class PollBalance:
-    """The sum of polls towards `node` less that of gets, each as often as `passes` says for its place."""
+    """The sum of polls towards `node` less that of gets, each as often as `passes` says for its place, or of gets `before`
+    if that is another number."""
 
     node: str
     passes: Mapping[int, int]
+    before: Mapping[int, int] | None = None
 
     def weight(self, choice: InsertionChoice) -> int:
         if choice.node != self.node or choice.kind not in (Barrier.POLL, Barrier.GET):
             return 0
-        weight = self.passes.get(choice.place, 0)
-        return weight if choice.kind is Barrier.POLL else -weight
+        if choice.kind is Barrier.POLL or self.before is None:
+            weight = self.passes.get(choice.place, 0)
+            return weight if choice.kind is Barrier.POLL else -weight
+        return -self.before.get(choice.place, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +231,17 @@ class OutstandingWalk:
         else:
             exact &= have == 0 and now > 0
             found = BalanceBound(row, -1, 0, None, escapes)
+        return found if exact else Exactly(self.chosen, frozenset(self.flow.marks))
+
+    def waited_for(self, path: Sequence[MarkedEdge], operation: int) -> Refusal:
+        """Return what a path to an inserted poll, its last edge, asks of every set if operation number `operation` of the
+        program on it never completes: that polls take no more than what comes before. Gets behind it have none to offer.
+        """
+        _, _, exact, escapes = self._follow(path[:-1])
+        own = [k for k, e in enumerate(path) if e.place is None and completes_on(e.step.op) == self.node]
+        polled = sum(e.place is None and polls_of(e.step.op) == self.node for e in path)
+        row = PollBalance(self.node, _passes(path), _passes(path[: own[operation]]))
+        found = BalanceBound(row, 1, operation - polled, None, escapes)
         return found if exact else Exactly(self.chosen, frozenset(self.flow.marks))
 
     def _follow(self, path: Sequence[MarkedEdge]) -> tuple[int, int, bool, tuple[tuple[PollBalance, int], ...]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, gaps
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice, Repair
@@ -101,6 +102,12 @@ class EachCopy:
             found.append({name: (name,) * len(numbers) for name in everywhere} | here)
         return tuple(found)
 
+    def _named_as(self, thread: int, name: str, member: int) -> list[tuple[str, tuple[str, ...]]]:
+        """Return how a thread of the source names what is `name` for a member, and what that is for all members."""
+        if not name:
+            return [("", ("",) * len(self.threads[thread]))]
+        return [(term, nodes) for term, nodes in self.terms[thread].items() if nodes[member] == name]
+
     def ties(self, sites: Sites, universe: tuple[InsertionChoice, ...]) -> Ties:
         """Return which choices of the written-out program belong together; `sites` are the places of that."""
         mine: dict[int, list[int]] = {}
@@ -118,14 +125,15 @@ class EachCopy:
             for choice in sorted(wanted, key=lambda c: c.order):
                 owner = next(m for m in members if choice.place in mine[m])
                 at = mine[owner].index(choice.place)
-                for term, nodes in [("", ("",) * len(members))] if not choice.node else self.terms[thread].items():
-                    if nodes[members.index(owner)] != choice.node:
-                        continue
+                member = members.index(owner)
+                named = (self._named_as(thread, name, member) for name in (choice.node, choice.memory))
+                for (term, nodes), (memory, memories) in product(*named):
                     group = tuple(
-                        replace(choice, place=mine[m][at], node=node) for m, node in zip(members, nodes, strict=True)
+                        replace(choice, place=mine[m][at], node=node, memory=behind)
+                        for m, node, behind in zip(members, nodes, memories, strict=True)
                     )
                     known = [c for c in group if c in there]
-                    key = replace(choice, place=here[at], node=term)
+                    key = replace(choice, place=here[at], node=term, memory=memory)
                     if key in groups:
                         continue
                     if (len(known) < len(group) and choice.kind in (Barrier.GET, Barrier.POLL)) or used.intersection(known):
@@ -259,4 +267,5 @@ def outside_of_copies(repair: Repair, text: str, file: str) -> Repair:
     if repair.status == "repaired":
         reason = f"the cheapest found outside of what is written once for many places: {OUTSIDE}"
         return replace(repair, reason=reason, optimal=False, complete=False)
-    return replace(repair, status="unknown", reason=f"{repair.reason}; {OUTSIDE}", optimal=False, complete=False)
+    reason = f"nothing will do outside of what is written once for many places: {OUTSIDE}"
+    return replace(repair, status="unknown", reason=reason, optimal=False, complete=False)

@@ -25,7 +25,7 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.event_table import takes_completion
+from rdma_robust.semantics.event_table import polls_of, takes_completion
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move
 from rdma_robust.semantics.machines.resting import Resting
@@ -63,7 +63,8 @@ class Deviation:
 
     `how` is `inserted`: the inserted poll `last` finds nothing; `poll`: the program's poll `last` finds nothing, as it does
     not in the program; `goes on`: it finds something, as it does not there; `waits`: the thread waits for ever, and not in
-    the program, behind what it has `done`. Of those that wait so it is the only one iff `alone`.
+    the program, behind what it has `done`, perhaps at an inserted poll, `last`, for a completion that never comes. Of those
+    that wait so it is the only one iff `alone`.
     """
 
     how: Literal["inserted", "poll", "goes on", "waits"]
@@ -212,11 +213,13 @@ class _Comparison:
         """Whether threads wait for ever that cannot in the program."""
         found = self.met.hanging(pair.state)
         self.hangs |= bool(found)
-        new = [each.thread for each in found if not any(self._hangs(state, each) for state in pair.own)]
+        new = [each for each in found if not any(self._hangs(state, each) for state in pair.own)]
         if not new:
             return None
-        thread, done = self._thread(pair, new[0])
-        return Deviation("waits", thread, done, alone=len(new) == 1)
+        thread, done = self._thread(pair, new[0].thread)
+        polls = [step for step in new[0].steps if self._at(step) is None and polls_of(step.op) is not None]
+        last = self._taken(polls[0]) if len(polls) == 1 == len(new[0].steps) else None
+        return Deviation("waits", thread, done, last, alone=all(each.thread == thread for each in new))
 
     def _hangs(self, state: Any, waiting: Resting) -> bool:
         """Whether a thread hangs in a state of the program too, for something that it waits for with the insertions."""
@@ -240,11 +243,21 @@ class _Comparison:
         while here is not None:
             before, move = self.before[here]
             steps: Sequence[Step] = [step for step in move.action.silent if id(step) in own]
-            if move.action.thread == thread and move.action.step is not None and not move.state.threads[thread].carried:
-                steps = [move.action.step, *steps]
+            own_step = move.action.step if move.action.thread == thread else None
+            if own_step is not None and _ends_step(before, move.state, thread):
+                steps = [own_step, *steps]
             done += (DoneStep(self._at(step), step) for step in reversed(steps))
             here = before
         return thread, tuple(reversed(done))
+
+
+def _ends_step(pair: _Pair | None, state: Any, thread: int) -> bool:
+    """Whether a thread leaves its step between two states: it does not stand at a request that is half done, and it was not
+    one that had waited while the thread went on."""
+    before = () if pair is None else pair.state.threads[thread].carried
+    after = state.threads[thread].carried
+    stood, stands = (carried and getattr(carried[-1], "registers", None) is None for carried in (before, after))
+    return not stands and bool(stood or after[: len(before)] == before)
 
 
 def _label(step: Step, at: int) -> Label:

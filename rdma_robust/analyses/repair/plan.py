@@ -31,7 +31,7 @@ from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import has_text, is_trencher, load_decidable
+from rdma_robust.language.load import has_text, is_trencher, load_decidable, refuse_c
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
@@ -65,6 +65,7 @@ def repair(
 
 def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions, checking: type[Checker]) -> Repair:
     """Return what `repair` does. Raises LimitReached too."""
+    refuse_c(text, file)
     started = time.monotonic()
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
@@ -251,6 +252,8 @@ def _reason(search: RepairSearch, solutions: tuple[RepairSolution, ...], violati
     if search.exhausted and search.exact:
         found = f"; the first violation found: {violation}" if violation else ""
         return f"no set makes it {search.checker.fine} among {_scope(search)}{found}"
+    if search.exhausted and search.undecided:
+        return f"none was found, and of {count(search.undecided, 'set')} of insertions it is not known whether they will do"
     return "a limit came before a repair was found"
 
 

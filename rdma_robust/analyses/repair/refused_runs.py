@@ -13,7 +13,7 @@ from rdma_robust.analyses.repair.sites import Flow, MarkedEdge, Sites
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Silent, Step
-from rdma_robust.semantics.event_table import polls_of
+from rdma_robust.semantics.event_table import completes_on, polls_of
 
 
 def refused_by(sites: Sites, chosen: Choices, broken: Deviation) -> Refusal:
@@ -23,6 +23,8 @@ def refused_by(sites: Sites, chosen: Choices, broken: Deviation) -> Refusal:
     here = frozenset(c for c in chosen if sites.places[c.place].thread == broken.thread)
     flow = sites.flows[broken.thread]
     path = path_of(sites, flow, here, broken)
+    if broken.how == "waits" and broken.last is not None and not _go_on(sites, broken.thread):
+        path = None
     found = None if path is None else _of_path(flow, here, broken, path)
     return found or Exactly(here, _all_of(sites, broken.thread))
 
@@ -42,11 +44,31 @@ def _of_path(flow: Flow, here: Choices, broken: Deviation, path: list[MarkedEdge
     node = polls_of(broken.last.step.op)
     assert node is not None
     walk, last = OutstandingWalk(flow, node, here), path[-1]
+    if broken.how == "waits":
+        operation = _waited_for(broken, node)
+        return None if operation is None else walk.waited_for(path, operation)
     if broken.how != "poll" or not flow.idle(real, last):
         return walk.reason(path, int(broken.how == "poll"))
     if since and not flow.idle(flow.marks[since[-1]].target, last):
         return walk.reason(path, 1, walk.occupied[since[-1]])
     return None
+
+
+def _go_on(sites: Sites, thread: int) -> bool:
+    """Whether all other threads go the ways of a run with all sets that stand: no poll of theirs could be left out."""
+    others = [flow for t, flow in enumerate(sites.flows) if t != thread]
+    polls = [(flow, e) for flow in others for edges in flow.out.values() for e in edges if polls_of(e.step.op) is not None]
+    return not any(flow.shared(poll) or flow.idle(poll.source, poll) for flow, poll in polls)
+
+
+def _waited_for(broken: Deviation, node: str) -> int | None:
+    """Return the number, of the program's operations on a queue pair, of that whose completion is next for a thread that
+    waits there for ever; None if that is an inserted get."""
+    completing = [taken for taken in broken.done if completes_on(taken.step.op) == node]
+    done = sum(polls_of(taken.step.op) == node for taken in broken.done)
+    if done >= len(completing) or completing[done].at is None:
+        return None
+    return sum(taken.at is not None for taken in completing[:done])
 
 
 def _all_of(sites: Sites, thread: int | None) -> frozenset[int]:

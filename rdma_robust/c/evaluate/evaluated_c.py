@@ -13,9 +13,11 @@ from rdma_robust.c.evaluate.atomics import ATOMICS
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.evaluation_rounds import EvaluationRounds, ThreadName
 from rdma_robust.c.evaluate.libc import LIBC
+from rdma_robust.c.evaluate.mpi.mpi_calls import MPI
 from rdma_robust.c.evaluate.operations import (
     BarrierUse,
     Choice,
+    MainThreads,
     NoBuffer,
     OnLane,
     Part,
@@ -32,14 +34,15 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
-from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name
+from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
+from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name, word_at_other_end
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import POLLS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
 from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
 from rdma_robust.errors import Diagnostic, ProgramError
 
-LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS}
+LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS, **SHMEM, **MPI}
 """All calls that evaluation knows by name."""
 
 
@@ -190,8 +193,16 @@ class _Writer:
                 return self.threads.given[process, name]
             case BarrierUse(barrier):
                 return ", ".join(sorted(self.threads.given[process, each] for each in self.facts.barriers[barrier]))
+            case MainThreads(processes):
+                return self._main_threads(processes)
             case _:
                 return str(self.codes.number(part))
+
+    def _main_threads(self, processes: tuple[str, ...]) -> str:
+        if len(processes) == len(self.automata):
+            return ""
+        functions = dict(self.world.units.processes())
+        return " " + ", ".join(sorted(self.threads.given[each, functions[each]] for each in processes))
 
     def _peer(self, connection: str, process: str) -> str:
         return self.world.peer(connection, process) or process
@@ -229,7 +240,10 @@ class _Writer:
         if any(isinstance(part, Sender) and self.sender_of(part.connection, at[0]) is None for part in operation.parts):
             return ThreadEdge(edge.to, chain=edge.chain)
         parts = [self.part(part, at, registers) for part in operation.parts]
-        return ThreadEdge(edge.to, operation.form.format(*parts), chain=edge.chain)
+        remote = word_at_other_end(operation)
+        if remote is not None and "." not in parts[remote]:
+            parts[remote] = f"{at[0]}.{parts[remote]}"
+        return ThreadEdge(edge.to, operation.form.format(*parts), chain=edge.chain, synchronises=operation.synchronises)
 
     def _posted(self, at: ThreadName, registers: Names) -> Iterable[str]:
         """The receives that set-up has posted, of the connections whose messages this thread takes."""
@@ -263,6 +277,10 @@ class _Writer:
         hardware = [self.world.hardware] if self.world.hardware else []
         if self.world.rnr_waits == {True} and "rnr" not in self.world.hardware:
             hardware.append("rnr wait")
+        if self.world.options.is_of_standard and "order" not in self.world.hardware:
+            hardware.append("order accumulate" if "MPI" in self.world.units.libraries else "order none")
+        if any(isinstance(each, tuple) and each[0] == "loopback" for each in self.facts.said):
+            yield "allow loopback"
         orders = self.facts.orders
         if len(orders) > 1:
             raise Refusal("RR814", "queue pairs of several orders (MLX5DV_QP_CREATE_OOO_DP) are not modelled", "one for all")

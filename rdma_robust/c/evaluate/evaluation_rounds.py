@@ -49,6 +49,8 @@ class EvaluationRounds:
             self._one_round()
             if self._settle():
                 return
+            if self.refused and self._quiet:
+                return  # A refused step writes nothing, so that a bound on what is written would be none.
             if self._quiet > self._computed():
                 self._from_the_start()
                 return
@@ -60,6 +62,8 @@ class EvaluationRounds:
         self.world.allowed, self._since = {}, {}
         for number in range(self.options.rounds):
             self._one_round()
+            if self.refused:
+                return
             self._close()
             before = len(self._since)
             for word, values in self.world.found.values.items():
@@ -108,7 +112,7 @@ class EvaluationRounds:
             place = self.units.declared(function)
             self.refused.append(diagnostic(Refusal("RR818", f"`{function}` has no body here"), [place] if place else []))
         else:
-            ThreadMachine(self.world, process, function, self.library).push(state, body, [], None)
+            ThreadMachine(self.world, process, function, self.library).push(state, body, [1], None)
         return state
 
     def _evaluate(self, process: str, thread: str, state: State, is_spawned: bool) -> None:
@@ -147,6 +151,7 @@ class EvaluationRounds:
             name for name, users in found.touched.items() if len(users) > 1 and any(users.values())
         }
         found.ignored |= known.ignored
+        found.said |= known.said
         for name, cuts in known.cuts.items():
             found.cuts[name] |= cuts
         for end, points in known.message_cuts.items():
@@ -252,6 +257,8 @@ _COMPARED = [
     "orders",
     "limits",
     "flows",
+    "said",
+    "regions",
 ]
 
 

@@ -10,6 +10,8 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
 
 Chain = tuple[SourcePlace, ...]
+ANY_KIND = "any"
+"""What an access says that synchronises with all that do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,27 @@ class BarrierUse:
     barrier: Object
 
 
-Part = Word | RegisterUse | Queue | OnLane | Receiver | Sender | Scratch | NoBuffer | ThreadUse | BarrierUse | Scalar
+@dataclass(frozen=True, slots=True)
+class MainThreads:
+    """The main threads of processes, behind a blank; nothing if they are all threads."""
+
+    processes: tuple[str, ...]
+
+
+Part = (
+    Word
+    | RegisterUse
+    | Queue
+    | OnLane
+    | Receiver
+    | Sender
+    | Scratch
+    | NoBuffer
+    | ThreadUse
+    | BarrierUse
+    | MainThreads
+    | Scalar
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +112,7 @@ class ThreadStatement:
     """A statement: `form` with `{0}`, `{1}` for its parts.
 
     `writes` are the values that it may give words which were computed, not moved; `sends` is the connection on which it
-    sends a message, `register` the one that it sets.
+    sends a message, `register` the one that it sets. An access of its word that synchronises says among which it does.
     """
 
     form: str
@@ -98,6 +120,7 @@ class ThreadStatement:
     writes: tuple[tuple[Word, Scalar], ...] = ()
     sends: str = ""
     register: str = ""
+    synchronises: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -16,6 +16,7 @@ from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, State
 from rdma_robust.c.evaluate.units import Units
 
+ENDED_IN_SET_UP = "a process ends in set-up"
 WIDEST = 8
 """Bytes of the largest scalar."""
 _MOST_PIECES = 8
@@ -25,7 +26,8 @@ _MOST_PIECES = 8
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
     """Limits of evaluation: places of a thread, values of a word, completions and receives that wait, rounds, steps that
-    nobody sees; and whether completions may say that something went wrong."""
+    nobody sees. Whether it is asked what the standard of a library promises, not what one queue pair for each two processes
+    does."""
 
     places: int = 6000
     values: int = 48
@@ -33,6 +35,7 @@ class EvaluationOptions:
     rounds: int = 80
     silent_steps: int = 400_000
     with_errors: bool = False
+    is_of_standard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class SpawnedThread:
 
 @dataclass(slots=True)
 class RoundFacts:
-    """The facts that one round has found."""
+    """The facts that one round has found; of those that are `said` all that any round has."""
 
     shared: set[Object] = field(default_factory=set)
     ignored: set[Object] = field(default_factory=set)
@@ -88,6 +91,8 @@ class RoundFacts:
     touched: dict[Object, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
     plain: set[Word] = field(default_factory=set)
     watched: set[Word] = field(default_factory=set)
+    said: set[Hashable] = field(default_factory=set)
+    regions: dict[Hashable, Hashable] = field(default_factory=dict)
 
 
 class World:
@@ -298,6 +303,8 @@ class World:
 
     def peer(self, connection: str, process: str) -> str | None:
         """Return the process at the other end, if it is known yet."""
+        if ("loopback", connection) in self.known.said:
+            return process
         return next((other for other in self.known.connected.get(connection, ()) if other != process), None)
 
     def remark(self, code: str, message: str, chain: Chain = (), hint: str = "") -> None:

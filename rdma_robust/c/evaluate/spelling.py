@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable
 
 from rdma_robust.c.evaluate.c_values import FunctionValue, Pointer, Scalar
-from rdma_robust.c.evaluate.operations import Word
+from rdma_robust.c.evaluate.operations import OnLane, ThreadStatement, Word
 from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.language.syntax.layout import MAX_DIGITS
 
@@ -72,6 +72,17 @@ class Codes:
             self.meaning[self._next] = _meaning(value)
             self._next += 1
         return self.codes[value]
+
+
+_AT_OTHER_END = re.compile(r"put \{(\d)\}|get \{\d\} = (?:\w+\()?\{(\d)\}|\w+\(\{(\d)\}")
+
+
+def word_at_other_end(statement: ThreadStatement) -> int | None:
+    """Return which part of a request is the word at the other end; None for what is no request."""
+    if not any(isinstance(part, OnLane) for part in statement.parts):
+        return None
+    found = _AT_OTHER_END.match(statement.form)
+    return int(next(each for each in found.groups() if each)) if found else None
 
 
 def is_short(value: int) -> bool:

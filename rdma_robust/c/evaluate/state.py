@@ -35,7 +35,10 @@ Segment = tuple[Object, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A work request for a send queue. `kind` is write, read, send, cas or faa; flags are those of the queue pair too."""
+    """A work request for a send queue. `kind` is write, read, send, cas or faa; flags are those of the queue pair too.
+
+    It moves elements of so many bytes, one by one, if there is an `element`.
+    """
 
     kind: str
     identity: Value = 0
@@ -46,6 +49,7 @@ class Request:
     is_signaled: bool = False
     is_inline: bool = False
     is_fenced: bool = False
+    element: int = 0
 
     def values(self) -> tuple[Value, ...]:
         """Return all in it that may depend on what was read."""

@@ -48,7 +48,7 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import SET_ASIDE, Chain, Choice, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds, diagnostic
-from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 
@@ -125,6 +125,8 @@ class ThreadMachine(ThreadRun):
                 self._note(refusal, self.chain(state))
                 return [ThreadStep((), self.chain(state), None)]
             if found is not None:
+                if not state.is_set_up and any(step.state is None for step in found):
+                    self.world.found.said.add(ENDED_IN_SET_UP)
                 return found
             if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()

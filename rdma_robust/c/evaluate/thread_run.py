@@ -184,9 +184,10 @@ class ThreadRun:
         return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
 
     def kind_of_access(self, word: Word, kind: CType) -> None:
-        """Say that a processor accesses a word, and whether that is plain."""
+        """Say that a processor accesses a word, and whether that is plain: OpenSHMEM and MPI do not know `volatile`."""
         self.world.found.by_processor[word.object].add(word)
-        (self.world.found.watched if kind.volatile or kind.atomic else self.world.found.plain).add(word)
+        is_watched = (kind.volatile or kind.atomic) and not self.world.units.libraries
+        (self.world.found.watched if is_watched else self.world.found.plain).add(word)
 
     def read_word(self, state: State, word: Word, hint: str, taken: Sequence[str] = ()) -> tuple[str, Value]:
         """Return a register for the value of a word, and the raw value that it has."""

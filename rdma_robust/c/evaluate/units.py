@@ -14,6 +14,8 @@ class Units(Protocol):
     """The file that was asked for."""
     text: str
     """What stands in it."""
+    libraries: set[str]
+    """Those of OpenSHMEM and MPI that it includes the header of."""
 
     def function(self, name: str) -> Function | None:
         """Return the function of this name, or None if no unit has its body."""
@@ -40,7 +42,8 @@ class Units(Protocol):
         """Return where a function or global is declared."""
 
     def processes(self) -> tuple[tuple[str, str], ...]:
-        """Return each process with the function that it runs (RR_PROCESS), in the order of the text."""
+        """Return each process with the function that it runs (RR_PROCESS), in the order of the text; of a program of
+        OpenSHMEM or MPI all of them, which run `main`."""
 
     def any_locals(self) -> frozenset[tuple[str, str]]:
         """Return the locals that may have any value (RR_ANY): function, and name."""

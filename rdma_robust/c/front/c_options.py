@@ -17,12 +17,13 @@ _KEPT: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-std=")
 
 @dataclass(frozen=True, slots=True)
 class COptions:
-    """How C is read: folders of headers (`-I`), definitions (`-D`), headers before the text (`--include`), the standard
-    (`--std`), further files of the program (`--with`), a folder with `compile_commands.json`; and the number of processes of
-    a program whose processes run the same."""
+    """How C is read: folders of headers (`-I`), definitions (`-D`, `-U`), headers before the text (`-include`), the
+    standard (`-std`), further files of the program (`--with`), a folder with `compile_commands.json`; and the number of
+    processes of a program whose processes run the same (`-n`)."""
 
     folders: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     standard: str = ""
     more_files: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class COptions:
     def arguments(self) -> tuple[str, ...]:
         """The options as those of a compiler."""
         made = [*(f"-I{each}" for each in self.folders), *(f"-D{each}" for each in self.definitions)]
+        made += [f"-U{each}" for each in self.undefined]
         for header in self.headers:
             made += ["-include", header]
         return (*made, *([f"-std={self.standard}"] if self.standard else []))

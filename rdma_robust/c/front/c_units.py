@@ -20,11 +20,14 @@ from rdma_robust.c.front.objects import PLACES
 from rdma_robust.c.front.parsing import errors_of, is_of_system, parse_c, place_span
 from rdma_robust.c.front.statement_code import STATEMENTS
 from rdma_robust.c.front.written_text import use_text
+from rdma_robust.c.libraries import mpi, openshmem
 from rdma_robust.errors import Diagnostic, ProgramError
 
 RULES: Final = Rules(STATEMENTS, VALUES, PLACES, EFFECTS)
+_LIBRARIES: Final = {**dict.fromkeys(openshmem.FUNCTIONS, "OpenSHMEM"), **dict.fromkeys(mpi.DECLARATIONS, "MPI")}
+"""The library of each function that our headers declare."""
 _NOTHING: Final = CType("void", 0, False, "void")
-_LIBRARIES: Final = ("ibv_", "rdma_", "mlx5dv_")
+_RECORDS: Final = ("ibv_", "rdma_", "mlx5dv_")
 """How records begin whose fields evaluation asks for by their names, whether or not the program has a variable of them."""
 
 
@@ -65,6 +68,8 @@ class CUnits:
         self._any: set[tuple[str, str]] = set()
         self._twice: set[str] = set()
         self.processes_asked: int | None = None
+        self.processes_given = 2
+        self.libraries: set[str] = set()
 
     # What evaluation asks.
 
@@ -120,13 +125,19 @@ class CUnits:
         return self._declared.get(name)
 
     def processes(self) -> tuple[tuple[str, str], ...]:
-        """Return each process with the function that it runs (RR_PROCESS), in the order of the text."""
-        return tuple(
+        """Return each process with the function that it runs (RR_PROCESS), in the order of the text.
+
+        Without any, a program of OpenSHMEM or MPI is as many processes as are asked for, which run `main`.
+        """
+        said = tuple(
             (note.partition(":")[2], function)
             for function, notes in self._annotations.items()
             for note in notes
             if note.startswith("rr_process:")
         )
+        if said or not self.libraries or "main" not in self._functions:
+            return said
+        return tuple((f"P{number}", "main") for number in range(self.processes_asked or self.processes_given))
 
     def any_locals(self) -> frozenset[tuple[str, str]]:
         """Return the locals that may have any value (RR_ANY): function, and name."""
@@ -167,10 +178,13 @@ class CUnits:
             scope = UnitScope(self, unit)
             for each in children(unit.parsed.cursor):
                 if cursor_kind(each) == "FUNCTION_DECL":
-                    self._note_function(unit, scope, each)
+                    if each.spelling in _LIBRARIES and not each.is_definition():
+                        self.libraries.add(_LIBRARIES[each.spelling])
+                    else:
+                        self._note_function(unit, scope, each)
                 elif cursor_kind(each) == "VAR_DECL" and not self._note(each):
                     scope.global_variable(each)
-                elif cursor_kind(each) == "STRUCT_DECL" and str(each.spelling).startswith(_LIBRARIES):
+                elif cursor_kind(each) == "STRUCT_DECL" and str(each.spelling).startswith(_RECORDS):
                     self.note_type(each.type)
         for name in self._functions:
             for note in self._annotations.get(name, ()):
@@ -287,6 +301,7 @@ def read_units(path: str, options: COptions, text: str | None = None) -> CUnits:
     source = Path(path).read_text(encoding="utf-8", errors="replace") if text is None else text
     use_text(path, source)
     units = CUnits(path, source)
+    units.processes_given = options.processes
     errors = []
     for number, file in enumerate((path, *options.more_files)):
         own = commands.get(file, commands.get(str(Path(file).resolve()), ()))

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.front.libclang import index_library
+from rdma_robust.c.libraries import mpi, openshmem
 from rdma_robust.errors import Diagnostic, Span
 
 _HEADERS: Final = Path(__file__).parent / "headers"
@@ -25,6 +26,8 @@ _WARNINGS: Final = (
 _ERROR: Final = 3
 _MACROS: Final = 1
 """The option that keeps definitions of macros."""
+_MADE: Final = {"shmem.h": openshmem.shmem_header, "mpi.h": mpi.mpi_header}
+"""Headers of ours that are made from tables."""
 
 
 def arguments_of(more: Sequence[str]) -> list[str]:
@@ -52,7 +55,8 @@ def arguments_of(more: Sequence[str]) -> list[str]:
 def parse_c(file: str, text: str | None, more: Sequence[str]) -> Any:
     """Return the translation unit of a file, of `text` if that is not what is saved."""
     library = index_library()
-    unsaved = [] if text is None else [(file, text)]
+    unsaved = [(str(_OURS / name), made()) for name, made in _MADE.items()]
+    unsaved += [] if text is None else [(file, text)]
     return library.Index.create().parse(file, args=arguments_of(more), unsaved_files=unsaved, options=_MACROS)
 
 

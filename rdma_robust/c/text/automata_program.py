@@ -7,6 +7,7 @@ of the C that it comes from, and the calls outwards, as what it was expanded fro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rdma_robust.build import AutomatonBuilder, Initial, ProgramBuilder, Relaxed, Sync
@@ -20,8 +21,9 @@ _HALT: Final = "halt"
 _SILENT: Final = "skip"
 
 
-def evaluated_program(given: CProgram, file: str) -> Program:
-    """Return the checked program of the automata; `file` is the C file, as messages name it.
+def evaluated_program(given: CProgram, file: str, lines: Sequence[tuple[str, Span]] = ()) -> Program:
+    """Return the checked program of the automata; `file` is the C file, as messages name it. `lines` are further lines of
+    the language, such as `expect robust`, each with its place.
 
     Raises ProgramError where a statement is none of the language, with its place in the C.
     """
@@ -34,7 +36,26 @@ def evaluated_program(given: CProgram, file: str) -> Program:
         _add(builder, thread)
     for line in given.expectations:
         builder.tail_line(line)
-    return builder.program(file)
+    for line, span in lines:
+        builder.tail_line(line, at=span)
+    return _with_said(given, builder.program(file))
+
+
+def _with_said(given: CProgram, program: Program) -> Program:
+    """Return the program with what steps say of synchronisation: those of a statement at a place."""
+    threads = []
+    for thread, evaluated in zip(program.threads, given.threads, strict=True):
+        said = {
+            (each.statement, chain_span(each.chain)): each.synchronises
+            for edges in evaluated.edges.values()
+            for each in edges
+            if each.synchronises
+        }
+        edges = [
+            (a, b, replace(step, synchronises=said.get((step.text, step.span.origin), ""))) for a, b, step in thread.edges
+        ]
+        threads.append(replace(thread, edges=tuple(edges)))
+    return replace(program, threads=tuple(threads))
 
 
 def _initial(word: WordPlace) -> Initial:

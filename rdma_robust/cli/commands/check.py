@@ -28,7 +28,7 @@ from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
-from rdma_robust.tools.rdma import TRENCHER_SUFFIX
+from rdma_robust.tools._rdma_front_ends import TRENCHER_SUFFIX
 
 DumpAfter = Annotated[
     str | None,

@@ -186,11 +186,11 @@ def run_scale(request: ScaleRequest) -> Exit:
 
 def _is_crowd(item: Item, name: str) -> bool:
     """Whether a program has a crowd `name[*]`, so that it is a question of its own whether it is robust for any number."""
-    from rdma_robust.language.load import is_trencher, parse_program  # noqa: PLC0415 - slow
+    from rdma_robust.language.load import is_foreign, parse_program  # noqa: PLC0415 - slow
     from rdma_robust.language.syntax import ast  # noqa: PLC0415
 
     try:
-        if isinstance(item, Missing) or "*" not in (text := read_source(item)) or is_trencher(text, item.name):
+        if isinstance(item, Missing) or "*" not in (text := read_source(item)) or is_foreign(text, item.name):
             return False
         threads = (each for each in parse_program(text, item.name).items if isinstance(each, ast.ThreadDeclaration))
         return any(each.name.text == name and each.family is not None and each.family.low is None for each in threads)

@@ -115,6 +115,33 @@ Defines = Annotated[
     ),
 ]
 
+IncludeFolders = Annotated[
+    list[str] | None,
+    typer.Option("-I", metavar="FOLDER", help="C: look for headers here too. Several times.", show_default=False),
+]
+WithFiles = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="FILE", help="C: a further file of the program. Several times.", show_default=False),
+]
+CompileCommands = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="C: files and options of the program are those of compile_commands.json here.",
+        show_default=False,
+    ),
+]
+CProcesses = Annotated[
+    str | None,
+    typer.Option(
+        "-n",
+        metavar="VALUES",
+        help="C: processes of a program of which all run the same, or decide it for each of 2..4 or 2,4.",
+        show_default=False,
+    ),
+]
+WithC = Annotated[bool, typer.Option("--c", help="Search folders for C too.")]
+
 InstrumentationOption = Annotated[
     Instrumentation, typer.Option(help="Which reduction to use: pivot is the fast one, paper the reference.")
 ]
@@ -244,7 +271,7 @@ Processes = Annotated[
     str | None,
     typer.Option(
         metavar="WHERE",
-        help="Who shares a search of 100,000 states: local:N, processes of this machine; report: dask://HOST:PORT for all.",
+        help="Who shares a search of 100,000 states: local:N, processes, or dask://HOST:PORT, workers of a Dask cluster.",
         show_default=False,
     ),
 ]

@@ -11,11 +11,12 @@ from typing import Any, get_type_hints
 from rdma_robust.cli.asked_files import memory_each, threads_each
 from rdma_robust.cli.options import arguments
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import Item, expand
+from rdma_robust.frame.shell.inputs import OF_FOLDERS, Item, expand
 from rdma_robust.language.defines import RNR_SETTING
 from rdma_robust.language.flow.send_queues import SEND_DEPTH
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH, CheckOptions
+from rdma_robust.value_ranges import PROCESSES
 
 
 class OptionSet:
@@ -92,11 +93,30 @@ class DecisionOptions(OptionSet):
         )
 
 
+@dataclass(frozen=True)
+class CFileOptions(OptionSet):
+    """The options with which C files are read, as they stand among the definitions of a program."""
+
+    include: arguments.IncludeFolders = None
+    with_: arguments.WithFiles = None
+    compile_commands: arguments.CompileCommands = None
+    number: arguments.CProcesses = None
+    with_c: arguments.WithC = False
+
+    def definitions(self) -> list[str]:
+        """Return what was given."""
+        made = [f"-I={each}" for each in self.include or ()] + [f"--with={each}" for each in self.with_ or ()]
+        made += [] if self.compile_commands is None else [f"--compile-commands={self.compile_commands}"]
+        made += [] if self.number is None else [f"{PROCESSES}={self.number}"]
+        return [*made, *([OF_FOLDERS] if self.with_c else [])]
+
+
 def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command as the parser takes it: each parameter that is a set of options became the options of the set.
 
-    The parameters keep their order, in which help pages have them. How deep send queues are, and what messages without
-    a buffer do, changes what a program does: who has `recv_depth` has these too, as definitions that a program is read with.
+    The parameters keep their order, in which help pages have them. How deep send queues are, what messages without a buffer
+    do, and how C is read, changes what a program does: who has `recv_depth` has these too, as definitions that a program is
+    read with.
     """
     hints = get_type_hints(command, include_extras=True)
     sets: dict[str, type[OptionSet]] = {}
@@ -109,18 +129,26 @@ def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(each.replace(annotation=kind))
 
-    if any(each.name == "recv_depth" for each in parameters):
-        at = next(i for i, each in enumerate(parameters) if each.name == "recv_depth")
-        keyword = inspect.Parameter.KEYWORD_ONLY
+    names = [each.name for each in parameters]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    decides = "recv_depth" in names
+    if decides and "define" in names:
+        at = names.index("define") + 1
+        parameters[at:at] = _options(CFileOptions)
+    if decides:
+        at = next(i for i, each in enumerate(parameters) if each.name == "recv_depth") + 1
         more = {"send_depth": arguments.SendDepth, "rnr": arguments.RnrOption}
-        made = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in more.items()]
-        parameters[at + 1 : at + 1] = made
+        parameters[at:at] = [inspect.Parameter(name, keyword, default=None, annotation=kind) for name, kind in more.items()]
 
     def called(**given: Any) -> None:
+        defined = list(given.get("define") or ())
         for option, name in (("send_depth", SEND_DEPTH), ("rnr", RNR_SETTING)):
-            value = given.pop(option, None)
-            if value is not None:
-                given["define"] = [*(given.get("define") or ()), f"{name}={value}"]
+            value = given.pop(option, None) if decides else None
+            defined += [] if value is None else [f"{name}={value}"]
+        if decides and "define" in names:
+            defined += CFileOptions(**{each.name: given.pop(each.name) for each in _options(CFileOptions)}).definitions()
+        if defined:
+            given["define"] = defined
         made = {name: kind(**{each.name: given.pop(each.name) for each in _options(kind)}) for name, kind in sets.items()}
         command(**given, **made)
 

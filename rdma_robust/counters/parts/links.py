@@ -54,6 +54,10 @@ class Links:
         self._listener = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         self._listener.settimeout(_CONNECT_S)
 
+    def __del__(self) -> None:
+        """Close what is left open where nobody needs a part any more: the results of a cluster's tasks just go."""
+        self.close()
+
     @property
     def address(self) -> tuple[str, int]:
         """Where this part listens."""

@@ -17,16 +17,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rdma_robust.errors import Diagnostic, LimitReached, RdmaRobustError
+from rdma_robust.errors import Diagnostic, LimitReached, RdmaRobustError, UsageError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame import registry
 from rdma_robust.frame.shell.stderr import error_line
 from rdma_robust.guard import Overrun, guarded_by
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.text import printable
-from rdma_robust.value_ranges import Valuation, definition_combinations, file_of
+from rdma_robust.value_ranges import Valuation, definition_combinations, file_of, is_option
 
 STDIN = "<stdin>"
+OF_FOLDERS: Final = "--c"
+"""The option by which folders are searched for files that are read with options too."""
+
 BOM = b"\xef\xbb\xbf"
 _STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 
@@ -103,11 +106,15 @@ def expand(
     are none; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
-    ranges among them every program is there once for each combination of values (see `value_ranges.py`).
-    Raises UsageError for a range of no values.
+    ranges among them every program is there once for each combination of values (see `value_ranges.py`). Options among them
+    are for files of front ends that take some, and one of them, `--c`, has those looked for in folders too.
+    Raises UsageError for a range of no values, and for options that no input takes.
     """
-    chosen = definition_combinations(define or ())
-    suffixes = suffixes or registry.fallback_suffixes()
+    options = [each for each in define or () if is_option(each)]
+    chosen = definition_combinations([each for each in define or () if each != OF_FOLDERS])
+    plain = definition_combinations([each for each in define or () if not is_option(each)])
+    optioned = registry.optioned_suffixes() if options else ()
+    suffixes = (*(suffixes or registry.fallback_suffixes()), *(optioned if OF_FOLDERS in options else ()))
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:
@@ -115,8 +122,16 @@ def expand(
             key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
             if key not in seen:
                 seen.add(key)
-                items += [_instance(item, each) for each in chosen] if isinstance(item, Source) else [item]
+                given = chosen if item.name.endswith(optioned) or _is_stream(item) else plain
+                items += [_instance(item, each) for each in given] if isinstance(item, Source) else [item]
+    if options and not any(file_of(each.name).endswith(optioned) or _is_stream(each) for each in items):
+        option = options[0].partition("=")[0]
+        raise UsageError(f"{option} is an option of {' or '.join(optioned)} files, and none of them is given")
     return items
+
+
+def _is_stream(item: Item) -> bool:
+    return isinstance(item, Source) and item.path is None
 
 
 def _instance(source: Source, instance: Valuation) -> Source:
@@ -268,7 +283,7 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
     if not source.define:
         return text
     front_end = registry.front_end_of(text, file_of(source.name))
-    return text if front_end.defined is None else front_end.defined(text, source.define)
+    return text if front_end.defined is None else front_end.defined(text, source.define, file_of(source.name))
 
 
 def states_of_parts(text: str, file: str) -> dict[str, str]:

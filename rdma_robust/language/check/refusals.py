@@ -24,7 +24,7 @@ _OF_A_NETWORK: Final[dict[type[cfg.Op], tuple[str, str]]] = {
 _PROVEN: Final = (cfg.Silent, cfg.Read, cfg.Write, cfg.Cas, cfg.Rmw, cfg.MFence, cfg.Nondet, *_OF_A_NETWORK)
 """The operations that `prove` has a machine for; of any other it says so."""
 
-_INSTEAD: Final = "`prove` has no machine for it; the commands that decide, `check` and `outcomes`, do"
+_INSTEAD: Final = "`prove` has no machine for it; ask `verify`, `check` or `outcomes`"
 
 _NUMBER: Final = re.compile(r"\[\d+\]")
 
@@ -76,7 +76,7 @@ def _message(op: cfg.Op, model: claims.AnyModelName) -> str:
 
 
 def _unproven(op: cfg.Op) -> str:
-    """Say what no model has that `prove` knows: such operations are for the commands that decide."""
+    """Say what no model has that `prove` knows: such operations are for `verify` and the commands that decide."""
     match op:
         case cfg.Send() | cfg.ImmPut() | cfg.Recv() | cfg.RecvPoll():
             return f"a message: {_INSTEAD}"

@@ -347,6 +347,8 @@ class Step:
     `aside`: the step of an `assume`. A thread that can only take such steps and none of them is enabled does not hang: its
     execution is set aside. Every other step that is not enabled is waited for, also those of loops that only wait and
     were made blocking. Enabling and events do not depend on it.
+    `synchronises`: the access of its word is one by which threads tell each other something, among those that say the same
+    here (`happens_before.Synchronising`); a program whose words are declared `sync`, or none, has no such step.
     """
 
     op: Op
@@ -356,6 +358,7 @@ class Step:
     text: str = ""
     fault: Fault | None = None
     aside: bool = False
+    synchronises: str = ""
 
 
 Edge = tuple[int, int, Step]

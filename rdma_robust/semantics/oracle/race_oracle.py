@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.language.flow.cfg import Cell, Program, Step
 from rdma_robust.language.flow.looking import with_looks
 from rdma_robust.model import RDMA, Model
-from rdma_robust.semantics.happens_before import RacingPair, races_of, synchronising_words
+from rdma_robust.semantics.happens_before import RacingPair, Synchronising, races_of, synchronising_accesses
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, OracleLimits, candidates
 from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
 from rdma_robust.semantics.oracle.partial import Partial
@@ -32,7 +32,7 @@ def pair_of(pair: RacingPair) -> PairPlace:
 def oracle_races(
     program: Program,
     model: Model = RDMA,
-    synchronising: frozenset[Cell] | None = None,
+    synchronising: Synchronising | None = None,
     limits: OracleLimits = DEFAULT_LIMITS,
 ) -> frozenset[PairPlace]:
     """Return the places of every two accesses that race in some sequentially consistent execution.
@@ -40,7 +40,7 @@ def oracle_races(
     Executions are taken as far as they go: order between two events does not depend on later ones. Raises SizeLimitError
     for a program with loops or beyond `limits`.
     """
-    words = synchronising_words(program) if synchronising is None else synchronising
+    words = synchronising_accesses(program) if synchronising is None else synchronising
     budget = Budget(limits.decisions, limits.timeout)
     found: set[PairPlace] = set()
     for base in candidates(with_looks(program), model, limits, Extent.MAXIMAL, budget):

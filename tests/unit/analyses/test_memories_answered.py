@@ -57,6 +57,18 @@ def test_repair_reads_through_the_own_card_where_it_may(name: str, memory: str) 
     assert read.thread == "Proxy" and read.lines[0] == f"get scrap = {memory}.probe" and len(read.lines) == 2
 
 
+@pytest.mark.ci
+def test_repair_names_the_memory_of_each_member_of_a_family() -> None:
+    text = """node A { one = 1 }
+node H[i in 0..1] { flag }
+node G[i in 0..1] via H[i] { data }
+thread T[i in 0..1] on A { put G[i].data = one; put H[i].flag = one }
+thread Kernel[i in 0..1] on G[i] { reg r; await H[i].flag == 1; r = data }
+"""
+    found = repair(text, "p")
+    assert [line for each in found.insertions for line in each.lines] == ["get scrap = G[i].probe", "rfence H[i]"]
+
+
 def test_an_impossible_repair_is_not_known() -> None:
     found = repair(text_of("immediate-for-the-host"), "p")
     assert found.status == "unknown" and "memory behind a card" in found.reason
@@ -83,9 +95,15 @@ def test_robust_has_a_certificate(name: str) -> None:
 
 
 def test_what_the_checker_cannot_follow_has_none() -> None:
-    """A poll tells of writes into one memory where completions give order, which is not followed there."""
+    """A poll tells of writes into one memory where completions give order; that is not asked beside others."""
+    text = text_of("polled-between-two-puts")
+    assert robustness_certificate(decided("polled-between-two-puts"), CheckOptions(), Limits(), None) is not None
+    beside = text.replace("node H { }", "node H { g }").replace(
+        "  put G.flag = one\n", "  put G.flag = one\n  put H.g = one\n"
+    )
+    outcome = decide(load_program(beside, "p"), CheckOptions())
     with pytest.raises(SizeLimitError, match="no more than that"):
-        robustness_certificate(decided("polled-between-two-puts"), CheckOptions(), Limits(), None)
+        robustness_certificate(outcome, CheckOptions(), Limits(), None)
 
 
 def test_operands_in_memory_have_none() -> None:

@@ -20,10 +20,10 @@ import pytest
 from rdma_robust.batch import cache as cache_module
 from rdma_robust.batch import private_folder
 from rdma_robust.batch.cache import UNUSED_S, Cache, default_folder
-from rdma_robust.batch.fingerprint import fingerprint
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick, run_batch
 from rdma_robust.cli.processes.decide_job import decide_job
+from rdma_robust.fingerprint import fingerprint
 from rdma_robust.options import CheckOptions
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST
 from tests.support.questions import gave_up

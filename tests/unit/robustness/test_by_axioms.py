@@ -13,7 +13,6 @@ from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, SC, Model, rdma
-from rdma_robust.robustness.split import class_count
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.state_space import explore
@@ -107,8 +106,6 @@ def test_what_needs_a_normal_form_refuses() -> None:
     assert told.timeline is not None and any("which pairs keep their order: no search" in each for each in told.paragraphs)
     with pytest.raises(UsageError, match="polls and fences"):
         repair(litmus("order-nrw-nrw"), "x", limits=options)
-    with pytest.raises(UsageError, match="no search is proven"):
-        class_count(outcome.program, options)
     with pytest.raises(UsageError, match="no order table is called 'nonsense'"):
         check(litmus("order-nrw-nrw"), hardware=Model(order="nonsense"))
     with pytest.raises(UsageError, match="does not know this model"):

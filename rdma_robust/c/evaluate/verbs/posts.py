@@ -72,7 +72,7 @@ def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list
             return full_queue(call, "requests", pair.send_room, found)
         request = replace(each, is_signaled=each.is_signaled or pair.all_signaled)
         post = PostedWork(call, pair.connection, other_end(call, pair.connection), request)
-        _used_by(post)
+        used_by(post)
         found += _STATEMENTS[request.kind](post)
         call.state.queue_pairs[name] = _waiting(post, pair)
     return call.step(found)
@@ -85,7 +85,8 @@ def full_queue(call: CallContext, what: str, room: int, before: Sequence[ThreadS
     return [ThreadStep((*before, FAILED), call.chain, None)]
 
 
-def _used_by(post: PostedWork) -> None:
+def used_by(post: PostedWork) -> None:
+    """Say that a thread posts on a queue pair. Raises RR812 if several do."""
     users = post.call.run.world.found.posters[post.end]
     users.add(post.call.run.thread)
     if len(users) > 1:
@@ -129,11 +130,12 @@ def _remote(post: PostedWork, total: int) -> tuple[Object, int]:
 def _cuts(post: PostedWork, local: tuple[Object, int], remote: tuple[Object, int], size: int) -> list[int]:
     """Return where a transfer is cut, from 0 to its size: where either side is, and at fields if processors look at it."""
     world = post.call.run.world
-    found = {0, size}
+    element = post.request.element
+    found = {0, size, *(range(element, size, element) if element else ())}
     is_looked_at = any(is_touched(world, *side, size) for side in (local, remote))
     for name, offset in (local, remote):
         cuts = set(world.known.cuts.get(name, ()))
-        if size > WIDEST:
+        if size > WIDEST and (is_looked_at or not element):
             cuts |= world.field_cuts(name, offset, size) if is_looked_at else world.block_cuts(name, offset, size)
         found |= {cut - offset for cut in cuts if offset < cut < offset + size}
     return sorted(found)
@@ -205,7 +207,8 @@ def _values_of(post: PostedWork, source: RegisterUse | Scalar) -> tuple[Scalar, 
 # statements
 
 
-def _write(post: PostedWork) -> list[ThreadStatement]:
+def write_statements(post: PostedWork) -> list[ThreadStatement]:
+    """Return the puts of a request, one for each word."""
     request, call = post.request, post.call
     immediate = _immediate(post)
     if immediate is not None:
@@ -251,7 +254,8 @@ def _empty_put(post: PostedWork, immediate: RegisterUse | Scalar, *, is_first: b
     return ThreadStatement(form, parts, sends=post.connection)
 
 
-def _read(post: PostedWork) -> list[ThreadStatement]:
+def read_statements(post: PostedWork) -> list[ThreadStatement]:
+    """Return the gets of a request, one for each word."""
     found: list[ThreadStatement] = []
     pairs = _pairs(post) if post.request.segments else []
     for index, ((name, offset), source) in enumerate(pairs):
@@ -321,4 +325,4 @@ def _sent(post: PostedWork, at: int, name: Object, offset: int, size: int) -> So
     return source
 
 
-_STATEMENTS = {"write": _write, "read": _read, "cas": _atomic, "faa": _atomic, "send": _send}
+_STATEMENTS = {"write": write_statements, "read": read_statements, "cas": _atomic, "faa": _atomic, "send": _send}

@@ -5,9 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.analyses.repair import keeping
+from rdma_robust.analyses.repair.counting import BalanceBound
 from rdma_robust.analyses.repair.edits import one_edit
 from rdma_robust.analyses.repair.keeping import Deviation, HangComparison, where_of
+from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.plan import repair
+from rdma_robust.analyses.repair.refused_runs import refused_by
+from rdma_robust.analyses.repair.repairs import Barrier, InsertionChoice, RepairOptions
+from rdma_robust.analyses.repair.sites import Sites
 from rdma_robust.language.load import load_program
 from rdma_robust.model import RDMA
 from tests.conftest import ROOT
@@ -76,3 +81,28 @@ def test_repairs_introduce_none(body: str, hangs: str) -> None:
     answer = repair(PLAIN.replace("choose { put B.y = x } or { skip }\n  x = 2", body), "p")
     assert answer.optimal
     assert answer.solutions[0].hangs == hangs
+
+
+def rnr(name: str) -> str:
+    return (ROOT / f"litmus/rnr/{name}.rdma").read_text(encoding="utf-8")
+
+
+def test_a_poll_of_what_waits_for_ever_says_what_other_sets_have_to_keep() -> None:
+    """A message that finds no buffer in some run: gets behind it give its polls nothing to take, those before it do."""
+    text = rnr("words-taken-along")
+    answer = repair(text, "p", RepairOptions(timeout=60))
+    assert answer.optimal and answer.checked <= 3 and [each.kind for each in answer.insertions] == ["inline"]
+    sites = Sites.of(text, "p", await_loops=False)
+    polled = frozenset({InsertionChoice(1, Barrier.POLL, "B")})
+    patch = Patcher(sites).patch(polled)
+    broken = HangComparison(sites.program, RDMA).kept(patch.text, where_of(patch.edits), None)
+    assert isinstance(broken, Deviation) and broken.how == "waits" and broken.alone
+    refusal = refused_by(sites, polled, broken)
+    assert isinstance(refusal, BalanceBound) and (refusal.sign, refusal.most) == (1, 0)
+    behind, before = InsertionChoice(1, Barrier.GET, "B"), InsertionChoice(0, Barrier.GET, "B")
+    assert [sum(map(refusal.row.weight, polled | {get})) for get in (behind, before)] == [1, 0]
+
+
+def test_what_was_left_undecided_is_said() -> None:
+    answer = repair(rnr("words-taken-along"), "p", RepairOptions(all_minimal=True, timeout=60))
+    assert answer.status == "unknown" and "it is not known whether they will do" in answer.reason

@@ -1,0 +1,184 @@
+"""MPI: processes, groups and types, barriers, messages of a known source and tag; and all handlers together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rdma_robust.c.evaluate.c_values import UnknownValue
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
+from rdma_robust.c.evaluate.libc import LIBC, allocated
+from rdma_robust.c.evaluate.mpi.epochs import EPOCHS
+from rdma_robust.c.evaluate.mpi.handles import (
+    communicator,
+    contiguous,
+    datatype,
+    members,
+    process_of_rank,
+    rank_in,
+    stored,
+)  # fmt: skip
+from rdma_robust.c.evaluate.mpi.windows import WINDOWS, window
+from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
+from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
+from rdma_robust.c.evaluate.one_sided.transfers import Range, not_modelled
+from rdma_robust.c.evaluate.operations import FENCE, ThreadStatement
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.libraries.mpi import DECLARATIONS
+
+
+def _init_thread(call: CallContext) -> Result:
+    call.set_private(call.arguments[3], 4, call.arguments[2], "the thread level")
+    return 0
+
+
+def _unknown(call: CallContext) -> Result:
+    return UnknownValue(f"what `{call.name}` returns")
+
+
+def _comm_dup(call: CallContext) -> Result:
+    name, processes = communicator(call, 0)
+    number = call.state.numbers.get("communicators", 0) + 1
+    call.state.numbers["communicators"] = number
+    store_handle(call, call.arguments[1], "communicator", (f"{name}dup{number}", *processes))
+    return 0
+
+
+def _group(call: CallContext) -> Result:
+    store_handle(call, call.arguments[1], "group", members(call, 0))
+    return 0
+
+
+def _window_group(call: CallContext) -> Result:
+    store_handle(call, call.arguments[1], "group", window(call, 0).processes)
+    return 0
+
+
+def _chosen(is_included: bool) -> Handler:
+    def handler(call: CallContext) -> Result:
+        processes = members(call, 0)
+        ranks: list[int] = []
+        for at in range(call.number(1, "the number of ranks")):
+            name, offset = call.address(2, "the ranks")
+            value = call.run.raw_read(call.state, name, offset + 4 * at, 4)
+            if not isinstance(value, int) or not 0 <= value < len(processes):
+                raise Refusal("RR818", "a rank of this group is not known here, or there is none", "a constant")
+            ranks.append(value)
+        kept = ranks if is_included else [rank for rank in range(len(processes)) if rank not in ranks]
+        store_handle(call, call.arguments[3], "group", tuple(processes[rank] for rank in kept))
+        return 0
+
+    return handler
+
+
+def _alloc_mem(call: CallContext) -> Result:
+    found = allocated(call, call.number(0, "the size of this memory"))
+    call.set_private(call.arguments[2], 8, found, "the address of this memory")
+    return 0
+
+
+def _win_sync(call: CallContext) -> Result:
+    return call.step([FENCE]) if call.state.is_set_up else 0
+
+
+def _barrier(call: CallContext) -> Result:
+    return barrier(call, members=members(call, 0))
+
+
+def _finalize(call: CallContext) -> Result:
+    return barrier(call)
+
+
+# messages
+
+
+def _message(call: CallContext, first: int) -> tuple[Range, int, int] | None:
+    """Return the buffer of a message: address, bytes, and those of an element; None if it is empty."""
+    kind = datatype(call, first + 2)
+    size = call.number(first + 1, "the number of elements") * kind.size
+    return (call.address(first, "the buffer"), size, kind.element.size) if size else None
+
+
+def _sent(call: CallContext, first: int, communicator_at: int, name: str = "message") -> list[ThreadStatement]:
+    context, processes = communicator(call, communicator_at)
+    peer = process_of_rank(call, first + 3, processes)
+    tag = call.number(first + 4, "the tag")
+    return [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, _message(call, first))
+
+
+def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadStatement]:
+    context, processes = communicator(call, communicator_at)
+    peer = process_of_rank(call, first + 3, processes)
+    tag = call.number(first + 4, "the tag")
+    if tag < 0:
+        raise Refusal("RR814", "MPI_ANY_TAG is not modelled", "the tag that is sent")
+    if peer is None:
+        return []
+    return hear(call, Telling(("message", context, tag), "message"), peer, _message(call, first))
+
+
+def _ended(call: CallContext, found: list[ThreadStatement]) -> Result:
+    return call.step(found) if found else 0
+
+
+def _send(call: CallContext) -> Result:
+    return _ended(call, _sent(call, 0, 5))
+
+
+def _recv(call: CallContext) -> Result:
+    return _ended(call, _heard(call, 0, 5))
+
+
+def _sendrecv(call: CallContext) -> Result:
+    return _ended(call, [*_sent(call, 0, 10), *_heard(call, 5, 10)])
+
+
+def _broadcast(call: CallContext) -> Result:
+    """`MPI_Bcast`: the root sends to all others. Buffer, count, type, root, communicator."""
+    context, processes = communicator(call, 4)
+    root = process_of_rank(call, 3, processes)
+    what, data = Telling(("broadcast", context), "broadcast"), _message(call, 0)
+    if root is None or root != call.run.process:
+        return _ended(call, hear(call, what, root, data) if root is not None else [])
+    return _ended(call, [each for peer in processes if peer != root for each in tell(call, what, peer, data)])
+
+
+def _refused(call: CallContext) -> Result:
+    raise not_modelled(call, "one-sided calls, MPI_Send and MPI_Recv with a known source and tag, and MPI_Barrier are")
+
+
+_DONE: Final = """
+Init Info_create Info_set Info_free Errhandler_free Comm_set_errhandler Win_set_errhandler Type_commit Type_free Group_free
+Comm_free Comm_set_name Win_set_name Win_set_info Free_mem Get_processor_name Error_string
+"""
+_CALLS: Final[dict[str, Handler]] = {
+    **{f"MPI_{name}": given(0) for name in _DONE.split()},
+    **WINDOWS,
+    **EPOCHS,
+    "MPI_Init_thread": _init_thread,
+    "MPI_Finalize": _finalize,
+    "MPI_Initialized": stored(lambda _: 1, 0),
+    "MPI_Finalized": stored(lambda _: 0, 0),
+    "MPI_Abort": LIBC["exit"],
+    **dict.fromkeys(("MPI_Wtime", "MPI_Wtick"), _unknown),
+    "MPI_Comm_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
+    "MPI_Comm_size": stored(lambda call: len(members(call, 0)), 1),
+    "MPI_Group_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
+    "MPI_Group_size": stored(lambda call: len(members(call, 0)), 1),
+    "MPI_Comm_dup": _comm_dup,
+    "MPI_Comm_group": _group,
+    "MPI_Win_get_group": _window_group,
+    "MPI_Group_incl": _chosen(is_included=True),
+    "MPI_Group_excl": _chosen(is_included=False),
+    "MPI_Type_contiguous": contiguous,
+    "MPI_Type_size": stored(lambda call: datatype(call, 0).size, 1),
+    "MPI_Alloc_mem": _alloc_mem,
+    "MPI_Win_sync": _win_sync,
+    "MPI_Barrier": _barrier,
+    "MPI_Send": _send,
+    "MPI_Recv": _recv,
+    "MPI_Sendrecv": _sendrecv,
+    "MPI_Bcast": _broadcast,
+}
+MPI: Final[Mapping[str, Handler]] = {name: _CALLS.get(name, _refused) for name in DECLARATIONS}
+"""The handlers of all functions of MPI that our header declares: those that are not modelled refuse."""

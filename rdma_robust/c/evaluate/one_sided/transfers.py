@@ -1,0 +1,251 @@
+"""Transfers between processes, element by element, as statements of `.rdma`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rdma_robust.c.code import CType
+from rdma_robust.c.evaluate.atomics import possible_sums
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Value, is_unset, map_one, value_of_raw
+from rdma_robust.c.evaluate.calls import CallContext, encoded
+from rdma_robust.c.evaluate.operations import (
+    OnLane,
+    Part,
+    Queue,
+    ThreadStatement,
+    Word,
+    operand_of,
+    read_statement,
+    written_constants,
+)  # fmt: skip
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.round_facts import WIDEST
+from rdma_robust.c.evaluate.state import Request
+from rdma_robust.c.evaluate.verbs.posts import PostedWork, read_statements, used_by, write_statements
+
+Range = tuple[Object, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The other end of a transfer: a process, the queue pair to it, the object there, and the offset."""
+
+    process: str
+    connection: str
+    object: Object
+    offset: int
+
+    def further(self, distance: int) -> Remote:
+        """Return the place so many bytes further."""
+        return replace(self, offset=self.offset + distance)
+
+
+def element_step(element: int) -> int:
+    """Return into how many bytes a transfer of elements is cut: elements, but bytes and what is long are eight each."""
+    return WIDEST if element == 1 else min(element, WIDEST)
+
+
+def _posted(
+    call: CallContext, remote: Remote, kind: str, local: Range, size: int, *, element: int, late: bool
+) -> PostedWork:
+    request = Request(
+        kind,
+        segments=((*local, size),),
+        remote=Pointer(remote.object, remote.offset),
+        is_inline=kind == "write" and not late,
+        is_signaled=kind == "read" and not late,
+        element=element_step(element),
+    )
+    post = PostedWork(call, remote.connection, remote.process, request)
+    used_by(post)
+    return post
+
+
+def put(call: CallContext, remote: Remote, source: Range, size: int, element: int, *, late: bool) -> list[ThreadStatement]:
+    """Return a put: of what the processor reads before it returns, or, if it is `late`, of memory that the card reads."""
+    if not size:
+        return []
+    if not late:
+        _give_values(call, source, size, element)
+    return write_statements(_posted(call, remote, "write", source, size, element=element, late=late))
+
+
+def _give_values(call: CallContext, source: Range, size: int, element: int) -> None:
+    """Let private memory that has no value hold 0, as shared memory does."""
+    run, (name, offset) = call.run, source
+    if run.is_visible(call.state, name) or name.kind == "text":
+        return
+    step = element_step(element)
+    for at in range(offset, offset + size, step):
+        width = min(step, offset + size - at)
+        if is_unset(run.raw_read(call.state, name, at, width)):
+            run.world.remark("RR846", f"`{name.name}` holds 0 where it is sent, as nothing was written to it", call.chain)
+            run.raw_write(call.state, name, at, width, 0)
+
+
+def get(call: CallContext, remote: Remote, target: Range, size: int, element: int, *, late: bool) -> list[ThreadStatement]:
+    """Return a get; unless it is `late`, the process waits for it."""
+    if not size:
+        return []
+    name, offset = target
+    run = call.run
+    run.note(call.state, name, True)
+    if late or run.is_visible(call.state, name):
+        found = read_statements(_posted(call, remote, "read", target, size, element=element, late=late))
+        return found if late else [*found, *polls(remote.connection, len(found))]
+    gets: list[ThreadStatement] = []
+    reads: list[ThreadStatement] = []
+    run.world.share(remote.object)
+    step = element_step(element)
+    cuts = range(remote.offset + step, remote.offset + size, step)
+    used_by(PostedWork(call, remote.connection, remote.process, Request("read")))
+    for number, word in enumerate(run.world.words(remote.object, remote.offset, size, cuts)):
+        got = got_word(call, word.size, number)
+        run.world.flow(word, got)
+        gets.append(ThreadStatement("get {0} = {1}{2}", (got, word, OnLane(remote.connection))))
+        register, raw = run.read_word(call.state, got, name.name, [each.register for each in reads])
+        reads.append(read_statement(register, got))
+        run.raw_write(call.state, name, offset + word.offset - remote.offset, word.size, raw)
+    return [*gets, *polls(remote.connection, len(gets)), *reads]
+
+
+def polls(connection: str, count: int) -> list[ThreadStatement]:
+    """Return polls for so many completions."""
+    return [ThreadStatement("poll {0}", (Queue(connection),))] * count
+
+
+def got_word(call: CallContext, size: int, number: int = 0) -> Word:
+    """Return a word of the process alone that an answer goes to before the process takes it."""
+    name = Object("handle", call.run.process, "got", (call.run.thread, "got", size, number))
+    call.run.world.sizes[name] = size
+    return Word(name, 0, size)
+
+
+def element_of(call: CallContext, remote: Remote, size: int) -> Word:
+    """Return the word of a scalar at the other end. Raises RR815 if others touch it in pieces."""
+    call.run.world.share(remote.object)
+    return call.run.one_word(remote.object, remote.offset, size, "atomic")
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """A remote atomic: cas, swap, faa or fetch, the values of its operands, the type of its element, and what it is atomic
+    with (`domain`)."""
+
+    operation: str
+    operands: tuple[Value, ...]
+    type: CType
+    domain: str
+
+
+def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None) -> ThreadStatement:
+    """Return the statement of an atomic; its old value goes to `answer`, or nowhere."""
+    world, word = call.run.world, element_of(call, remote, what.type.size)
+    used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
+    operands = [operand_of(encoded(value, what.type), "an operand of this atomic") for value in what.operands]
+    written = _written(call, word, what.operation, [values for _, values in operands])
+    world.add_values(word, written)
+    called = f"{what.operation}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(operands)))})"
+    parts: tuple[Part, ...] = (word, *(operand for operand, _ in operands), OnLane(remote.connection))
+    form = f"{called}{{{len(parts) - 1}}} unsignaled"
+    changed = tuple((word, value) for value in written)
+    if answer is None and remote.process == call.run.process:
+        # Without an answer it would be an atomic of the processor, as its word is of this process.
+        answer = got_word(call, what.type.size)
+    if answer is not None:
+        world.flow(word, answer)
+        form, parts = f"get {{{len(parts)}}} = {form}", (*parts, answer)
+    return ThreadStatement(form, parts, changed, synchronises=what.domain)
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """A remote atomic whose operands lie in memory: object, offset and size; and what it is atomic with (`domain`)."""
+
+    operation: str
+    places: tuple[tuple[Object, int, int], ...]
+    domain: str
+
+
+def accumulate(call: CallContext, remote: Remote, what: Operands, answer: tuple[Object, int, int] | None) -> ThreadStatement:
+    """Return an atomic whose operands the card reads from memory, as it writes the answer there, if there is one."""
+    world, operation = call.run.world, what.operation
+    size = (what.places[0] if answer is None else answer)[2]
+    word = element_of(call, remote, size)
+    used_by(PostedWork(call, remote.connection, remote.process, Request(operation)))
+    sources = [result_word(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
+    target = None if answer is None else result_word(call, answer[:2], answer[2])
+    if target is None and remote.process == call.run.process:
+        target = got_word(call, size)
+    changed: list[Scalar] = []
+    if operation in ("swap", "cas"):
+        world.flow(sources[-1], word)
+    elif operation == "faa":
+        changed = possible_sums(world, word, tuple(world.values_of(sources[0])))
+        world.add_values(word, changed)
+    called = f"{operation}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(sources)))})"
+    parts: tuple[Part, ...] = (word, *sources, OnLane(remote.connection))
+    form = f"{called}{{{len(parts) - 1}}} unsignaled"
+    if target is not None:
+        world.flow(word, target)
+        form, parts = f"get {{{len(parts)}}} = {form}", (*parts, target)
+    return ThreadStatement(form, parts, tuple((word, value) for value in changed), synchronises=what.domain)
+
+
+def _written(call: CallContext, word: Word, operation: str, operands: list[tuple[Scalar, ...]]) -> list[Scalar]:
+    world = call.run.world
+    match operation:
+        case "fetch":
+            return []
+        case "swap":
+            return list(operands[0])
+        case "faa":
+            return possible_sums(world, word, operands[0])
+        case _:
+            return list(operands[1]) if set(operands[0]) & set(world.values_of(word)) else []
+
+
+def waited_atomic(call: CallContext, remote: Remote, what: Atomic) -> tuple[list[ThreadStatement], Value]:
+    """Return an atomic that the process waits for, and its old value."""
+    got = got_word(call, what.type.size)
+    request = atomic(call, remote, what, got)
+    signaled = replace(request, form=request.form.removesuffix(" unsignaled"))
+    register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "old")
+    operations = [signaled, *polls(remote.connection, 1), read_statement(register, got)]
+    return operations, map_one(raw, lambda each: value_of_raw(each, what.type))
+
+
+def put_value(call: CallContext, remote: Remote, value: Value, kind: CType, synchronises: str = "") -> ThreadStatement:
+    """Return a put of a value that the processor has."""
+    word = element_of(call, remote, kind.size)
+    used_by(PostedWork(call, remote.connection, remote.process, Request("write")))
+    operand, values = operand_of(encoded(value, kind), "what is put")
+    call.run.world.add_values(word, values)
+    parts = (word, operand, OnLane(remote.connection))
+    form = "put {0} = {1}{2} inline unsignaled"
+    return ThreadStatement(form, parts, written_constants(word, operand), synchronises=synchronises)
+
+
+def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[ThreadStatement], Value]:
+    """Return a get of a scalar that the process waits for, and its value."""
+    word, got = element_of(call, remote, kind.size), got_word(call, kind.size)
+    used_by(PostedWork(call, remote.connection, remote.process, Request("read")))
+    call.run.world.flow(word, got)
+    register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "got")
+    request = ThreadStatement("get {0} = {1}{2}", (got, word, OnLane(remote.connection)))
+    operations = [request, *polls(remote.connection, 1), read_statement(register, got)]
+    return operations, map_one(raw, lambda each: value_of_raw(each, kind))
+
+
+def result_word(call: CallContext, target: Range, size: int, *, is_written: bool = True) -> Word:
+    """Return the word of memory that an answer goes to, or an operand is taken from, while the process goes on."""
+    name, offset = target
+    call.run.own(name, "give to its card")
+    call.run.note(call.state, name, is_written)
+    call.run.world.share(name)
+    return call.run.one_word(name, offset, size, "answer or operand")
+
+
+def not_modelled(call: CallContext, instead: str) -> Refusal:
+    """Return the refusal of a function that is known, and not modelled."""
+    return Refusal("RR814", f"`{call.name}` is not modelled", instead)

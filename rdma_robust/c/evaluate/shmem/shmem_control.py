@@ -1,0 +1,307 @@
+"""OpenSHMEM: processes, symmetric memory, order and completion, barriers, locks, contexts and teams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rdma_robust.c.code import CType
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, known_scalar, map_one
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
+from rdma_robust.c.evaluate.libc import LIBC
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.one_sided.spmd import (
+    SYMMETRIC,
+    barrier,
+    begin,
+    completed,
+    fenced,
+    mark_outstanding,
+    numbered,
+    own_number,
+    processes_of,
+    queue_pair,
+    reaches_others,
+    store_handle,
+    twin,
+)  # fmt: skip
+from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, not_modelled, put_value, waited_atomic
+from rdma_robust.c.evaluate.operations import ThreadStatement
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.shmem.contexts import (
+    ShmemTeam,
+    context_of,
+    default_context,
+    new_context,
+    own_team,
+    team_of,
+)
+from rdma_robust.c.evaluate.shmem.shmem_waits import SIGNALS
+
+_LONG: Final = CType("int", 8, signed=True)
+_LOCK: Final = "a lock"
+
+
+def _init(call: CallContext) -> Result:
+    begin(call)
+    return 0
+
+
+def _init_thread(call: CallContext) -> Result:
+    begin(call)
+    call.set_private(call.arguments[1], 4, call.arguments[0], "the thread level")
+    return 0
+
+
+def _my_pe(call: CallContext) -> Result:
+    return own_number(call)
+
+
+def _n_pes(call: CallContext) -> Result:
+    return len(processes_of(call.run.world))
+
+
+# memory
+
+
+def _allocated(call: CallContext, size: int) -> Result:
+    """A symmetric object: all processes make the same ones in the same order, and wait for each other."""
+    run = call.run
+    if size <= 0:
+        return 0
+    number = call.state.numbers.get(SYMMETRIC, 0)
+    call.state.numbers[SYMMETRIC] = number + 1
+    wanted = run.hint(call.frame, call.call.target) or "heap"
+    name = run.world.found.regions.setdefault((SYMMETRIC, number), wanted)
+    found = Object("heap", run.process, str(name), (SYMMETRIC, number))
+    run.world.sizes[found] = max(size, run.world.sizes.get(found, 0))
+    call.state.place(found, ObjectBytes())
+    return _together(call, Pointer(found))
+
+
+def _together(call: CallContext, value: Value = 0) -> Result:
+    """A call of all processes that wait for each other; it says nothing of what is under way, and does not end set-up."""
+    return barrier(call, value=value) if call.state.is_set_up else value
+
+
+def _malloc(call: CallContext) -> Result:
+    return _allocated(call, call.number(0, "the size of this memory"))
+
+
+def _calloc(call: CallContext) -> Result:
+    found = _allocated(call, call.number(0, "the size of this memory") * call.number(1, "the size of this memory"))
+    for each in call.state.memory:
+        if each.kind == "heap" and each.key == (SYMMETRIC, call.state.numbers[SYMMETRIC] - 1):
+            call.state.place(each, ObjectBytes(zero=True))
+    return found
+
+
+def _align(call: CallContext) -> Result:
+    return _allocated(call, call.number(1, "the size of this memory"))
+
+
+def _free(call: CallContext) -> Result:
+    return _together(call)
+
+
+def _is_symmetric(call: CallContext) -> Result:
+    found = known_scalar(call.arguments[0])
+    return int(isinstance(found, Pointer) and (found.object.kind == "global" or found.object.key[:1] == (SYMMETRIC,)))
+
+
+def _alias(call: CallContext) -> Result:
+    if call.number(1, "the process that is named") == own_number(call):
+        return call.arguments[0]
+    raise Refusal("RR842", "`shmem_ptr` gives loads and stores to another process, which are not modelled", "put and get")
+
+
+# order and completion
+
+
+def quiet(call: CallContext, label: str = "") -> list[ThreadStatement]:
+    """Return what waits for all requests of a context."""
+    call.state.numbers.pop(("signals", label), None)
+    return completed(call, [label])
+
+
+def _quiet(call: CallContext) -> Result:
+    label = context_of(call, call.arguments[0]).label if call.arguments else ""
+    found = quiet(call, label)
+    return call.step(found) if found else 0
+
+
+def _fence(call: CallContext) -> Result:
+    context = context_of(call, call.arguments[0]) if call.arguments else default_context(call)
+    if ("signals", context.label) in call.state.numbers:
+        raise Refusal("RR814", "a fence behind a put with a signal is not modelled", "shmem_quiet in place of the fence")
+    found = fenced(call, context.label)
+    return call.step(found) if found else 0
+
+
+def _barrier_all(call: CallContext) -> Result:
+    return barrier(call, quiet(call))
+
+
+def _sync_all(call: CallContext) -> Result:
+    return barrier(call)
+
+
+def _sync(call: CallContext) -> Result:
+    if len(call.arguments) != 1:
+        return barrier(call, members=_active_set(call).processes(call))
+    return barrier(call, members=own_team(call, call.arguments[0]).processes(call))
+
+
+def _old_barrier(call: CallContext) -> Result:
+    return barrier(call, quiet(call), _active_set(call).processes(call))
+
+
+def _active_set(call: CallContext) -> ShmemTeam:
+    """Return the processes of an active set: the first, the logarithm of their distance, their number."""
+    first, stride, size = (call.number(index, "an active set") for index in range(3))
+    return ShmemTeam(tuple(first + index * 2**stride for index in range(size)), "")
+
+
+def _finalize(call: CallContext) -> Result:
+    return barrier(call, quiet(call))
+
+
+# locks
+
+
+def _lock_word(call: CallContext) -> Remote:
+    """Return the word of a lock, which is the one of process 0."""
+    name, offset = call.address(0, "this lock")
+    peer = numbered(call, 0)
+    found = twin(call, name, peer)
+    reaches_others(call)
+    connection = queue_pair(call, peer)
+    mark_outstanding(call, connection, "")
+    return Remote(peer, connection, found, offset)
+
+
+def _attempt(call: CallContext) -> tuple[list[ThreadStatement], Value]:
+    return waited_atomic(call, _lock_word(call), Atomic("cas", (0, own_number(call) + 1), _LONG, _LOCK))
+
+
+def _set_lock(call: CallContext) -> Result:
+    if call.frame.pending is not None and known_scalar(call.frame.pending) == 0:
+        return 0
+    operations, old = _attempt(call)
+    return call.stay(operations, map_one(old, lambda each: int(each != 0)))
+
+
+def _test_lock(call: CallContext) -> Result:
+    operations, old = _attempt(call)
+    return call.step(operations, map_one(old, lambda each: int(each != 0)))
+
+
+def _clear_lock(call: CallContext) -> Result:
+    done = quiet(call)
+    return call.step([*done, put_value(call, _lock_word(call), 0, _LONG, _LOCK)])
+
+
+# contexts and teams
+
+
+def _ctx_create(call: CallContext) -> Result:
+    return new_context(call, call.arguments[1], default_context(call).team)
+
+
+def _team_create_ctx(call: CallContext) -> Result:
+    return new_context(call, call.arguments[2], own_team(call, call.arguments[0]))
+
+
+def _ctx_destroy(call: CallContext) -> Result:
+    return _quiet(call) if known_scalar(call.arguments[0]) != 0 else 0
+
+
+def _team_my_pe(call: CallContext) -> Result:
+    team, own = team_of(call, call.arguments[0]), own_number(call)
+    return team.members.index(own) if team is not None and own in team.members else -1
+
+
+def _team_n_pes(call: CallContext) -> Result:
+    team = team_of(call, call.arguments[0])
+    return -1 if team is None else len(team.members)
+
+
+def _translate(call: CallContext) -> Result:
+    source, target = team_of(call, call.arguments[0]), team_of(call, call.arguments[2])
+    number = call.number(1, "the process that is named")
+    if source is None or target is None or not 0 <= number < len(source.members):
+        return -1
+    return target.members.index(source.members[number]) if source.members[number] in target.members else -1
+
+
+def _split(call: CallContext) -> Result:
+    team = own_team(call, call.arguments[0])
+    start, stride, size = (call.number(index, "the members of this team") for index in (1, 2, 3))
+    numbers = [start + index * stride for index in range(size)]
+    if size <= 0 or not all(0 <= each < len(team.members) for each in numbers):
+        call.set_private(call.arguments[6], 8, 0, "this team")
+        return -1
+    chosen = tuple(team.members[each] for each in numbers)
+    if own_number(call) in chosen:
+        store_handle(call, call.arguments[6], "team", chosen)
+    else:
+        call.set_private(call.arguments[6], 8, 0, "this team")
+    return 0
+
+
+def _team_sync(call: CallContext) -> Result:
+    return barrier(call, members=own_team(call, call.arguments[0]).processes(call))
+
+
+def _version(call: CallContext) -> Result:
+    for index, value in enumerate((1, 5)):
+        call.set_private(call.arguments[index], 4, value, "a version")
+    return 0
+
+
+def _refused(call: CallContext) -> Result:
+    raise not_modelled(call, "shmem_malloc, and contexts and teams that are made once, are")
+
+
+CONTROL: Final[Mapping[str, Handler]] = {
+    **SIGNALS,
+    **dict.fromkeys(("shmem_init", "start_pes"), _init),
+    "shmem_init_thread": _init_thread,
+    "shmem_finalize": _finalize,
+    "shmem_global_exit": LIBC["exit"],
+    **dict.fromkeys(("shmem_my_pe", "_my_pe", "my_pe"), _my_pe),
+    **dict.fromkeys(("shmem_n_pes", "_num_pes", "num_pes"), _n_pes),
+    "shmem_pe_accessible": given(1),
+    "shmem_addr_accessible": _is_symmetric,
+    "shmem_ptr": _alias,
+    "shmem_info_get_version": _version,
+    **dict.fromkeys(("shmem_malloc", "shmem_malloc_with_hints", "shmalloc"), _malloc),
+    "shmem_calloc": _calloc,
+    **dict.fromkeys(("shmem_align", "shmemalign"), _align),
+    **dict.fromkeys(("shmem_free", "shfree"), _free),
+    **dict.fromkeys(("shmem_realloc", "shrealloc", "shmem_team_split_2d", "shmem_team_get_config"), _refused),
+    **dict.fromkeys(("shmem_quiet", "shmem_ctx_quiet"), _quiet),
+    **dict.fromkeys(("shmem_fence", "shmem_ctx_fence"), _fence),
+    "shmem_barrier_all": _barrier_all,
+    "shmem_sync_all": _sync_all,
+    "shmem_sync": _sync,
+    "shmem_team_sync": _team_sync,
+    "shmem_barrier": _old_barrier,
+    "shmem_set_lock": _set_lock,
+    "shmem_test_lock": _test_lock,
+    "shmem_clear_lock": _clear_lock,
+    "shmem_ctx_create": _ctx_create,
+    "shmem_team_create_ctx": _team_create_ctx,
+    "shmem_ctx_destroy": _ctx_destroy,
+    "shmem_team_my_pe": _team_my_pe,
+    "shmem_team_n_pes": _team_n_pes,
+    "shmem_team_translate_pe": _translate,
+    "shmem_team_split_strided": _split,
+    "shmem_team_destroy": given(0),
+    "shmem_pcontrol": given(0),
+    **dict.fromkeys(
+        (f"shmem_{each}" for each in ("clear_cache_inv", "set_cache_inv", "clear_cache_line_inv", "set_cache_line_inv")),
+        given(0),
+    ),
+}
+"""The handlers of functions that move no elements."""

@@ -1,0 +1,153 @@
+"""The way from the text of a C file to the program that it is, as `language/load.py` asks for it.
+
+All that a C file is read with stands in its text: options of the command line became a comment at its end. So whatever is
+made or kept of a text, a cache or a certificate, is about the file as it was read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Final
+
+from rdma_robust.build import with_moved_spans
+from rdma_robust.c.automaton import CProgram, Remark
+from rdma_robust.c.evaluate.evaluated_c import evaluate_units
+from rdma_robust.c.front.c_comments import OPTIONS, CComments, c_comments
+from rdma_robust.c.front.c_units import CUnits, read_units
+from rdma_robust.c.front.parsing import place_span
+from rdma_robust.c.text.automata_program import evaluated_program
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.suppressions import MARK, Suppressions
+from rdma_robust.value_ranges import file_of
+
+_HARDWARE: Final = "hardware "
+_DEFINED_SETTING: Final = re.compile(r"(?:hardware )?(send depth|rnr)=(\w+)")
+
+
+def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
+    """Return the program that the C in `text` is, with all its warnings, and the comments that ask for some not to be shown;
+    `file` is its name for messages, and where its headers and further files are looked for.
+
+    Places are those of the C: the innermost, with the calls outwards as what they were expanded from.
+    Raises ProgramError with all that is wrong or not understood, and UsageError without libclang.
+    """
+    path, moved = file_of(file), _Places(text, file_of(file))
+    comments = c_comments(text, path)
+    try:
+        units = read_units(path, comments.options, text)
+        evaluated = evaluate_units(units, name=_program_name(path))
+    except ProgramError as error:
+        raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None
+    try:
+        program = evaluated_program(_with_hardware(evaluated, comments), path, _lines(units, comments))
+    except ProgramError as error:
+        raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span.origin or NO_SPAN)) from None
+    program = with_moved_spans(program, lambda span: moved.of(span.origin or NO_SPAN))
+    remarks = tuple(_warning(each, moved.of) for each in evaluated.remarks)
+    warnings = (*program.warnings, *remarks, *comments.ignored.wrong)
+    return replace(program, name=PurePath(path).stem, file=file, source=text, warnings=warnings), comments.ignored
+
+
+def with_options(text: str, define: Sequence[str], file: str) -> str:
+    """Return the text of a C file with a comment at its end that has the options of a command line.
+
+    `define` are definitions, `NAME=VALUE`, and options such as `-I=FOLDER`, whose paths are from the current folder.
+    Raises UsageError for what no comment can say.
+    """
+    words, lines = list[str](), list[str]()
+    for each in define:
+        option, _, value = each.partition("=")
+        if (setting := _DEFINED_SETTING.fullmatch(each)) is not None:
+            lines.append(f"hardware {setting[1]} {setting[2]}")
+        elif not each.startswith("-"):
+            words += ["-D", each]
+        elif option in ("-I", "--with", "--compile-commands"):
+            words += [option, os.path.relpath(value, os.path.dirname(file) or ".")]
+        else:
+            words += [option, value]
+    if words:
+        lines.insert(0, f"{OPTIONS} {shlex.join(words)}")
+    if any("*/" in line or "\n" in line for line in lines):
+        raise UsageError("an option of C files can have no `*/` and no line end")
+    return text + "".join(f"\n/* {MARK} {line} */" for line in lines) + "\n" * bool(lines)
+
+
+def files_of(text: str, file: str) -> Sequence[str]:
+    """Return the further files that a C file is made of: headers, but those of the system, and further units."""
+    try:
+        comments = c_comments(text, file)
+        units = read_units(file, comments.options, text)
+    except (ProgramError, UsageError):
+        return ()
+    own = os.path.realpath(file)
+    return tuple(each for each in units.files() if os.path.realpath(each) != own)
+
+
+def _program_name(file: str) -> str:
+    return "c_" + re.sub(r"\W", "_", PurePath(file).stem, flags=re.ASCII)
+
+
+def _lines(units: CUnits, comments: CComments) -> list[tuple[str, Span]]:
+    """Return the lines of the language that the C says, with their places."""
+    said = [(f"expect {text}", place_span(place)) for text, place in units.expected]
+    return [*said, *comments.lines]
+
+
+def _with_hardware(program: CProgram, comments: CComments) -> CProgram:
+    """Return a program without the settings of its hardware that a comment says otherwise."""
+    others = [line.removeprefix(_HARDWARE) for line, _ in comments.lines if line.startswith(_HARDWARE)]
+    if not others:
+        return program
+    names = {setting.strip().rpartition(" ")[0] for other in others for setting in other.split(",")}
+    head = list[str]()
+    for line in program.head:
+        settings = line.removeprefix(_HARDWARE).split(", ")
+        left = [each for each in settings if each.rpartition(" ")[0] not in names]
+        if not line.startswith(_HARDWARE):
+            head.append(line)
+        elif left:
+            head.append(_HARDWARE + ", ".join(left))
+    return replace(program, head=tuple(head))
+
+
+def _warning(each: Remark, place: Callable[[Span], Span]) -> Diagnostic:
+    span = NO_SPAN if each.place is None else place(place_span(each.place))
+    return Diagnostic("warning", each.code, each.message, span, hint=each.hint)
+
+
+class _Places:
+    """Spans of the text of a file from those of libclang, which counts bytes; those in other files stay."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file, self.lines = file, text.split("\n")
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+
+    def all_of(self, found: Iterable[Diagnostic], move: Callable[[Span], Span]) -> tuple[Diagnostic, ...]:
+        """Return messages at places of the text, which are those that `move` makes of theirs."""
+        return tuple(replace(each, span=self.of(move(each.span)), edits=()) for each in found)
+
+    def of(self, span: Span) -> Span:
+        """Return a span, with what it was expanded from, as one of the text."""
+        origin = None if span.origin is None else self.of(span.origin)
+        if span == NO_SPAN or span.file != self.file or span.line > len(self.lines):
+            return replace(span, origin=origin)
+        column, end_column = self._column(span.line, span.column), self._column(span.end_line, span.end_column)
+        start, end = self._offset(span.line, column), self._offset(span.end_line, end_column)
+        return Span(span.line, column, span.end_line, end_column, start, max(start, end), "", origin)
+
+    def _column(self, line: int, column: int) -> int:
+        text = self.lines[min(line, len(self.lines)) - 1]
+        if text.isascii():
+            return column
+        return len(text.encode("utf-8", "surrogateescape")[: column - 1].decode("utf-8", "replace")) + 1
+
+    def _offset(self, line: int, column: int) -> int:
+        return min(self.starts[min(line, len(self.lines)) - 1] + column - 1, self.starts[-1])

@@ -1,0 +1,155 @@
+"""One-sided MPI in C: what each call becomes, what is refused where, and which accesses race by the standard."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.c.libraries import mpi
+from rdma_robust.errors import ProgramError
+from tests.support.c_automata import evaluated, statements
+from tests.support.c_races import documented_rows, races_of_c
+
+HEAD = """#include <mpi.h>
+#include <stdio.h>
+"""
+
+
+def program(zero: str, one: str = "", both: str = "", before: str = "") -> str:
+    """Return C in which rank 0 does something, then rank 1, then both, behind a barrier; `before` it is set-up."""
+    return (
+        f"{HEAD}int main(int argc, char **argv) {{ int rank, size; long *m, v = 5, w = 6, r = 7; MPI_Win win, other;\n"
+        "MPI_Request q; MPI_Group all, peer; int list[2] = { 0, 1 }; MPI_Init(&argc, &argv);\n"
+        "MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Comm_size(MPI_COMM_WORLD, &size); MPI_Comm_group(MPI_COMM_WORLD, &all);\n"
+        "MPI_Win_allocate(16, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &win); m[0] = m[1] = 0;\n"
+        f"MPI_Group_incl(all, 1, list + 1 - rank, &peer); {before} MPI_Barrier(MPI_COMM_WORLD);\n"
+        f"if (rank == 0) {{ {zero} }}\nif (rank == 1) {{ {one} }}\n{both} return 0; }}\n"
+    )
+
+
+def put(source: str = "v", place: int = 0, rank: int = 1) -> str:
+    return f"MPI_Put(&{source}, 1, MPI_LONG, {rank}, {place}, 1, MPI_LONG, win);"
+
+
+ADD = "MPI_Accumulate(&v, 1, MPI_LONG, 1, 0, 1, MPI_LONG, MPI_SUM, win);"
+ROWS = documented_rows("c-mpi-rma.md")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_calls_become(name: str) -> None:
+    body, wanted = ROWS[name]
+    assert statements(evaluated(program(body, "v = m[0];")), "main_P0")[: len(wanted)] == wanted
+
+
+def test_a_message_is_heard() -> None:
+    found = statements(evaluated(program(ROWS["Send"][0], RECEIVED)), "main_P1")
+    assert found == ["await message == 1", "v = message_data"]
+
+
+RECEIVED = "MPI_Recv(&v, 1, MPI_LONG, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+
+
+def test_a_fence_completes_and_meets() -> None:
+    found = statements(evaluated(program(put(), both="MPI_Win_fence(0, win); v = m[0]; MPI_Win_free(&win);")), "main_P0")
+    assert [each for each in found if each != "v = 0"] == ["put P1.win_o0 = v unsignaled", "flush P1", "barrier", "barrier"]
+
+
+def test_epochs_of_two_processes() -> None:
+    text = program(
+        f"MPI_Win_start(peer, 0, win); {put()} MPI_Win_complete(win);", "MPI_Win_post(peer, 0, win); MPI_Win_wait(win);"
+    )
+    found = evaluated(text)
+    assert statements(found, "main_P0") == [
+        "await opened == 1",
+        "put P1.win_o0 = v unsignaled",
+        "flush P1",
+        "put P1.closed = 1 on told_P0_P1 inline unsignaled",
+    ]
+    assert statements(found, "main_P1") == ["put P0.opened = 1 inline unsignaled", "await closed == 1"]
+
+
+def test_a_second_window_has_queue_pairs_of_its_own() -> None:
+    made = "MPI_Win_create(&r, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &other);"
+    body = f"{put()} MPI_Put(&w, 1, MPI_LONG, 1, 0, 1, MPI_LONG, other); MPI_Win_flush(1, other);"
+    found = statements(evaluated(program(body, before=made)), "main_P0")
+    assert found[-2:] == ["put P1.r = w on win1_P0_P1 unsignaled", "flush win1_P0_P1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "says"),
+    [
+        (put(place=2), "RR813", "bytes 16 to 24 are outside of the window of P1, which has 16"),
+        (put(rank=2), "RR818", "there is no process 2 here"),
+        ("MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &other);", "RR842", "MPI_Win_allocate_shared"),
+        (ADD.replace("SUM", "MAX"), "RR814", "this operation is not modelled"),
+        (RECEIVED.replace(", 0, 3", ", MPI_ANY_SOURCE, 3"), "RR814", "MPI_ANY_SOURCE is not modelled"),
+        ("MPI_Irecv(&v, 1, MPI_LONG, 1, 0, MPI_COMM_WORLD, &q);", "RR814", "`MPI_Irecv` is not modelled"),
+        ("MPI_Win_unlock(1, win);", "RR814", "this unlocks what is not locked"),
+    ],
+)
+def test_what_is_refused(body: str, code: str, says: str) -> None:
+    with pytest.raises(ProgramError) as refused:
+        evaluated(program(body, "v = m[0];"))
+    assert (code, True, 8) in {(each.code, says in each.message, each.span.line) for each in refused.value.diagnostics}
+
+
+# races
+
+LOCKED = "MPI_Win_lock(MPI_LOCK_{0}, 1, 0, win); {1} MPI_Win_unlock(1, win);"
+
+
+def test_local_completion_frees_the_source_and_tells_nobody_of_the_target() -> None:
+    local = f"{put()} MPI_Win_flush_local(1, win); v = 9;"
+    assert races_of_c(program(local)) == set()
+    assert races_of_c(program(f"{put()} v = 9;")) == {("put P1.win_o0 = v unsignaled", "v = 9")}
+    told = ROWS["Send"][0].replace("&v", "&r")
+    assert len(races_of_c(program(f"{local} {told}", f"{RECEIVED} w = m[0];"))) == 1
+    assert races_of_c(program(f"{local} MPI_Win_flush(1, win); {told}", f"{RECEIVED} w = m[0];")) == set()
+
+
+def test_a_request_tells_of_its_own_transfer() -> None:
+    request = "MPI_Rput(&w, 1, MPI_LONG, 1, 1, 1, MPI_LONG, win, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    assert races_of_c(program(f"{request} w = 1;")) == set()
+    assert len(races_of_c(program(f"{put()} {request} v = 1;"))) == 1
+
+
+def test_accumulates_race_with_those_of_other_types_and_with_puts() -> None:
+    assert races_of_c(program(ADD, ADD)) == set()
+    assert len(races_of_c(program(ADD, put("w")))) == 1
+    unsigned = ADD.replace("MPI_LONG", "MPI_UNSIGNED_LONG")
+    assert len(races_of_c(program(ADD, unsigned))) == 1
+
+
+def test_exclusive_locks_exclude_and_shared_ones_do_not() -> None:
+    exclusive, shared = LOCKED.format("EXCLUSIVE", put()), LOCKED.format("SHARED", put("w"))
+    assert races_of_c(program(exclusive, exclusive)) == set()
+    assert races_of_c(program(shared, shared)) != set()
+    assert races_of_c(program(exclusive, shared)) == set()
+
+
+def test_a_barrier_does_not_complete_what_is_under_way() -> None:
+    reads = "MPI_Barrier(MPI_COMM_WORLD); if (rank == 1) w = m[0]; MPI_Win_flush_all(win);"
+    assert races_of_c(program(put(), both=reads)) != set()
+    assert races_of_c(program(f"{put()} MPI_Win_flush(1, win);", both=reads)) == set()
+
+
+def test_windows_complete_apart() -> None:
+    made = "MPI_Win_create(&r, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &other);"
+    body = "MPI_Put(&w, 1, MPI_LONG, 1, 0, 1, MPI_LONG, other); MPI_Win_flush({0});"
+    reads = "MPI_Barrier(MPI_COMM_WORLD); if (rank == 1) v = r;"
+    assert races_of_c(program(body.format("1, win"), both=reads, before=made)) != set()
+    assert races_of_c(program(body.format("1, other"), both=reads, before=made)) == set()
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to compare with")
+def test_the_header_and_the_tests_are_c(tmp_path: Path) -> None:
+    (tmp_path / "mpi.h").write_text(mpi.mpi_header())
+    texts = [program(body) for body, _ in ROWS.values()]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.c").write_text(text)
+    files = [str(tmp_path / f"{number}.c") for number in range(len(texts))]
+    found = subprocess.run(["gcc", "-fsyntax-only", f"-I{tmp_path}", *files], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr

@@ -1,0 +1,197 @@
+"""OpenSHMEM in C: what each call becomes, what is refused where, where set-up ends, and which accesses race."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.c.evaluate.evaluated_c import evaluate_units
+from rdma_robust.c.front.c_options import COptions
+from rdma_robust.c.front.c_units import read_units
+from rdma_robust.c.libraries import openshmem
+from rdma_robust.errors import ProgramError
+from tests.support.c_automata import evaluated, statements
+from tests.support.c_races import documented_rows, races_of_c
+
+HEAD = """#include <shmem.h>
+static long x, y, flag, lock, list[4];
+static uint64_t sig;
+"""
+
+
+def program(zero: str, one: str = "", both: str = "", before: str = "") -> str:
+    """Return C in which process 0 does something, then process 1, then both, behind a barrier; `before` it is set-up."""
+    return (
+        f"{HEAD}int main(void) {{ long v = 5, w[4] = {{ 1, 2, 3, 4 }}; shmem_init(); {before} shmem_barrier_all();\n"
+        f"if (shmem_my_pe() == 0) {{ {zero} }}\nif (shmem_my_pe() == 1) {{ {one} }}\n{both} return 0; }}\n"
+    )
+
+
+ROWS = documented_rows("c-openshmem.md")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_calls_become(name: str) -> None:
+    body, wanted = ROWS[name]
+    found = statements(evaluated(program(body, "shmem_p(&x, 9, 1); shmem_p(&flag, 0, 0); shmem_p(&sig, 0, 0);")), "main_P0")
+    assert found[: len(wanted)] == wanted
+
+
+def test_barriers() -> None:
+    found = evaluated(program("shmem_p(&x, 1, 1);", both="shmem_sync_all(); shmem_barrier_all(); shmem_finalize();"))
+    assert statements(found, "main_P0")[1:] == ["barrier", "flush P1", "barrier", "barrier"]
+    assert statements(found, "main_P1") == ["barrier", "barrier", "barrier"]
+
+
+def test_a_team_meets_alone() -> None:
+    text = program("", both="if (shmem_my_pe() < 2) shmem_team_sync(t);", before=TEAM)
+    found = evaluate_units(read_units("test.c", COptions(processes=3), text))
+    assert statements(found, "main_P0") == ["barrier main_P0, main_P1"]
+    assert statements(found, "main_P2") == []
+
+
+TEAM = "shmem_team_t t; shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, 0, 0, &t);"
+
+
+def test_a_reduction_gives_what_all_have() -> None:
+    body = "list[0] = shmem_my_pe() + 1; shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &x, list, 1); shmem_p(&y, x, 0);"
+    found = statements(evaluated(program("", both=body)), "main_P1")
+    assert found[0] == "barrier"
+    assert "put P0.y = 3 inline unsignaled" in found
+
+
+# set-up
+
+
+def test_what_is_written_before_the_first_barrier_is_there_at_the_start() -> None:
+    found = evaluated(program("shmem_p(&x, 1, 1);", "v = x;", before="x = 4;"))
+    assert [word.initial for word in found.nodes["P1"]] == [4]
+    assert statements(found, "main_P1") == ["v = x"]
+
+
+def test_set_up_ends_at_initialisation_if_somebody_puts_before_the_barrier() -> None:
+    found = evaluated(program("", "v = x;", before="if (shmem_my_pe() == 0) shmem_p(&x, 1, 1); x = 4;"))
+    assert [word.initial for word in found.nodes["P1"]] == [0]
+    assert statements(found, "main_P1") == ["x = 4", "barrier", "v = x"]
+
+
+def test_set_up_ends_at_initialisation_if_somebody_does_not_come_to_the_barrier() -> None:
+    found = evaluated(program("shmem_p(&x, 1, 1);", before="if (shmem_my_pe() == 1) return 0;"))
+    assert statements(found, "main_P0") == ["barrier", "put P1.x = 1 inline unsignaled"]
+
+
+def test_symmetric_memory_is_the_same_everywhere() -> None:
+    found = evaluated(program("shmem_p(p, 1, 1);", "v = *p;", before="long *p = shmem_malloc(8);"))
+    assert statements(found, "main_P0") == ["put P1.p = 1 inline unsignaled"]
+    assert statements(found, "main_P1") == ["v = p"]
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "says"),
+    [
+        ("shmem_put(&v, &x, 1, 1);", "RR813", "`v` is on the stack"),
+        ("shmem_put(&x, &v, 2, 1);", "RR813", "bytes 8 to 16 are outside of `v`"),
+        ("shmem_p(&x, 1, 2);", "RR818", "there is no process 2 here"),
+        ("long *p = shmem_ptr(&x, 1); *p = 1;", "RR842", "`shmem_ptr`"),
+        ("shmem_long_broadcast(SHMEM_TEAM_WORLD, &x, &y, 1, 0);", "RR814", "`shmem_long_broadcast` is not modelled"),
+        ("shmem_uint64_atomic_or(&sig, 1, 1);", "RR814", "`shmem_uint64_atomic_or` is not modelled"),
+        ("shmem_int_atomic_add((int *)&x, 1, 1); shmem_long_atomic_add(&x, 1, 1);", "RR815", "covers 2 words of `x`"),
+        ("shmem_team_sync(SHMEM_TEAM_INVALID);", "RR818", "is none of this team"),
+        ("int n; shmem_p(&x, n, 1);", "RR819", "what is put depends on"),
+        ("for (;;) shmem_atomic_inc(&x, 1);", "RR820", "the values of `x`"),
+    ],
+)
+def test_what_is_refused(body: str, code: str, says: str) -> None:
+    with pytest.raises(ProgramError) as refused:
+        evaluated(program(body, "v = x;"))
+    assert (code, True, 5) in {(each.code, says in each.message, each.span.line) for each in refused.value.diagnostics}
+
+
+# races
+
+
+TOLD = {
+    "a quiet, and a signal": "shmem_p(&x, 1, 1); shmem_quiet(); shmem_p(&flag, 1, 1);",
+    "a fence": "shmem_p(&x, 1, 1); shmem_fence(); shmem_p(&flag, 1, 1);",
+    "an atomic behind a fence": "shmem_p(&x, 1, 1); shmem_fence(); shmem_atomic_set(&flag, 1, 1);",
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_who_is_told_may_read(name: str) -> None:
+    assert races_of_c(program(TOLD[name], "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;")) == set()
+
+
+def test_two_puts_have_no_order() -> None:
+    told = "shmem_wait_until(&flag, SHMEM_CMP_EQ, 1); v = x;"
+    found = races_of_c(program("shmem_p(&x, 1, 1); shmem_p(&flag, 1, 1);", told))
+    assert found == {("put P1.x = 1 inline unsignaled", "v = x")}
+
+
+SIGNAL = "shmem_put_signal(&x, w, 1, &sig, 1, SHMEM_SIGNAL_SET, 1);"
+
+
+def test_a_signal_tells_of_its_data_and_of_nothing_else() -> None:
+    waits = "shmem_signal_wait_until(&sig, SHMEM_CMP_EQ, 1);"
+    assert races_of_c(program(SIGNAL, f"{waits} v = x;")) == set()
+    found = races_of_c(program(f"shmem_p(&y, 1, 1); {SIGNAL}", f"{waits} v = y;"))
+    assert found == {("put P1.y = 1 inline unsignaled", "v = y")}
+
+
+def test_a_source_is_free_when_a_put_returns_and_not_before_that_of_nbi() -> None:
+    assert races_of_c(program("x = 1; shmem_put(&y, &x, 1, 1); x = 2;")) == set()
+    assert races_of_c(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); x = 2;")) == {("put P1.y = x unsignaled", "x = 2")}
+    assert races_of_c(program("x = 1; shmem_put_nbi(&y, &x, 1, 1); shmem_quiet(); x = 2;")) == set()
+
+
+def test_atomics_race_with_what_is_none_and_with_those_of_another_kind() -> None:
+    add = "shmem_atomic_add(&x, 1, 1);"
+    assert races_of_c(program(add, add)) == set()
+    assert races_of_c(program(add, "v = x;")) == {("faa(P1.x, 1) unsignaled", "v = x")}
+    float_set = "shmem_double_atomic_set((double *)&x, 1, 1);"
+    assert len(races_of_c(program("shmem_atomic_set(&x, 1, 1);", float_set))) == 1
+
+
+def test_a_barrier_completes_the_default_context_alone() -> None:
+    put = "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_long_p(c, &x, 1, 1);"
+    assert races_of_c(program(put, both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) != set()
+    assert races_of_c(program(f"{put} shmem_ctx_quiet(c);", both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) == set()
+
+
+def test_locks_order_what_they_enclose() -> None:
+    body = "shmem_set_lock(&lock); shmem_p(&x, 1, 1); shmem_clear_lock(&lock);"
+    assert races_of_c(program(body, body)) == set()
+    assert races_of_c(program(body, "shmem_p(&x, 1, 1);")) != set()
+
+
+def test_a_team_orders_its_members_alone() -> None:
+    text = program("shmem_p(&x, 1, shmem_n_pes() - 1); shmem_quiet();", both="if (shmem_my_pe() < 2) shmem_team_sync(t);"
+                   " if (shmem_my_pe() == shmem_n_pes() - 1) v = x;", before=TEAM)  # fmt: skip
+    assert races_of_c(text, 2) == set()
+    assert races_of_c(text, 3) != set()
+
+
+# the header
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to compare with")
+def test_the_header_and_the_tests_are_c(tmp_path: Path) -> None:
+    (tmp_path / "shmem.h").write_text(openshmem.shmem_header())
+    texts = [program(body) for body, _ in ROWS.values()] + [program(body) for body in TOLD.values()]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.c").write_text(text)
+    files = [str(tmp_path / f"{number}.c") for number in range(len(texts))]
+    found = subprocess.run(["gcc", "-fsyntax-only", f"-I{tmp_path}", *files], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+
+
+def test_there_is_a_function_for_each_name() -> None:
+    assert len(openshmem.FUNCTIONS) > 1500
+    for name in ("shmem_ctx_size_put_nbi", "shmem_uint64_atomic_fetch_xor_nbi", "shmem_putmem_signal", "shmem_iget128"):
+        assert f"{name}(" in openshmem.FUNCTIONS[name].declaration
