@@ -216,7 +216,11 @@ TABLES: Final = Folder(
     "Programs under order tables of vendors and libraries, in pairs that two tables tell apart.",
     (
         ("Data and flag", "a flag, a signal or an unlock behind data", r"flag-|signal-|unlock-|atomic-signal-"),
-        ("Messages", "data and messages, and which buffer one takes", r"message-|told-by-|buffers-|stream-"),
+        (
+            "Messages",
+            "data and messages, and which buffer one takes",
+            r"message-|two-messages-|data-behind-message|immediate-|told-by-|buffers-|stream-",
+        ),
         ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
         ("Locks and counters", "atomics, and what is behind them", r"lock-|two-counters-"),
         ("Reads", "what is read together, or before something is written", r"two-reads-|version-|slot-|entry-"),

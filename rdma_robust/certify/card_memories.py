@@ -161,7 +161,7 @@ class CardMemoryRules:
         """The trail with an event that it has reached."""
         trail = replace(trail, read=trail.read.union(event.read), written=trail.written.union(event.written))
         if event.kind not in CPU:
-            mine = _queue(event), event.kind_in_beta, event.regions.memory
+            mine = _queue(event), event.kind_in_beta(self.platform), event.regions.memory
             return replace(trail, events=trail.events | {mine})
         if self.platform.buffered and event.kind in STORES:
             return trail

@@ -3,6 +3,8 @@
 Written from docs/model.md ("Events", "Preserved order") and docs/deployed.md ("Events", "Weaker orders", "Consistency")
 alone: the rest of the tool has tables of its own, on purpose. A mistake in one of them shows when certificates are
 checked.
+
+More than 400 lines: tables and how they are read, side by side.
 """
 
 from __future__ import annotations
@@ -13,7 +15,16 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
-from rdma_robust.certify.own_tables import AS_CLAIMED, Kept, OwnTable, TableReading, UnreadableTable, is_own_table, own_table
+from rdma_robust.certify.own_tables import (
+    AS_CLAIMED,
+    Kept,
+    OwnTable,
+    TableReading,
+    UnreadableTable,
+    is_own_table,
+    own_table,
+    put_cell,
+)
 
 
 class EventKind(StrEnum):
@@ -39,21 +50,25 @@ class EventKind(StrEnum):
     BARRIER = "BAR"
     ANSWERS_RELAXED = "nlW relaxed"
     """Among what beta has: a GET_WRITES to a word of a relaxed region, which no later read pushes out."""
+    SENT_READS = "nmR"
+    SENT_WRITES = "nmW"
+    """As the earlier of two events: the PUT_READS and the PUT_WRITES of a send, of which a table may say something else."""
 
 
 _K = EventKind
 CPU: Final = frozenset(
     {_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES, _K.FLUSH, _K.BARRIER}
 )
-READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
+READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.SENT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
-NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED, _K.ATOMIC_WRITES, _K.ORDER})
+NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED, _K.ATOMIC_WRITES, _K.ORDER})
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
-REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.ATOMIC_WRITES})
+REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.ATOMIC_WRITES})
 """They may sit in a buffer when a completion tells of their operation."""
 CARD_READS: Final = READS - CPU
+MESSAGES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES})
 
 STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 """What goes through the store buffer of a CPU that has one; loads and looks at completions overtake it there."""
@@ -66,12 +81,12 @@ _RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC}
 _ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
 _ALL_NIC: Final = frozenset(EventKind) - CPU - {_K.ORDER}
 
-_KEPT_APART: Final = frozenset({_K.PUT_WRITES, _K.ORDER}) | _ATOMICS
+_KEPT_APART: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.ORDER}) | _ATOMICS
 """What an ORDER comes after and before. It says nothing of anything else, and waits where writes do."""
 
 _OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
-    _K.PUT_READS: _ALL_NIC,
-    _K.PUT_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS, _K.GET_WRITES}) | _ATOMICS,
+    **dict.fromkeys((_K.PUT_READS, _K.SENT_READS), _ALL_NIC),
+    **dict.fromkeys((_K.PUT_WRITES, _K.SENT_WRITES), frozenset({_K.PUT_WRITES, _K.GET_READS, _K.GET_WRITES}) | _ATOMICS),
     _K.GET_READS: frozenset({_K.GET_WRITES, _K.FENCE}),
     _K.GET_WRITES: frozenset({_K.GET_WRITES}),
     _K.ANSWERS_RELAXED: frozenset({_K.GET_WRITES}),
@@ -85,6 +100,7 @@ _OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
 _ONLY_ISSUED: Final = frozenset(
     {
         (_K.PUT_WRITES, _K.FENCE),
+        (_K.SENT_WRITES, _K.FENCE),
         (_K.GET_WRITES, _K.FENCE),
         (_K.ANSWERS_RELAXED, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.FENCE),
@@ -94,8 +110,8 @@ _ONLY_ISSUED: Final = frozenset(
 """What is kept in issue order (ippo) besides."""
 
 _RELAXED: Final = frozenset(
-    {(a, b) for a in (_K.PUT_WRITES, *_ATOMICS) for b in (_K.PUT_WRITES, _K.GET_READS, *_ATOMICS)}
-    | {(earlier, _K.GET_WRITES) for earlier in (_K.PUT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED)}
+    {(a, b) for a in (_K.PUT_WRITES, _K.SENT_WRITES, *_ATOMICS) for b in (_K.PUT_WRITES, _K.GET_READS, *_ATOMICS)}
+    | {(earlier, _K.GET_WRITES) for earlier in (_K.PUT_WRITES, _K.SENT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED)}
 )
 """What weaker networks do not keep; and none does where the later event accesses a word of a relaxed region."""
 
@@ -194,6 +210,11 @@ class Platform:
         return not self.promised or any(_kept_by(self.own, a, b, self) != "qp" for a, b in _OF_ONE_REQUEST)
 
     @property
+    def sends_apart(self) -> bool:
+        """Whether a table says something else of the events of sends than of those of puts."""
+        return self.own is not None and any(kept != self.own.cells[put_cell(cell)] for cell, kept in self.own.cells.items())
+
+    @property
     def behind_polls(self) -> Platform:
         """The hardware whose order is kept where completions give order."""
         return replace(self, order="default" if self.own is None else self.own.base)
@@ -237,10 +258,18 @@ USUAL: Final = Platform()
 _ALL_PUSHES: Final = frozenset({"nlR nlW", "nrR nrW", "nrR naW", "naR nrW", "naR naW"})
 
 
-def _name_of(kind: EventKind) -> str:
+_SENT: Final = {EventKind.PUT_READS: EventKind.SENT_READS, EventKind.PUT_WRITES: EventKind.SENT_WRITES}
+
+
+def of_send(kind: EventKind, sent: bool) -> EventKind:
+    """Return what an event is as the earlier of two: that of a send has a row of its own."""
+    return _SENT.get(kind, kind) if sent else kind
+
+
+def _name_of(kind: EventKind, sent: bool = False) -> str:
     """Return the name of the row and column of an event of a card in tables."""
     names = {EventKind.ATOMIC: "naR", EventKind.ANSWERS_RELAXED: "nlW"}
-    return names.get(kind, kind.value)
+    return names.get(kind, of_send(kind, sent).value)
 
 
 _OF_ONE_REQUEST: Final = (
@@ -248,6 +277,7 @@ _OF_ONE_REQUEST: Final = (
     (EventKind.GET_READS, EventKind.GET_WRITES),
     (EventKind.ATOMIC_READS, EventKind.ATOMIC_WRITES),
     (EventKind.ATOMIC_READS, EventKind.GET_WRITES),
+    (EventKind.SENT_READS, EventKind.SENT_WRITES),
 )
 
 
@@ -270,9 +300,9 @@ def _base(order: str) -> tuple[Kept, frozenset[str], bool, bool, bool] | None:
     return kept, pushes, not platform.promised, platform.completions_order, bool(platform.looks_at_words)
 
 
-def _kept_by(own: OwnTable, earlier: EventKind, later: EventKind, platform: Platform) -> str:
-    """What a table of its own says of two events of cards on one queue pair."""
-    found = own.cells[_name_of(earlier), _name_of(later)]
+def _kept_by(own: OwnTable, earlier: EventKind, later: EventKind, platform: Platform, sent: bool = False) -> str:
+    """What a table of its own says of two events of cards on one queue pair, the later one of a send if that is `sent`."""
+    found = own.cells[_name_of(earlier), _name_of(later, sent)]
     return found if found != "(-)" else "qp" if platform.ordered_reads else "-"
 
 
@@ -281,7 +311,7 @@ def kept_between(platform: Platform, earlier: str, later: str) -> str:
     own = platform.own
     base = _base(platform.order)
     if base is not None:
-        kept = base[0](earlier, later)
+        kept = base[0](*put_cell((earlier, later)))
     elif own is not None:
         kept = own.cells[earlier, later]
     else:
@@ -295,13 +325,14 @@ def kept_between(platform: Platform, earlier: str, later: str) -> str:
 class EventWords(NamedTuple):
     """The words of an event behind another one, as far as they matter: whether its `own` is in a relaxed region, and, for
     an answer, the one that its request has read at the other side; in which `memory` behind a card they are, if in any; and
-    whether the earlier one accesses the `same`."""
+    whether the earlier one accesses the `same`. Also whether it is of a send."""
 
     own: bool = False
     asked: bool = False
     memory: str = ""
     asked_memory: str = ""
     same: bool = False
+    sent: bool = False
 
 
 STRICT: Final = EventWords()
@@ -329,7 +360,7 @@ def observed_in_order(
     if EventKind.ORDER in (earlier, later):
         return {earlier, later} <= _KEPT_APART or earlier is EventKind.FENCE
     if own is not None and later not in CPU:
-        kept = _kept_by(own, earlier, later, platform)
+        kept = _kept_by(own, earlier, later, platform, regions.sent)
         return kept == "qp" or (of_word and kept == "-")
     both_gets = earlier is EventKind.GET_READS and later is EventKind.GET_READS
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
@@ -348,7 +379,7 @@ def _may_pass(earlier: EventKind, later: EventKind, regions: EventWords) -> bool
 
 
 _FAR: Final = _RECEIVED | {_K.GET_READS}
-_NEAR: Final = frozenset({_K.PUT_READS, _K.GET_WRITES, _K.ANSWERS_RELAXED})
+_NEAR: Final = frozenset({_K.PUT_READS, _K.SENT_READS, _K.GET_WRITES, _K.ANSWERS_RELAXED})
 """What a card does at the other side of a queue pair, and at its thread's."""
 
 
@@ -380,7 +411,7 @@ def issued_in_order(
     else:
         of_cards = not {earlier, later} & (CPU | {EventKind.ORDER})
         lost = (earlier, later) in _RELAXED and _may_pass(earlier, later, regions)
-        only_issued = same_queue and of_cards and not lost and _kept_by(own, earlier, later, platform) == "i"
+        only_issued = same_queue and of_cards and not lost and _kept_by(own, earlier, later, platform, regions.sent) == "i"
     return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
 
 

@@ -23,6 +23,7 @@ from rdma_robust.certify.card_memories import BESIDE, CardMemoryRules, WriteGrou
 from rdma_robust.certify.hardware import (
     CARD_READS,
     CPU,
+    MESSAGES,
     NIC_WRITES,
     READS,
     STORES,
@@ -200,8 +201,10 @@ class NormalFormRules:
             return True
         if (event.kind in NIC_WRITES or event.takes) and self._has_read(marks, queue):
             return True
+        if queue in marks.awaited and self._awaits(marks, event):
+            return True
         if event.kind is EventKind.FENCE:
-            return queue in marks.awaited
+            return False
         if (settled := self._settled_forces(marks, event)) is not False:
             return settled
         words = event.regions
@@ -210,6 +213,11 @@ class NormalFormRules:
         if queue in self.unwatched and (queue, EventKind.GET_WRITES) in marks.beta:
             return None
         return queue in marks.overtaken
+
+    def _awaits(self, marks: Marks, event: ThreadEvent) -> bool:
+        """Whether the event is issued behind whichever message of beta has found a buffer that was posted there (S5)."""
+        kinds = [kind for kind, _ in self._kinds_of(marks, _queue(event)) if kind in MESSAGES]
+        return all(issued_in_order(kind, event.kind, True, self.platform, event.regions) for kind in kinds)
 
     def _kinds_of(self, marks: Marks, queue: QueuePair) -> Iterator[tuple[EventKind, str]]:
         """Yield the kinds of the queue pair's events in beta, and the memories behind cards that they are in."""
@@ -316,9 +324,9 @@ class NormalFormRules:
             after = replace(after, on_words=after.on_words | {(queue, event.cell)})
         after = self._going_on(after, event, True)
         if event.regions.memory:
-            after = replace(after, behind=after.behind | {(queue, event.kind_in_beta, event.regions.memory)})
+            after = replace(after, behind=after.behind | {(queue, event.kind_in_beta(self.platform), event.regions.memory)})
         else:
-            after = replace(after, beta=after.beta | {(queue, event.kind_in_beta)})
+            after = replace(after, beta=after.beta | {(queue, event.kind_in_beta(self.platform))})
         placed = replace(self._completing(after, event), tag=behind, in_beta=True)
         return self.memories.passed(marks, placed, event)
 

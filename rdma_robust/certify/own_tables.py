@@ -15,15 +15,18 @@ from typing import Final
 Kept = Callable[[str, str], str]
 """What an order keeps of two types of events, by their names: `qp`, `i`, `-`, or `(-)`."""
 
-TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
-_WRITES: Final = ("nrW", "nlW", "naW")
-_FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR")}
+_TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
+_MESSAGE: Final = "nmW"
+_SOURCE: Final = "nmR"
+_AS_PUT: Final = {_MESSAGE: "nrW", _SOURCE: "nlR"}
+"""The write of a send, of which a table can say something, and the read of its source, of which it says what follows."""
+
+TYPES: Final = (*_TYPES, _SOURCE, _MESSAGE)
+TABLE_WRITES: Final = ("nrW", "nlW", "naW", _MESSAGE)
+_FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR"), _MESSAGE: (_SOURCE,)}
 """The reads that are before a write in its operation."""
 
-_MESSAGE: Final = "nmW"
 _UNKNOWN: Final = "?"
-_STEPS: Final = ("-", "i", "qp")
-"""What a cell of a message can be, from that which keeps least."""
 
 _PUSHES: Final = ("nlR nlW", "nrR nrW", "nrR naW", "naR nrW", "naR naW")
 _MEMBERS: Final = ("name", "based-on", "cells", "rules", "why", "title", "source")
@@ -66,14 +69,10 @@ def is_own_table(order: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class TableReading:
     """How a table is read that leaves something open: what it says of messages counts only where there are some, and a cell
-    that nobody knows, or that is another one for messages, is as weak or as strong as it may be."""
+    that nobody knows is as weak or as strong as it may be."""
 
     messages: bool = True
     stronger: bool = False
-
-    def of(self, put: str, message: str) -> str:
-        """Return what is read of a cell, and of what is said of messages."""
-        return (max if self.stronger else min)(put, message, key=_STEPS.index)
 
     def known(self, word: str) -> str:
         return word if word != _UNKNOWN else "qp" if self.stronger else "-"
@@ -105,9 +104,9 @@ def own_table(order: str, bases: Bases, how: TableReading) -> OwnTable:
         if name != "reads-push-writes" and (name not in _RULES or not any(value is w or value == w for w in _RULES[name])):
             raise UnreadableTable(f"the rule {name} is {value!r}")
     said = {cell: how.known(word) for cell, word in _said(table.get("cells", {})).items()}
-    cells = {(a, b): said.get((a, b), kept(a, b)) for a in TYPES for b in TYPES}
-    for cell in [each for each in said if _MESSAGE in each] if how.messages else ():
-        cells[_as_put(cell)] = how.of(cells[_as_put(cell)], said[cell])
+    if not how.messages:
+        said = {cell: word for cell, word in said.items() if _MESSAGE not in cell}
+    cells = {(a, b): _read(said, kept, a, b) for a in TYPES for b in TYPES}
     return OwnTable(
         str(table.get("name", "")),
         _with_what_follows(cells),
@@ -126,19 +125,25 @@ def _said(cells: Mapping[str, object]) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for name, word in cells.items():
         earlier, _, later = name.partition(" ")
-        types = (*TYPES, _MESSAGE)
+        types = (*_TYPES, _MESSAGE)
         allowed = ["qp", "-", _UNKNOWN]
-        allowed += ["i"] * (earlier in (*_WRITES, _MESSAGE)) + ["(-)"] * ((earlier, later) == ("nrR", "nrR"))
+        allowed += ["i"] * (earlier in TABLE_WRITES) + ["(-)"] * ((earlier, later) == ("nrR", "nrR"))
         if earlier not in types or later not in types or word not in allowed:
             raise UnreadableTable(f"the cell {name} is {word!r}")
         found[earlier, later] = str(word)
     return found
 
 
-def _as_put(cell: tuple[str, str]) -> tuple[str, str]:
-    """Return the cell that says of puts what a cell says of messages."""
-    earlier, later = ("nrW" if each == _MESSAGE else each for each in cell)
-    return earlier, later
+def put_cell(cell: tuple[str, str]) -> tuple[str, str]:
+    """Return the cell that says of puts what a cell says of sends."""
+    return _AS_PUT.get(cell[0], cell[0]), _AS_PUT.get(cell[1], cell[1])
+
+
+def _read(said: Mapping[tuple[str, str], str], kept: Kept, earlier: str, later: str) -> str:
+    """What a table has written in a cell: what it says of it, or of the one of puts, or what its base does."""
+    named = (earlier.replace(_SOURCE, "nlR"), later.replace(_SOURCE, "nlR"))
+    put = put_cell(named)
+    return said.get(named, said.get(put, kept(*put)))
 
 
 def _with_what_follows(cells: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:

@@ -308,7 +308,8 @@ class ThreadReading:
             yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
             return
         pair = None if request.reads is EventKind.LOCAL_READ else request.queue_pair
-        yield ThreadMove(ThreadEvent(self.number, request.reads, request.source, pair), None, middle, step.span.line)
+        event = ThreadEvent(self.number, request.reads, request.source, pair, sent=_is_send(step.op))
+        yield ThreadMove(event, None, middle, step.span.line)
 
     def _continued(self, step: cfg.Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
         """The next event of an operation of which some are made."""
@@ -358,6 +359,7 @@ class ThreadReading:
             fills=request.fills,
             lane=request.lane if request.to is not None else "",
             asked=request.source if request.writes is EventKind.GET_WRITES else None,
+            sent=_is_send(step.op),
         ), True
 
     def _values(self, here: LocalState) -> dict[str, Value]:
@@ -399,6 +401,11 @@ class CardRequest:
     def queue_pair(self) -> str:
         """What the thread calls the queue pair: no lane has the name of a node."""
         return self.lane or self.node
+
+
+def _is_send(op: cfg.Op) -> bool:
+    """Return whether an operation is a send: the words behind a write with immediate are a part of that."""
+    return isinstance(op, cfg.Send) and not op.put
 
 
 def request_of(op: cfg.Op) -> CardRequest | None:

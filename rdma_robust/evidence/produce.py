@@ -23,7 +23,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders.known_orders import BASE, order_table, told_in_full, told_order
-from rdma_robust.orders.order_changes import open_cells, reading, told_of_source, weaker_with_facts
+from rdma_robust.orders.order_changes import reading, told_of_source, weaker_with_facts
 from rdma_robust.orders.order_facts import lacking
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
@@ -103,16 +103,16 @@ def _read_by_checker(program: Program, order: str) -> str:
     if order in ORDERS:
         return order
     plain = order if has_messages(program) else told_order(replace(order_table(order), messages={}, matching="in order"))
-    return reading(plain, frozenset()) if open_cells(plain, messages=True) else plain
+    return reading(plain, frozenset()) if order_table(plain).unknown else plain
 
 
 def _orders_below(program: Program, order: str) -> Iterator[str]:
     """Yield orders that keep no more than an order, and for which the checker has rules."""
-    atomics = has_atomics(program)
+    asked = {"atomics": has_atomics(program), "messages": has_messages(program)}
     if order_table(order).matching == "any" and has_messages(program):
         return
     read = told_of_source(_read_by_checker(program, order))
-    near = read if not lacking(read, atomics=atomics) else weaker_with_facts(read, atomics=atomics)
+    near = read if not lacking(read, **asked) else weaker_with_facts(read, **asked)
     found = dict.fromkeys(each for each in (near, *ORDERS) if each is not None)
     for each in found:
         own = each not in ORDERS and (program.has_regions or program.crowds)

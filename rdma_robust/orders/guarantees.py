@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Final
 
 from rdma_robust.orders.known_orders import BASE, TABLES, order_table, told_order
-from rdma_robust.orders.order_record import PUSHABLE, TYPES, OrderTable, with_written
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, OrderTable, as_put, with_written
 
 WEAKEST: Final = "none"
 """The order that gives none of them, but what a fence does."""
@@ -35,22 +36,23 @@ class Guarantee:
 
     def is_about(self, earlier: str, later: str) -> bool:
         """Return whether it can keep an event of the one type before one of the other."""
+        put = as_put((earlier, later))
         if self.push is not None:
-            return {earlier, later} == {*self.push}
+            return {*put} == {*self.push}
         if not self.cells:
-            return strongest_cells().get((earlier, later), "-") != "-"
+            return strongest_cells().get(put, "-") != "-"
         return (earlier, later) in self.cells
 
 
 def _guarantees() -> Iterator[Guarantee]:
     weakest, strongest = order_table(WEAKEST).written, strongest_cells()
-    for earlier in TYPES:
-        for later in TYPES:
-            if weakest[earlier, later] == strongest[earlier, later] or later == "naW":
-                continue
+    for earlier, later in product((*TYPES, MESSAGE), repeat=2):
+        put = as_put((earlier, later))
+        if weakest[put] != strongest[put] and later != "naW":
             yield Guarantee(f"{earlier} {later}", _cells(earlier, later))
     for read, write in PUSHABLE:
-        yield Guarantee(f"{read} pushes {write}", _cells(write, read), (read, write))
+        of_sends = _cells(MESSAGE, read) if write == "nrW" else ()
+        yield Guarantee(f"{read} pushes {write}", (*_cells(write, read), *of_sends), (read, write))
     yield from (Guarantee(COMPLETIONS), Guarantee(RECEIVES))
 
 
@@ -84,9 +86,13 @@ def order_giving(names: frozenset[str]) -> str:
 def _table_giving(names: frozenset[str]) -> OrderTable:
     weakest, strongest = order_table(WEAKEST), strongest_cells()
     given = [guarantees()[name] for name in names]
-    written = {**weakest.written, **{cell: strongest[cell] for each in given for cell in each.cells}}
+    kept = {cell: strongest[as_put(cell)] for each in given for cell in each.cells}
+    written = {cell: kept.get(cell, word) for cell, word in weakest.written.items()}
+    types = (*TYPES, MESSAGE)
+    of_sends = ((a, b) for a, b in product(types, types) if MESSAGE in (a, b))
+    messages = {cell: kept.get(cell, weakest.written[as_put(cell)]) for cell in of_sends}
     pushes = frozenset(each.push for each in given if each.push is not None)
-    found = with_written(replace(weakest, says=""), written, pushes)
+    found = with_written(replace(weakest, says=""), written, pushes, messages)
     return replace(
         found,
         name="of these guarantees",
@@ -127,5 +133,5 @@ def _gives(table: OrderTable, guarantee: Guarantee) -> bool:
     if guarantee.name == COMPLETIONS:
         return bool(table.behind_polls)
     strongest = strongest_cells()
-    kept = all(table.cells[cell] in ("qp", strongest[cell]) for cell in guarantee.cells)
+    kept = all(table.cells[cell] in ("qp", strongest[as_put(cell)]) for cell in guarantee.cells)
     return kept and (guarantee.push is None or guarantee.push in table.pushes)

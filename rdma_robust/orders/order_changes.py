@@ -9,12 +9,23 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_facts import lacked_by
-from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, as_put, with_written
+from rdma_robust.orders.order_record import (
+    MESSAGE,
+    PUSHABLE,
+    SOURCE,
+    TYPES,
+    UNKNOWN,
+    WRITES,
+    OrderTable,
+    as_put,
+    of_all_types,
+    with_written,
+)
 from rdma_robust.orders.order_strength import keeps_all_of
 
 Cell = tuple[str, str]
@@ -22,27 +33,21 @@ Cell = tuple[str, str]
 MOST_CHANGES: Final = 2
 """Cells that are changed at most to get a table with the facts; beyond that one of the package may do."""
 
-_STEPS: Final = ("-", "(-)", "i", "qp")
-"""What a cell can be, from that which keeps least."""
-
-
-def open_cells(order: str, *, messages: bool) -> tuple[Cell, ...]:
-    """Return the cells of an order that can be read in two ways: those that nobody knows and, where a program has
-    `messages`, those that are not for messages what they are for puts."""
-    table = order_table(order)
-    return (*table.unknown, *(table.messages if messages else ()))
-
 
 def reading(order: str, kept: frozenset[Cell]) -> str:
-    """Return an order that says of messages what it says of puts, in which the open cells are kept as far as they may be if
-    they are in `kept`, and else as little."""
+    """Return an order whose messages take their receives in order, in which the cells that nobody knows are kept if they are
+    in `kept`, and else are not."""
     table = order_table(order)
+    # Cells of sends that are not written are as those of puts, which may be unknown.
+    said = of_all_types(table.written, table.messages)
+    of_sends = (cell for cell in said if MESSAGE in cell and SOURCE not in cell)
+    messages = {cell: _read(said[cell], _named(cell, table) in kept) for cell in of_sends}
     written = {cell: _read(word, cell in kept) for cell, word in table.written.items()}
-    for cell, word in table.messages.items():
-        put = as_put(cell)
-        written[put] = (max if cell in kept else min)(written[put], _read(word, cell in kept), key=_STEPS.index)
-    plain = replace(table, messages={}, matching="in order")
-    return told_order(with_written(plain, written, table.pushes))
+    return told_order(with_written(replace(table, matching="in order"), written, table.pushes, messages))
+
+
+def _named(cell: Cell, table: OrderTable) -> Cell:
+    return cell if cell in table.messages else as_put(cell)
 
 
 def _read(word: str, kept: bool) -> str:
@@ -55,28 +60,38 @@ def told_of_source(order: str) -> str:
 
 
 @cache
-def weaker_with_facts(order: str, *, atomics: bool) -> str | None:
-    """Return an order that keeps less, as little less as was found, and has the facts that the proofs ask of programs with
-    remote `atomics`, or without; None if none was found."""
-    return _with_facts(order, atomics, _weaker, lambda other: keeps_all_of(order, other))
+def weaker_with_facts(order: str, *, atomics: bool, messages: bool) -> str | None:
+    """Return an order that keeps less, as little less as was found, and has the facts that are asked of programs with
+    remote `atomics`, or without, and with `messages` or without; None if none was found."""
+    return _with_facts(order, _FactScope(atomics, messages), _weaker, lambda other: keeps_all_of(order, other))
 
 
 @cache
-def stronger_with_facts(order: str, *, atomics: bool) -> str | None:
+def stronger_with_facts(order: str, *, atomics: bool, messages: bool) -> str | None:
     """Return an order that keeps more and has the facts, as :func:`weaker_with_facts`."""
-    return _with_facts(order, atomics, _stronger, lambda other: keeps_all_of(other, order))
+    return _with_facts(order, _FactScope(atomics, messages), _stronger, lambda other: keeps_all_of(other, order))
+
+
+class _FactScope(NamedTuple):
+    """The parts of a program of which facts are asked."""
+
+    atomics: bool
+    messages: bool
+
+    def given_by(self, table: OrderTable) -> bool:
+        return not lacked_by(table, atomics=self.atomics, messages=self.messages)
 
 
 def _with_facts(
-    order: str, atomics: bool, changes: Callable[[OrderTable], Iterator[OrderTable]], fits: Callable[[str], bool]
+    order: str, asked: _FactScope, changes: Callable[[OrderTable], Iterator[OrderTable]], fits: Callable[[str], bool]
 ) -> str | None:
     found = [order_table(order)]
     for _ in range(MOST_CHANGES):
         found = [changed for table in found for changed in changes(table)]
         for table in found:
-            if not lacked_by(table, atomics=atomics):
+            if asked.given_by(table):
                 return told_order(table)
-    return next((other for other in SHIPPED if not lacked_by(order_table(other), atomics=atomics) and fits(other)), None)
+    return next((other for other in SHIPPED if asked.given_by(order_table(other)) and fits(other)), None)
 
 
 def _weaker(table: OrderTable) -> Iterator[OrderTable]:
@@ -90,11 +105,13 @@ def _stronger(table: OrderTable) -> Iterator[OrderTable]:
 
 
 def _moved(table: OrderTable, by: int) -> Iterator[OrderTable]:
-    for cell, kept in table.written.items():
+    for cell, kept in {**table.written, **table.messages}.items():
         if kept in ("-", "i", "qp"):
-            steps = ("-", "i", "qp") if cell[0] in WRITES else ("-", "qp")
+            steps = ("-", "i", "qp") if cell[0] in (*WRITES, MESSAGE) else ("-", "qp")
             at = steps.index(kept) + by
-            if 0 <= at < len(steps):
+            if 0 <= at < len(steps) and cell in table.messages:
+                yield with_written(table, table.written, table.pushes, {**table.messages, cell: steps[at]})
+            elif 0 <= at < len(steps):
                 yield with_written(table, {**table.written, cell: steps[at]}, table.pushes)
 
 
@@ -137,9 +154,9 @@ def table_differences(one: str, other: str) -> Iterator[Difference]:
             made = with_written(first, {**first.written, cell: kept}, first.pushes)
             yield Difference(" ".join(cell), first.cells[cell], second.cells[cell], changed(made, " ".join(cell)))
     for cell in sorted({*first.messages, *second.messages}):
-        mine, theirs = (table.messages.get(cell, table.cells[as_put(cell)]) for table in (first, second))
-        if mine != theirs:
-            made = replace(first, messages={**first.messages, cell: theirs})
+        mine, theirs = (table.cells[cell] for table in (first, second))
+        if mine != theirs and (mine, theirs) != (first.cells[as_put(cell)], second.cells[as_put(cell)]):
+            made = with_written(first, first.written, first.pushes, {**first.messages, cell: theirs})
             yield Difference(" ".join(cell), mine, theirs, changed(made, " ".join(cell)))
     for read, write in PUSHABLE:
         if ((read, write) in first.pushes) != ((read, write) in second.pushes):

@@ -1,10 +1,11 @@
 """The facts that the proofs ask of an order table, decided for any table.
 
 They are those of `proofs/deployed/RemoteAtomicsHardware.v`, and of `Search.v` that no remote write is seen before an nF;
-what a table says of atomics is not asked of programs without any. Two things are read otherwise. That reads push writes
-is a set of pairs, and what is asked where they do is asked pair by pair. And `operation` is no fact here: the read and the
-writes of one operation are in order whatever a table says. What the fact is for is in the cells by what follows from the
-parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
+what a table says of atomics, or of messages, is not asked of programs without any. Of messages there is one more, which
+the proofs do not have: `receive_chain` asks of a receive, which is before its message, what `chain` asks of reads. Two
+things are read otherwise. That reads push writes is a set of pairs, and what is asked there is asked pair by pair. And
+`operation` is no fact here: the read and the writes of one operation are in order whatever a table says. What that is for is
+in the cells by what follows from the parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
 
 Source: docs/proof-tables.md, "The facts with remote atomics".
 """
@@ -17,23 +18,23 @@ from itertools import product
 from typing import Final
 
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import TYPES, WRITES, OrderTable
-
-READS: Final = tuple(each for each in TYPES if each not in WRITES)
-"""The events of cards that are observed when they are issued."""
+from rdma_robust.orders.order_record import ALL_TYPES, AS_PUT, MESSAGE, WRITES, OrderTable, as_put
 
 _ATOMICS: Final = ("naR", "naW")
+_SOURCES: Final = ("nlR", "nmR")
 
 
 class _Facts:
     """The facts of one table, each a method that says whether it has it; the types are those that a program can have."""
 
-    def __init__(self, table: OrderTable, atomics: bool) -> None:
+    def __init__(self, table: OrderTable, atomics: bool, messages: bool) -> None:
+        without = (*(() if atomics else _ATOMICS), *(() if messages else AS_PUT))
         self._cells = table.cells
-        self.types = tuple(each for each in TYPES if atomics or each not in _ATOMICS)
-        self.pushes = frozenset(pair for pair in table.pushes if {*pair} <= {*self.types})
-        self.writes = tuple(each for each in WRITES if each in self.types)
-        self.reads = tuple(each for each in READS if each in self.types)
+        self.types = tuple(each for each in ALL_TYPES if each not in without)
+        self.writes = tuple(each for each in self.types if each in (*WRITES, MESSAGE))
+        self.reads = tuple(each for each in self.types if each not in self.writes)
+        self.pushes = frozenset(pair for pair in product(self.reads, self.writes) if as_put(pair) in table.pushes)
+        self.messages = tuple(each for each in ("nrW", MESSAGE) if messages)
 
     def issued(self, earlier: str, later: str) -> bool:
         """Whether the cell is in ippo."""
@@ -72,7 +73,7 @@ class _Facts:
         by_ippo = all(self.seen(a, later) for a in self.reads if self.issued(a, write))
         of_fences = (write, later) == ("nlW", "nF")
         return by_ippo and all(
-            self.seen(a, later) and (self.seen(write, a) or (of_fences and a == "nlR"))
+            self.seen(a, later) and (self.seen(write, a) or (of_fences and a in _SOURCES))
             for a in self.reads
             if (a, write) in self.pushes
         )
@@ -80,16 +81,15 @@ class _Facts:
     def flush_poll(self) -> bool:
         """A read that pushes an nrW out is observed after it if it is later, an naR is issued before it; and an naR after
         the naW before it."""
-        needed = {
-            ("nrR", "nrW"): self.seen("nrW", "nrR"),
-            ("naR", "nrW"): self.seen("nrW", "naR") and self.issued("naR", "nrW"),
-            ("naR", "naW"): self.seen("naW", "naR"),
-        }
-        return all(needed.get(pair, True) for pair in self.pushes)
+        return all(
+            self.seen(write, read) and (as_put((read, write)) != ("naR", "nrW") or self.issued(read, write))
+            for read, write in self.pushes
+            if as_put((read, write)) in (("nrR", "nrW"), ("naR", "nrW"), ("naR", "naW"))
+        )
 
     def fence(self) -> bool:
         """Where an nlR pushes an nlW out, nlW before nF is in ippo, and nF before nlR is kept."""
-        return ("nlR", "nlW") not in self.pushes or (self.issued("nlW", "nF") and self.seen("nF", "nlR"))
+        return all(self.issued("nlW", "nF") and self.seen("nF", read) for read, _ in self.pushes if read in _SOURCES)
 
     def rmw_row(self) -> bool:
         """What naW is issued before, naR is."""
@@ -103,6 +103,27 @@ class _Facts:
         """No remote write is observed before an nF."""
         return not any(self.seen(write, "nF") for write in self.writes if write != "nlW")
 
+    def receive_chain(self) -> bool:
+        """What is issued behind a message by way of writes in between is behind the message itself, or observed behind one
+        of these, or behind the read of an atomic: so is what the message's receive is before."""
+
+        def behind_read(message: str, b: str, c: str) -> bool:
+            return b == "naW" and self.issued(message, "naR") and self.seen("naR", c)
+
+        return all(
+            self.issued(message, c) or self.seen(b, c) or behind_read(message, b, c)
+            for message in self.messages
+            for b, c in product(self._issued_behind(message), self.types)
+            if self.issued(b, c)
+        )
+
+    def _issued_behind(self, message: str) -> tuple[str, ...]:
+        """The writes that are issued behind a message, also by way of others."""
+        found = [message]
+        for b in found:
+            found += [c for c in self.writes if self.issued(b, c) and c not in found]
+        return tuple(found)
+
 
 FACTS: Final[tuple[Callable[[_Facts], bool], ...]] = (
     _Facts.chain,
@@ -113,6 +134,7 @@ FACTS: Final[tuple[Callable[[_Facts], bool], ...]] = (
     _Facts.rmw_row,
     _Facts.rmw_column,
     _Facts.write_fence,
+    _Facts.receive_chain,
 )
 """Every fact; that the rows of a CPU keep all, that only NIC writes distinguish issue and observation, and that nothing of a
 card is before a CPU, holds for every table that there can be."""
@@ -122,16 +144,17 @@ RMW_ROW: Final = _Facts.rmw_row.__name__
 """The fact without which what waits for an atomic depends on what that reads."""
 
 
-def lacked_by(table: OrderTable, *, atomics: bool = True) -> tuple[str, ...]:
-    """Return the facts that a table lacks, of those about programs with remote atomics or without."""
-    asked = _Facts(table, atomics)
+def lacked_by(table: OrderTable, *, atomics: bool = True, messages: bool = False) -> tuple[str, ...]:
+    """Return the facts that a table lacks, of those about programs with remote atomics or without, and with messages or
+    without."""
+    asked = _Facts(table, atomics, messages)
     return tuple(fact.__name__ for fact in FACTS if not fact(asked))
 
 
 @cache
-def lacking(order: str, *, atomics: bool = True) -> tuple[str, ...]:
+def lacking(order: str, *, atomics: bool = True, messages: bool = False) -> tuple[str, ...]:
     """Return the facts that the table of an order lacks. Raises UsageError for an order that has no table."""
-    return lacked_by(order_table(order), atomics=atomics)
+    return lacked_by(order_table(order), atomics=atomics, messages=messages)
 
 
 def fact_meaning(fact: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, as_put, with_written
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, with_written
 from rdma_robust.toml_places import TomlText
 
 KEYS: Final = ("name", "title", "based-on", "source", "cells", "rules", "why")
@@ -77,11 +77,10 @@ class _OrderReader:
             texts["source"],
             texts["based-on"],
             why,
-            messages={cell: kept for cell, kept in messages.items() if kept != written[as_put(cell)]},
             tells=rules.get("completion-tells", base.tells),
             matching=rules.get("receives-match", base.matching),
         )
-        return with_written(found, written, pushes)
+        return with_written(found, written, pushes, messages)
 
     def _text(self, document: Mapping[str, Any], key: str) -> str:
         value = document.get(key, "")

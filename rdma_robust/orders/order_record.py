@@ -19,11 +19,19 @@ TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
 WRITES: Final = ("nrW", "nlW", "naW")
 """Those that are issued first, and observed later: only their rows can tell the two apart."""
 
-READ_BEFORE: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR")}
-"""The read that comes first in the operation of a write."""
-
 MESSAGE: Final = "nmW"
-"""A message's write, of which a table may say something else than of nrW."""
+"""The write of a send, of which a table may say something else than of nrW."""
+
+SOURCE: Final = "nmR"
+"""The read of what a send carries. Tables say nothing of it but what they say of nlR, and what follows from nmW."""
+
+AS_PUT: Final[Mapping[str, str]] = {MESSAGE: "nrW", SOURCE: "nlR"}
+"""The types of the events of a send, and of those of a put."""
+
+ALL_TYPES: Final = (*TYPES, *AS_PUT)
+
+READ_BEFORE: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR"), MESSAGE: (SOURCE,)}
+"""The read that comes first in the operation of a write."""
 
 Receives = Literal["earlier", "own"]
 Tells = Literal["source", "placed"]
@@ -32,14 +40,14 @@ Matching = Literal["in order", "any"]
 PUSHABLE: Final = (("nlR", "nlW"), ("nrR", "nrW"), ("nrR", "naW"), ("naR", "nrW"), ("naR", "naW"))
 """The reads of which a table can say that they push writes of their side out of their buffers (nfo), with these."""
 
-_FENCED: Final = ("nrW", "naR", "naW")
+_FENCED: Final = ("nrW", MESSAGE, "naR", "naW")
 
 FIXED: Final[Cells] = {
-    **{("CPU", later): "all" for later in ("CPU", *TYPES, "nO", "FL")},
-    **{(earlier, "CPU"): "-" for earlier in (*TYPES, "nO")},
-    **{(earlier, "FL"): "qp" for earlier in (*TYPES, "nO")},
-    **{(earlier, "nO"): "qp" if earlier in (*_FENCED, "nF") else "-" for earlier in (*TYPES, "nO")},
-    **{("nO", later): "qp" if later in _FENCED else "-" for later in TYPES},
+    **{("CPU", later): "all" for later in ("CPU", *ALL_TYPES, "nO", "FL")},
+    **{(earlier, "CPU"): "-" for earlier in (*ALL_TYPES, "nO")},
+    **{(earlier, "FL"): "qp" for earlier in (*ALL_TYPES, "nO")},
+    **{(earlier, "nO"): "qp" if earlier in (*_FENCED, "nF") else "-" for earlier in (*ALL_TYPES, "nO")},
+    **{("nO", later): "qp" if later in _FENCED else "-" for later in ALL_TYPES},
     ("nO", "nO"): "qp",
 }
 """The cells that are the same in all tables: a CPU waits for no card unless it polls, and what `order` and `flush` mean."""
@@ -51,7 +59,7 @@ class OrderTable:
 
     Attributes:
         name: what it is called.
-        cells: what is kept of program order, by the types of the earlier and the later event.
+        cells: what is kept of program order, by the types of the earlier and the later event, those of sends among them.
         pushes: the types of a read and a write that nfo orders: the read pushes the write out of its buffer.
         receives: what a receive completion tells of beside its message: all `earlier` remote writes and atomics of the
             sender's queue pair, or those of the message's `own` request.
@@ -64,7 +72,7 @@ class OrderTable:
         why: a sentence or an address for a cell or a rule.
         written: the cells as they are written, without what follows from them. A cell may be `?`, not known: then `cells`
             has the weaker reading.
-        messages: what a table says of messages' writes, nmW, where it is not what it says of nrW.
+        messages: what is written of the writes of sends, nmW, where it is not what is written of nrW.
         tells: what a polled completion of a remote write says: that its `source` was read, or that it was `placed`.
         matching: which posted receive a message takes: the next one, `in order`, or `any`.
     """
@@ -88,23 +96,38 @@ class OrderTable:
     @property
     def unknown(self) -> tuple[tuple[str, str], ...]:
         """The cells of which nobody says whether they are kept."""
-        return tuple(cell for cell, kept in self.written.items() if kept == UNKNOWN)
+        return tuple(cell for cell, kept in {**self.written, **self.messages}.items() if kept == UNKNOWN)
 
 
 UNKNOWN: Final = "?"
 
 
 def as_put(cell: tuple[str, str]) -> tuple[str, str]:
-    """Return the cell that says of puts what a cell says of messages."""
-    earlier, later = ("nrW" if each == MESSAGE else each for each in cell)
+    """Return the cell that says of puts what a cell says of sends."""
+    earlier, later = (AS_PUT.get(each, each) for each in cell)
     return earlier, later
 
 
-def with_written(table: OrderTable, written: Cells, pushes: frozenset[tuple[str, str]]) -> OrderTable:
-    """Return a table with other cells and other reads that push writes, and what follows from these cells."""
-    cells = closed({cell: "-" if kept == UNKNOWN else kept for cell, kept in written.items()})
+def with_written(
+    table: OrderTable, written: Cells, pushes: frozenset[tuple[str, str]], messages: Cells | None = None
+) -> OrderTable:
+    """Return a table with other cells and other reads that push writes, and what follows from these cells; also with other
+    cells of `messages`."""
+    said = table.messages if messages is None else messages
+    cells = closed({cell: "-" if kept == UNKNOWN else kept for cell, kept in of_all_types(written, said).items()})
     kept = {**FIXED, **(ordered_by_word(cells) if table.by_word else cells)}
-    return replace(table, cells=kept, written=written, pushes=pushes)
+    left = {cell: word for cell, word in said.items() if word != written[as_put(cell)]}
+    return replace(table, cells=kept, written=written, pushes=pushes, messages=left)
+
+
+def of_all_types(written: Cells, messages: Cells) -> Cells:
+    """Return cells with those of sends, which are as `messages` says, else as those of puts."""
+
+    def said(earlier: str, later: str) -> str:
+        cell = (earlier.replace(SOURCE, "nlR"), later.replace(SOURCE, "nlR"))
+        return messages.get(cell, written[as_put(cell)])
+
+    return {(earlier, later): said(earlier, later) for earlier in ALL_TYPES for later in ALL_TYPES}
 
 
 def ordered_by_word(cells: Cells) -> dict[tuple[str, str], str]:
@@ -118,7 +141,7 @@ def closed(cells: Cells) -> dict[tuple[str, str], str]:
     before it in its operation is observed before."""
     found = dict(cells)
     for write, reads in READ_BEFORE.items():
-        for later in TYPES:
+        for later in ALL_TYPES:
             if cells[write, later] in ("qp", "i"):
                 found.update({(read, later): "qp" for read in reads if cells[read, later] in ("-", "(-)")})
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import TYPES, UNKNOWN, OrderTable, as_put
+from rdma_robust.orders.order_record import TYPES, OrderTable
 
 
 def keeps_all_of(order: str, other: str) -> bool:
@@ -26,21 +26,13 @@ def _behind(table: OrderTable) -> OrderTable:
 
 def _at_least(one: OrderTable, two: OrderTable) -> bool:
     cells = all(kept == "-" or one.cells[cell] in (kept, "qp", "all") for cell, kept in two.cells.items())
-    of_messages = ((_kept(one, cell), _kept(two, cell)) for cell in (*one.messages, *two.messages))
-    messages = all(kept in ("-", mine) or mine in ("qp", "all") for mine, kept in of_messages)
     rules = (
         (one.receives, two.receives, "own"),
         (one.tells, two.tells, "source"),
         (one.matching, two.matching, "any"),
     )
     weaker = all(other in (mine, weakest) for mine, other, weakest in rules)
-    return cells and messages and one.pushes >= two.pushes and weaker
-
-
-def _kept(table: OrderTable, cell: tuple[str, str]) -> str:
-    """What a table keeps of a message's write, in the weaker reading."""
-    kept = table.messages.get(cell, table.cells[as_put(cell)])
-    return "-" if kept == UNKNOWN else kept
+    return cells and one.pushes >= two.pushes and weaker
 
 
 def ranks(orders: Sequence[str]) -> dict[str, int]:
@@ -64,7 +56,7 @@ def _said(table: OrderTable, types: frozenset[str], *, polls: bool, receives: bo
     known = [each for each in TYPES if each in types]
     yield tuple(table.cells[earlier, later] for earlier in known for later in known)
     yield frozenset(pair for pair in table.pushes if types >= {*pair})
-    yield (table.receives, table.matching, tuple(sorted(table.messages.items()))) if receives else ()
+    yield (table.receives, table.matching, tuple(table.cells[cell] for cell in sorted(table.cells))) if receives else ()
     yield table.tells if polls else ""
     if polls and table.behind_polls:
         yield tuple(_said(_behind(table), types, polls=False, receives=receives))

@@ -14,12 +14,12 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_changes import (
     Cell,
-    open_cells,
     reading,
     stronger_with_facts,
     told_of_source,
     weaker_with_facts,
 )
+from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
@@ -51,9 +51,10 @@ def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
     found, or else one for which docs/theory.md argues all programs."""
     if not_searched(program, replace(model, order=RDMA.order)):
         return
-    plain, atomics = told_of_source(model.order), has_atomics(program)
-    weaker = (plain, weaker_with_facts(plain, atomics=atomics), *ARGUED)
-    stronger = (stronger_with_facts(plain, atomics=atomics) if plain == model.order else None, *ARGUED)
+    plain, atomics, messages = told_of_source(model.order), has_atomics(program), has_messages(program)
+    weaker = (plain, weaker_with_facts(plain, atomics=atomics, messages=messages), *ARGUED)
+    above = stronger_with_facts(plain, atomics=atomics, messages=messages) if plain == model.order else None
+    stronger = (above, *ARGUED)
     for which, orders in (("weaker", weaker), ("stronger", stronger)):
         for order in orders:
             if order is None or order == model.order or not_searched(program, replace(model, order=order)):
@@ -74,8 +75,13 @@ def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness
 
 def is_open(program: Program, model: Model) -> bool:
     """Return whether the table can be read in more than one way for what the program has."""
+    return bool(_unknown(program, model)) or _any_receive(program, model)
+
+
+def _unknown(program: Program, model: Model) -> frozenset[Cell]:
+    """The cells that nobody knows, of messages if the program has some."""
     messages = has_messages(program)
-    return bool(open_cells(model.order, messages=messages)) or _any_receive(program, model)
+    return frozenset(cell for cell in order_table(model.order).unknown if messages or MESSAGE not in cell)
 
 
 def _any_receive(program: Program, model: Model) -> bool:
@@ -86,7 +92,7 @@ def decided_both_ways(program: Program, model: Model, decide: Decide) -> Outcome
     """Return the outcome under a table with cells that can be read in two ways: the verdict that the program has whichever
     they are, or UNKNOWN with the cells on which it depends and the run that the weaker reading allows. A table that lets
     messages take any receive has more executions than one that does not: only NOT ROBUST follows from that one."""
-    cells = frozenset(open_cells(model.order, messages=has_messages(program)))
+    cells = _unknown(program, model)
 
     def under(kept: frozenset[Cell]) -> Outcome:
         return decide(program, replace(model, order=reading(model.order, kept)))

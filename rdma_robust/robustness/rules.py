@@ -21,7 +21,8 @@ With messages (docs/theory.md, "Messages") there are three more:
 S1  sm, rpf     a message goes to B with the V that it takes, an RP with the message that it takes; where writes may
                 overtake each other, also with an earlier remote write of the sender's queue pair
 S2  [Inst];ib   a message whose V is in B forces its poll
-S5  [Inst];ib   an nF goes to B if a message before it on its queue pair takes a V of B
+S5  [Inst];ib   an nF, and what else is issued behind messages but may be observed before them, goes to B if a message
+                before it on its queue pair takes a V of B
 
 Everything else follows: the other paths of [Inst];ib lead forward under R1 and R2. Each rule is monotone in B, so an event
 can be placed when it is met, in the order of the run.
@@ -33,7 +34,7 @@ Source: docs/theory.md, "The normal form"; Theorem 5.2 and Appendix D.1 of the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from itertools import chain, product
@@ -49,18 +50,20 @@ from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import marked_if, union
 from rdma_robust.robustness.messages import IN_BETA, MOST_MEMORIES, NO_MARKS, TAINTED, TAKEN, takes_buffer
-from rdma_robust.semantics.kinds import NIC_KINDS, Kind, kind_of, kinds_on, memory_of, type_of
+from rdma_robust.semantics.kinds import NIC_KINDS, SENT_TYPES, Kind, is_sent, kind_of, kinds_on, memory_of, type_of
 from rdma_robust.semantics.order_table import (
     Landing,
     apart,
     by_word,
     gains_behind_poll,
+    ippo_scope,
     landing_of,
     nfo_between,
     observed_scope,
     oppo_scope,
     receives_of_own,
-    told_besides,
+    sends_apart,
+    tells_of,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
@@ -70,7 +73,12 @@ NIC_BITS = {t: 1 << i for i, t in enumerate(_NIC_TYPES)}
 """One bit per NIC event type, for the set of types a queue pair has in the second part. What behaves as the events of a type
 do before others has its bit; see :meth:`ForcingRules.bits`."""
 
-OWN_READ: Final = 1 << len(NIC_KINDS)
+_ANSWER: Final = 1 << len(NIC_BITS)
+_SENT: Final[Mapping[EventType, int]] = {t: _ANSWER << 1 + i for i, t in enumerate(SENT_TYPES)}
+"""Bits of kinds that are not those of their types: answers that no read pushes out, and the events of sends, where the order
+table says something else of these than of puts."""
+
+OWN_READ: Final = _ANSWER << 1 + len(SENT_TYPES)
 OWN_DATA: Final = OWN_READ << 1
 """Two bits more, for tables that keep less between two requests than between the events of one: of the request that the
 thread is making, the read, or the data of a write with immediate, is in the second part."""
@@ -146,7 +154,7 @@ class ForcingRules:
         qp = qp_of(edge)
         flushes = edge.type is EventType.NLR and qp in self.fence_flagged and self._pushed(qp, kind_of_edge(edge))
         overtaken = Name(self.fenced(qp)) if flushes else FALSE
-        received = Name(self.received(qp)) if edge.type is EventType.NF and qp in self.receive_flagged else FALSE
+        received = has_bit(self.received(qp), self.behind_receives(edge)) if qp in self.receive_flagged else FALSE
         behind = disj(*(Name(self.settled(qp, told)) for told in self.settled_forces(edge)))
         forcing = has_bit(self.beta(qp), self.nic_forcing_types(edge) | self._own_read(edge))
         lands = disj(*(memory.lands(edge) for memory in self.memories), self._issued_behind(edge))
@@ -332,7 +340,18 @@ class ForcingRules:
         if not takes_buffer(edge) or qp_of(edge) not in self.receive_flagged:
             return []
         name = self.received(qp_of(edge))
-        return [(name, Ite(Name(TAKEN), Const(1), Name(name)))]
+        return [(name, Ite(Name(TAKEN), Binary("|", Name(name), Const(self._as_message(kind_of_edge(edge)))), Name(name)))]
+
+    def _as_message(self, kind: Kind) -> int:
+        """The bit of a message among those that have taken a V of the second part: all of one row of the table have one."""
+        return 2 if is_sent(kind) and sends_apart(self.frame.model) else 1
+
+    def behind_receives(self, edge: EventEdge) -> int:
+        """The messages, as such bits, before which the event of `edge` is not issued, although it may be observed (S5)."""
+        later, model = kind_of_edge(edge), self.frame.model
+        sent = (kind for kind in self.bits[qp_of(edge)] if type_of(kind) is EventType.NRW)
+        kept = (kind for kind in sent if ippo_scope(kind, later, model) == "qp" != oppo_scope(kind, later, model))
+        return bits_of(self._as_message(kind) for kind in kept)
 
     def _holding(self, edge: EventEdge) -> list[tuple[str, Expr]]:
         """Remember for G2 that a write forces what is issued behind it."""
@@ -347,20 +366,26 @@ class ForcingRules:
         if edge.connection is None or edge.type is EventType.RP:
             return NO_MARKS
         second: Expr = Const(IN_BETA * part)
-        told = told_besides(kind_of_edge(edge), self.frame.model) if not part and takes_buffer(edge) else ()
+        told = self._told_besides(edge) if not part and takes_buffer(edge) else 0
         if part and takes_buffer(edge) and memory_of(kind_of_edge(edge)):
             taken = self.frame.messages.marked(edge, IN_BETA)
             held = disj(taken, self._behind_reads(edge), self._held(edge))
             second = marked_if(held, IN_BETA)
         if told:
-            covered = sum(bit for kind, bit in NIC_BITS.items() if kind in told)
-            earlier = OWN_DATA if receives_of_own(self.frame.model) else covered
-            second = marked_if(has_bit(self.beta(qp_of(edge)), earlier), IN_BETA)
+            second = marked_if(has_bit(self.beta(qp_of(edge)), told), IN_BETA)
         for memory in self.memories:
             second = union(second, memory.mark(edge, part))
         if taint == FALSE:
             return second
         return union(second, marked_if(taint, TAINTED))
+
+    def _told_besides(self, edge: EventEdge) -> int:
+        """The kinds of earlier events of the queue pair, as bits, of which a receive completion tells besides its message,
+        as the table does not keep them before that anyway."""
+        message, model = kind_of_edge(edge), self.frame.model
+        kinds = (kind for kind in self.bits[qp_of(edge)] if not memory_of(kind) and tells_of(kind, message, model))
+        earlier = bits_of(self.bits[qp_of(edge)][kind] for kind in kinds)
+        return OWN_DATA if receives_of_own(model) else earlier
 
     def _completion(self, edge: EventEdge, early: bool, *, in_second: bool = False) -> tuple[tuple[Statement, ...], ...]:
         """Count the completion of a NIC write, if it has one, as alternatives; `early` if it does not come after one that
@@ -459,7 +484,9 @@ class ForcingRules:
                 apart = sorted({(of_memory, type_of(k).value) for k in present if (of_memory := memory_of(k))})
                 found[kind] = WORDS << apart.index((memory_of(kind), of_type.value))
             elif of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
-                found[kind] = 1 << len(NIC_BITS)
+                found[kind] = _ANSWER
+            elif is_sent(kind) and sends_apart(self.frame.model):
+                found[kind] = _SENT[of_type]
         return found
 
     @cached_property
@@ -474,11 +501,12 @@ class ForcingRules:
     @cached_property
     def receive_flagged(self) -> frozenset[QueuePair]:
         """Queue pairs on which S5 can matter."""
-        fenced = {qp for qp, types in self.frame.types.items() if EventType.NF in types}
-        return frozenset(qp_of(e) for g in self.frame.graphs for e in g.edges if takes_buffer(e) and qp_of(e) in fenced)
+        edges = [e for g in self.frame.graphs for e in g.edges if e.remote is not None and e.type not in (*CPU_TYPES, None)]
+        issued = {qp_of(e) for e in edges if self.behind_receives(e)}
+        return frozenset(qp_of(e) for e in edges if takes_buffer(e) and qp_of(e) in issued)
 
     def received(self, qp: QueuePair) -> str:
-        """1 once a message of this queue pair has taken a V of the second part."""
+        """The set of kinds of messages of this queue pair that have taken a V of the second part."""
         return f"received[{self.frame.qp_name(qp)}]"
 
     def holding(self, qp: QueuePair) -> str:
@@ -528,7 +556,10 @@ class ForcingRules:
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
         of_kinds = ((name(qp), self._size(qp)) for qp in self.queue_pairs for name in self._sets)
-        return ((CPU_BETA, threads), *stores, *of_kinds, *(size for memory in self.memories for size in memory.sizes()))
+        flagged = self.receive_flagged if sends_apart(self.frame.model) else frozenset()
+        received = ((self.received(qp), 2) for qp in self.queue_pairs if qp in flagged)
+        of_memories = (size for memory in self.memories for size in memory.sizes())
+        return ((CPU_BETA, threads), *stores, *of_kinds, *received, *of_memories)
 
     @property
     def _sets(self) -> tuple[Callable[[QueuePair], str], ...]:

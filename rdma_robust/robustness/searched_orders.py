@@ -12,6 +12,7 @@ from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import fact_meaning, lacking
 from rdma_robust.semantics.event_table import acts_of, operands_read
+from rdma_robust.semantics.order_table import polls_apart
 from rdma_robust.semantics.trace import EventType
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
@@ -44,7 +45,9 @@ def has_messages(program: Program) -> bool:
 
 def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
     """Return the facts about the table of its order that are asked of the model for the program, and that it lacks."""
-    return () if model.order in ARGUED else lacking(model.order, atomics=has_atomics(program))
+    if model.order in ARGUED:
+        return ()
+    return lacking(model.order, atomics=has_atomics(program), messages=has_messages(program))
 
 
 def not_searched(program: Program, model: Model) -> str:
@@ -66,6 +69,7 @@ def not_searched(program: Program, model: Model) -> str:
         return f"no search is proven to decide robustness under this model ({model}): {said}"
     unargued = {
         "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
+        "polls that put some remote writes in order": polls_apart(model) and _has(program, _POLLS),
         "relaxed regions": program.has_regions,
         "memory behind a card": bool(program.memories),
         "any number of threads": bool(program.crowds),

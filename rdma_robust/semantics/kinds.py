@@ -1,7 +1,8 @@
 """The kinds of events: what an order table distinguishes of an event.
 
-That is its type, whether words that matter to it are in a relaxed region (docs/deployed.md, "Relaxed regions"), and in which
-memory of a card they are ("Memory behind a card"). The kind of an event to which only plain words matter is its type.
+That is its type, whether words that matter to it are in a relaxed region (docs/deployed.md, "Relaxed regions"), in which
+memory of a card they are ("Memory behind a card"), and whether it is of a send, of which a table may say something else
+("Tables as files"). The kind of an event to which only plain words matter, and that is of no send, is its type.
 """
 
 from __future__ import annotations
@@ -9,24 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from rdma_robust.language.flow.cfg import Cell, Step
+from rdma_robust.language.flow.cfg import Cell, Send, Step
 from rdma_robust.semantics.event_table import Agent, acts_of
-from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, Event, EventType
+from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, EventType
 
 
 class WordKind(NamedTuple):
-    """An event of a card to which words that are not plain matter: its own, which may be `relaxed` and in a `memory` behind
-    the card, or, as it is the answer of a request, that which this has read at the other side: `asked`, in
-    `asked_memory`."""
+    """An event of a card of a send (`sent`: nlR or nrW), or to which words that are not plain matter: its own, which may be
+    `relaxed` and in a `memory` behind the card, or, as it is the answer of a request, that which this has read at the other
+    side: `asked`, in `asked_memory`."""
 
     type: EventType
     relaxed: bool = False
     asked: bool = False
     memory: str = ""
     asked_memory: str = ""
+    sent: bool = False
 
 
 Kind = EventType | WordKind
+
+SENT_TYPES: Final = (EventType.NLR, EventType.NRW)
+"""The types of the events that a card makes for a send."""
 
 NIC_TYPES: Final = tuple(t for t in EventType if t not in CPU_TYPES and t is not EventType.INIT)
 
@@ -35,12 +40,13 @@ def kinds_on(memories: Iterable[str]) -> tuple[Kind, ...]:
     """Return the kinds of the events of cards with these memories behind them, types first."""
     places = [(relaxed, memory) for memory in ("", *memories) for relaxed in (False, True)]
     own = (WordKind(t, relaxed, memory=memory) for t in NIC_TYPES if t not in FENCE_TYPES for relaxed, memory in places[1:])
+    sent = (WordKind(t, relaxed, memory=memory, sent=True) for t in SENT_TYPES for relaxed, memory in places)
     answers = (
         WordKind(EventType.NLW, relaxed, asked, memory, asked_memory)
         for asked, asked_memory in places[1:]
         for relaxed, memory in places
     )
-    return (*NIC_TYPES, *own, *answers)
+    return (*NIC_TYPES, *own, *answers, *sent)
 
 
 NIC_KINDS: Final[tuple[Kind, ...]] = kinds_on(())
@@ -76,14 +82,33 @@ def kind_of(event_type: EventType, event: KindedEvent) -> Kind:
     if event_type in CPU_TYPES:
         return event_type
     asked = None if event_type is not EventType.NLW or event.step is None else asked_word(event.step.op)
-    return kind_of_words(event_type, event.cell, asked)
+    return kind_of_words(event_type, event.cell, asked, sent=_is_sent(event))
 
 
-def kind_of_words(event_type: EventType, word: Cell | None, asked: Cell | None = None) -> Kind:
+def kind_of_words(event_type: EventType, word: Cell | None, asked: Cell | None = None, *, sent: bool = False) -> Kind:
     """Return the kind of a card's event on this word; of an answer with what its request has read at the other side."""
     (relaxed, memory), (asked_relaxed, asked_memory) = _place(word), _place(asked)
-    kind = WordKind(event_type, relaxed, asked_relaxed, memory, asked_memory)
+    kind = WordKind(event_type, relaxed, asked_relaxed, memory, asked_memory, sent and event_type in SENT_TYPES)
     return event_type if kind == WordKind(event_type) else kind
+
+
+def is_send(op: object) -> bool:
+    """Return whether an operation is a send: an immediate comes with a put, and is as that."""
+    return isinstance(op, Send) and not op.put
+
+
+def _is_sent(event: KindedEvent) -> bool:
+    return event.step is not None and is_send(event.step.op)
+
+
+def as_sent(kind: Kind) -> Kind:
+    """Return the kind of the event of a send where that of a put is this one."""
+    return kind._replace(sent=True) if isinstance(kind, WordKind) else WordKind(kind, sent=True)
+
+
+def is_sent(kind: Kind) -> bool:
+    """Return whether the event is one that a card makes for a send."""
+    return isinstance(kind, WordKind) and kind.sent
 
 
 def _place(word: Cell | None) -> tuple[bool, str]:
@@ -95,8 +120,15 @@ def asked_word(op: object) -> Cell | None:
     return next((act.reads[0] for act in acts_of(op) if act.reads and act.agent is Agent.NIC and not act.operand), None)
 
 
-def kinds_of(events: Sequence[Event]) -> list[Kind]:
-    """Return the kinds of the events of a trace."""
-    if all(e.cell is None or e.cell.plain for e in events):
+class TypedEvent(KindedEvent, Protocol):
+    """An event with its type."""
+
+    @property
+    def type(self) -> EventType: ...
+
+
+def kinds_of(events: Sequence[TypedEvent]) -> list[Kind]:
+    """Return the kinds of events, as those of a trace."""
+    if all((e.cell is None or e.cell.plain) and not _is_sent(e) for e in events):
         return [e.type for e in events]
     return [kind_of(e.type, e) for e in events]

@@ -18,8 +18,18 @@ from typing import Final, Literal, NamedTuple
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import PUSHABLE
-from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, memory_of, type_of
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, SOURCE
+from rdma_robust.semantics.kinds import (
+    NIC_KINDS,
+    SENT_TYPES,
+    Kind,
+    WordKind,
+    as_sent,
+    is_relaxed,
+    is_sent,
+    memory_of,
+    type_of,
+)
 from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
 
@@ -87,14 +97,17 @@ def _parse(table: str) -> dict[tuple[str, str], str]:
 STORES: Final = _parse(STORE_BUFFER)
 
 
-def _row(event_type: EventType) -> str:
+def _row(kind: Kind) -> str:
+    event_type = type_of(kind)
+    if is_sent(kind):
+        return MESSAGE if event_type is EventType.NRW else SOURCE
     if event_type in CPU_TYPES:
         return "CPU"
     return EventType.NAR.value if event_type is EventType.NA else event_type.value
 
 
-def _column(event_type: EventType) -> str:
-    return event_type.value if event_type is EventType.FL else _row(event_type)
+def _column(kind: Kind) -> str:
+    return kind.value if kind is EventType.FL else _row(kind)
 
 
 @cache
@@ -137,8 +150,16 @@ def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
     """Return the types of a read of one operation, and of the event that it carries a value to, that the table does not keep
     in order in general: of such a pair it has to be known that both are of one operation. The naR and naW of one are looked
     at together in any case."""
-    found = frozenset((read, later) for read, later in TOGETHER if oppo_scope(read, later, model) == "-")
-    return found - {(EventType.NAR, EventType.NAW)}
+    found = {(read, later) for read, later in TOGETHER if oppo_scope(read, later, model) == "-"}
+    source, message = SENT_TYPES
+    if oppo_scope(as_sent(source), as_sent(message), model) == "-":
+        found.add((source, message))
+    return frozenset(found - {(EventType.NAR, EventType.NAW)})
+
+
+def sends_apart(model: Model) -> bool:
+    """Whether the table says something else of the events of sends than of those of puts."""
+    return bool(order_table(model.order).messages)
 
 
 def receives_of_own(model: Model) -> bool:
@@ -151,8 +172,8 @@ def promises_nothing(model: Model) -> bool:
     return bool(order_table(model.order).says)
 
 
-def table_cell(earlier: EventType, later: EventType, order: str = "default") -> str:
-    """Return the table's cell as printed, for the types of two events of one thread; INIT raises KeyError.
+def table_cell(earlier: Kind, later: Kind, order: str = "default") -> str:
+    """Return the table's cell as printed, for the kinds of two events of one thread; INIT raises KeyError.
 
     Raises UsageError for an order that has no table.
     """
@@ -196,19 +217,13 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
     if not isinstance(later, WordKind):
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
-    return (later.asked if by_request else later.relaxed) and (_row(type_of(earlier)), _row(later.type)) in relaxed_cells()
+    return (later.asked if by_request else later.relaxed) and (_row(earlier), _row(later)) in relaxed_cells()
 
 
 def by_word(earlier: Kind, model: Model) -> bool:
     """Return whether of an earlier event of this kind its word has to be known: some later events of its queue pair stay
     behind it if they access the same."""
     return any(oppo_scope(earlier, later, model) == "word" for later in EventType if later is not EventType.INIT)
-
-
-def told_besides(message: Kind, model: Model) -> frozenset[EventType]:
-    """Return the types of earlier events of the queue pair of which a receive completion tells besides its message: those
-    that the table does not keep before that anyway."""
-    return frozenset(t for t in BEFORE_RECEIVE_COMPLETIONS if tells_of(t, message, model))
 
 
 def tells_of(earlier: Kind, message: Kind, model: Model) -> bool:
@@ -289,6 +304,19 @@ def gains_behind_poll(later: Kind, model: Model, told: Landing) -> bool:
     return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in told.writes)
 
 
+def polls_apart(model: Model) -> bool:
+    """Return whether a poll puts one remote write before a later event of a card, but not another one, so that it matters of
+    which it tells (docs/theory.md, "Tables that lack a fact"): an answer is not asked."""
+    ordered = behind_poll(model)
+    writes: tuple[Kind, ...] = (EventType.NRW, as_sent(EventType.NRW), EventType.NAW)
+
+    def put(later: Kind) -> set[bool]:
+        passed = (w for w in writes if oppo_scope(w, later, model) != "qp")
+        return {ordered is not None and oppo_scope(w, later, ordered) == "qp" for w in passed}
+
+    return any(len(put(later)) > 1 for later in NIC_KINDS if type_of(later) is not EventType.NLW)
+
+
 def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
     kept = _program_order(model)
     one, two = type_of(earlier), type_of(later)
@@ -298,5 +326,5 @@ def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:
         return "all"
     if gives_up(earlier, later):
         return "-"
-    text = table_cell(one, two, model.order)
+    text = table_cell(earlier, later, model.order)
     return _scope("i" if text == "qp" and lands_apart(earlier, later) else text, issue, model)

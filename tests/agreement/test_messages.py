@@ -15,9 +15,11 @@ from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Send, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, LARGE, REDUCTIONS, CheckOptions
+from rdma_robust.orders.known_orders import order_of_file
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.reasons import WAITING
+from rdma_robust.robustness.rules import ForcingRules
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.values import is_loop_free
@@ -54,6 +56,18 @@ def brute_force(program: Program, model: Model) -> str:
 
 def waiting(outcome: Outcome) -> set[Fault]:
     return {fault for fault in outcome.faults if fault.kind in WAITING}
+
+
+def test_what_is_issued_behind_a_message_but_observed_before_it_waits_for_its_buffer() -> None:
+    """S5 where the table keeps the issue of a read behind a write, and not its effect: else the search finds a trace that is
+    none of this hardware. A message that can find no buffer leaves the program UNKNOWN."""
+    table = 'name = "issued"\nbased-on = "default"\n[cells]\n"nrW nrR" = "i"\n[rules]\nreads-push-writes = "none"\n'
+    model = Model(order=order_of_file(table, "issued.toml"))
+    program = load_program((FOLDER / "s5-get.rdma").read_text(encoding="utf-8"), "s5-get")
+    assert brute_force(program, model) == "robust"
+    assert answer(program, model) == "unknown"
+    with patch.object(ForcingRules, "receive_flagged", frozenset()):
+        assert "not RDMA-consistent" in answer(program, model)
 
 
 def compare(cases: Iterable[Case], wanted: int) -> None:

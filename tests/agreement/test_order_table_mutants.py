@@ -16,7 +16,7 @@ from rdma_robust.orders import order_record
 from rdma_robust.orders.known_orders import TABLES, order_of_file
 from rdma_robust.robustness import between_tables, searched_orders
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics import order_table
+from rdma_robust.semantics import kinds, order_table
 from rdma_robust.semantics.connections import has_choice_of_buffers
 from tests.support.left_out import by_search, suite_program
 from tests.support.patches import Patch, mutated
@@ -71,11 +71,11 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
         *("nfo-get-put-same-word-fenced", "ooo-dp", "robust"),
     ),
     "cells of messages are those of puts": (
-        ((between_tables, "open_cells", lambda *_, **__: ()),),
-        *("hardware/message-behind-data-verbs", "fi-cxi", "unknown"),
+        everywhere(kinds.is_send, lambda _: False),
+        *("hardware/message-behind-data-verbs", "fi-cxi", "not-robust"),
     ),
     "what nobody knows is not kept": (
-        ((between_tables, "open_cells", lambda *_, **__: ()),),
+        ((between_tables, "_unknown", lambda *_: frozenset()),),
         *("guarantees/flag-behind-data", UNKNOWN_CELL, "unknown"),
     ),
     "the search is asked without the fact about fences": (NO_FACTS, "order-nlw-nrw-fenced", UNFENCED, "not-robust"),

@@ -56,12 +56,12 @@ def agree(seed: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize(
     "seeds",
-    [range(6), pytest.param(range(6, 40), marks=pytest.mark.ci), pytest.param(range(40, 3000), marks=pytest.mark.long)],
+    [range(12), pytest.param(range(12, 40), marks=pytest.mark.ci), pytest.param(range(40, 3000), marks=pytest.mark.long)],
     ids=["few", "more", "many"],
 )
 def test_the_checker_accepts_what_the_axioms_allow(seeds: range) -> None:
     accepted, rejected = map(sum, zip(*map(agree, seeds), strict=True))
-    assert accepted > len(seeds) and rejected > len(seeds) // 10
+    assert accepted > len(seeds) and rejected >= len(seeds) // 12
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ TABLES: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "reads push relaxed answers out": (nfo_everywhere(EventType.NLW), "fence-behind-two-answers"),
     "reads of relaxed words push": (nfo_everywhere(EventType.NLR), "fence-before-relaxed-source"),
     "a receive completion tells of its message only": (
-        ((rules, "told_besides", lambda *_: ()),),
+        ((ForcingRules, "_told_besides", lambda *_: 0),),
         "message-in-relaxed-buffer",
     ),
     "all answers have one bit": (
@@ -115,7 +115,7 @@ def test_the_search_needs_the_rule(rule: str) -> None:
 
 MACHINE: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "requests have types only": (
-        ((requests, "kind_of_words", lambda event_type, *_: event_type),),
+        ((requests, "kind_of_words", lambda event_type, *_, **__: event_type),),
         "bulk-strict-flag-relaxed",
     ),
     "messages fill strict buffers": (((CardMachine, "fills", lambda *_: EventType.NRW),), "message-passes-atomic"),
@@ -175,7 +175,7 @@ _BY_QUEUE = NormalFormRules._forced_by_queue
 CHECKER: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "no word is relaxed": (((ThreadEvent, "regions", hardware.STRICT),), "bulk-strict-flag-relaxed"),
     "relaxed answers are pushed out": (
-        ((ThreadEvent, "kind_in_beta", property(lambda self: self.kind)),),
+        ((ThreadEvent, "kind_in_beta", lambda self, _: self.kind),),
         "fence-behind-two-answers",
     ),
     "reads of relaxed words push": (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
@@ -30,7 +31,7 @@ from rdma_robust.orders.order_facts import lacking
 from rdma_robust.orders.order_record import UNKNOWN, with_written
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.searched_orders import takes_operands
+from rdma_robust.robustness.searched_orders import lacked_facts, takes_operands
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, oracle_robust
 from tests.conftest import ROOT
 from tests.support.checker_search import RNR, Search, platform_of
@@ -53,8 +54,8 @@ def followed(seeds: range) -> Counter[str]:
     for seed in seeds:
         rng = Random(f"followed {seed}")
         order = random_order(rng)
-        for program, model in programs_under_orders(order, rng, 3) if not lacking(order) else ():
-            if not has_rules(program):
+        for program, model in programs_under_orders(order, rng, 3):
+            if not has_rules(program) or lacked_facts(program, model):
                 continue
             try:
                 truth = "robust" if oracle_robust(program, model, SMALL) is None else "not-robust"
@@ -147,8 +148,9 @@ def test_the_checkers_facts_and_its_order_of_tables_are_those_of_the_tool(seeds:
         orders = [each for each in (random_order(rng), *rng.sample(ORDERS, 2)) if each in ORDERS or each.startswith("{")]
         for order in orders:
             own = Platform(order=order).own
-            for atomics in (True, False) if own is not None else ():
-                assert {*missing_facts(own, atomics=atomics)} == {*lacking(order, atomics=atomics)}, order
+            for atomics, messages in product((True, False), repeat=2) if own is not None else ():
+                mine = {*missing_facts(own, atomics=atomics, messages=messages)}
+                assert mine == {*lacking(order, atomics=atomics, messages=messages)}, order
             for other in orders:
                 pairs = [[Platform(order=each, ordered_reads=reads) for each in (order, other)] for reads in (True, False)]
                 mine = all(keeps_no_less(one, two) for one, two in pairs)
@@ -164,7 +166,7 @@ def test_every_fact_is_asked() -> None:
     for seed in range(3000):
         order = random_order(Random(f"alone {seed}"))
         own = Platform(order=order).own
-        lacks = () if own is None else tuple(missing_facts(own, atomics=True))
+        lacks = () if own is None else tuple(missing_facts(own, atomics=True, messages=True))
         alone |= {*lacks} if len(lacks) == 1 else set()
     assert len(alone) >= 6, alone
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from rdma_robust.analyses.hardware.tables_apart import tables_apart
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
+from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from tests.conftest import ROOT, Cli
 
@@ -25,7 +27,7 @@ def test_the_tables_of_the_tool(cli: Cli) -> None:
     assert [line.split()[0] for line in cli("hardware").stdout.splitlines()] == list(SHIPPED)
     shown = cli("hardware", "show", "ooo-dp").stdout
     assert "source: mlx5dv_create_qp(3)" in shown and "completions-order = as default" in shown
-    assert shown.count("decided by the search, the table has all facts") == 2
+    assert shown.count("decided by the search, the table has all facts") == 3
 
 
 def test_a_table_that_lacks_a_fact_and_its_neighbours(cli: Cli, tmp_path: Path) -> None:
@@ -57,6 +59,27 @@ def test_tables_and_what_tells_them_apart_as_json(cli: Cli, tmp_path: Path) -> N
     runs = [explore_outcomes(made, Model(order=order)) for order in ("default", "relaxed-mr")]
     assert [run.lines[0].claims[0].holds for run in runs] == [False, True]
     assert [each["reason"] for each in others if not each["program"]] == ["no program of up to 2 statements notices it"] * 6
+
+
+def test_programs_with_messages_tell_cells_of_sends_apart() -> None:
+    """Each has its final state under one of both tables only; and each program is the one for some cell, or a rule."""
+    pairs = [
+        ("fi-verbs", "fi-cxi"),
+        ("fi-tcp", "fi-efa"),
+        ("fi-efa", "fi-none"),
+        (fi_order("fi(RAS, SAR)"), "fi-none"),
+        ("relaxed-mr", "fi-verbs"),
+    ]
+    used = set()
+    for one, other in pairs:
+        for each in tables_apart(one, other, 1, 0.0):
+            if not {"nmW", "receive-covers"} & {*each.difference.what.split()} or not each.program:
+                continue
+            used.add(each.difference.what)
+            made = load_program(each.program + f"outcome {each.condition} : allowed under rdma\n", "apart.rdma")
+            runs = [explore_outcomes(made, Model(order=order)) for order in (one, each.difference.changed)]
+            assert [run.lines[0].claims[0].holds for run in runs] == [each.by_first, not each.by_first]
+    assert used >= {"nrW nmW", "nmW nrW", "nmW nmW", "nmW nrR", "nrR nmW", "naW nmW", "naR nmW", "nmW naR", "receive-covers"}
 
 
 def test_what_is_wrong_is_said_at_its_place(cli: Cli, tmp_path: Path) -> None:

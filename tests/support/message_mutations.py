@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from rdma_robust.expr import FALSE, Const
-from rdma_robust.robustness import rules
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.messages import TAINTED, Messages, takes_buffer
 from rdma_robust.robustness.pivot_classes import PivotClasses
@@ -39,7 +38,7 @@ def _not_tainted(which: Callable[[EventEdge], bool]) -> Method:
 MUTATIONS: Final[dict[str, tuple[Any, str, Any, tuple[str, ...]]]] = {
     "S1 of messages": (ForcingRules, "taken_forces", _not_forced(takes_buffer), ("s1-message", "s2-poll", "s5-fence")),
     "S1 of receive completions": (ForcingRules, "taken_forces", _not_forced(_is_poll), ("s1-poll",)),
-    "S1 under weaker orders": (rules, "told_besides", lambda *_: frozenset(), ("s1-poll",)),
+    "S1 under weaker orders": (ForcingRules, "_told_besides", lambda *_: 0, ("s1-poll",)),
     "S2": (ForcingRules, "receive_forces_poll", lambda _self, _edge: FALSE, ("s2-poll",)),
     "S3 of messages": (Messages, "marked", _not_tainted(takes_buffer), ("s3-message",)),
     "S3 of receive completions": (Messages, "marked", _not_tainted(_is_poll), ("s3-poll", "immediate")),

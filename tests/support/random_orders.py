@@ -12,7 +12,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_of_file
-from rdma_robust.orders.order_record import PUSHABLE, TYPES, WRITES
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, WRITES
 from tests.support.random_deployed import model_of, random_text
 from tests.support.random_programs import SMALL, random_program
 
@@ -20,11 +20,16 @@ FAMILIES: Final = ("plain", "atomics", "messages", "completions", "mixed", "weak
 
 
 def random_order(rng: Random) -> str:
-    """Return the order of a table with one to eight cells changed, and with any pairs of reads that push writes."""
+    """Return the order of a table with one to eight cells changed, of sends too, and with any pairs of reads that push
+    writes."""
     lines = ['name = "random"', f'based-on = "{rng.choice(SHIPPED[:4])}"', "[cells]"]
     cells = rng.sample([(a, b) for a in TYPES for b in TYPES], rng.randint(1, 8))
+    if rng.random() < 0.4:
+        cells += rng.sample(
+            [(a, b) for a in (*TYPES, MESSAGE) for b in (*TYPES, MESSAGE) if MESSAGE in (a, b)], rng.randint(1, 6)
+        )
     for earlier, later in cells:
-        kept = rng.choice(["qp", "-", *(["i"] if earlier in WRITES else [])])
+        kept = rng.choice(["qp", "-", *(["i"] if earlier in (*WRITES, MESSAGE) else [])])
         lines.append(f'"{earlier} {later}" = "{kept}"')
     rules = []
     if rng.random() < 0.6:

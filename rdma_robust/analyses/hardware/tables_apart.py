@@ -11,13 +11,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from rdma_robust.analyses.hardware.message_programs import message_programs
 from rdma_robust.analyses.synthesis.distinguish import SynthesisRequest, told_apart
 from rdma_robust.analyses.synthesis.program_shapes import STATEMENTS
 from rdma_robust.errors import SizeLimitError
+from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_changes import Difference, table_differences
 from rdma_robust.orders.order_record import MESSAGE
+from rdma_robust.semantics.machines.final import valuation
+from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 
 _MADE_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "nlR": ("copy",),
@@ -66,13 +70,27 @@ def tables_apart(
         yield apart
 
 
+def _by_messages(one: str, difference: Difference) -> ToldApart:
+    """Return the first of the :func:`message_programs` that notices a difference."""
+    if difference.what == "receives-match":
+        return ToldApart(difference, why="nothing is known of executions in which messages take any receive")
+    for text in message_programs():
+        program = load_program(text, "messages")
+        first, second = (axiomatic_outcomes(program, Model(order=order)).rdma for order in (one, difference.changed))
+        if first != second:
+            state = min(first ^ second)
+            values = " && ".join(f"{name} == {value}" for name, value in valuation(program, state).items())
+            return ToldApart(difference, text, values, by_first=state in first)
+    return ToldApart(difference, why="no small program with messages notices it")
+
+
 def _noticed(one: str, difference: Difference, size: int, seconds: float | None) -> ToldApart:
     tables = order_table(one), order_table(difference.changed)
     about = difference.types or {difference.what}
-    if about & _OF_MESSAGES:
-        return ToldApart(difference, why="it is about messages, which synthesised programs do not have")
     if any(table.unknown for table in tables):
         return ToldApart(difference, why="some cells are not known, so that nobody can say which executions there are")
+    if about & _OF_MESSAGES:
+        return _by_messages(one, difference)
     if tables[0].cells == tables[1].cells and tables[0].pushes == tables[1].pushes and difference.types:
         return ToldApart(difference, why="it follows from other cells of the table")
     made = {kind for each in about for kind in _MADE_BY[each]} | _SIDES

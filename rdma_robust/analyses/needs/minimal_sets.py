@@ -24,9 +24,11 @@ from rdma_robust.orders.guarantees import (
     order_giving,
     with_implied,
 )
+from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.event_table import acts_of
+from rdma_robust.semantics.kinds import is_send
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import Event, EventType
 from rdma_robust.text import count
@@ -112,8 +114,8 @@ def _least(constraint: Names) -> Names:
 
 def _relevant(program: Program) -> Names:
     """Return the guarantees about types of events that the program has."""
-    acts = [act for thread in program.threads for _, _, step in steps(thread) for act in acts_of(step.op)]
-    types = {act.type.value for act in acts}
+    ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
+    types = {row_name(act.type, op) for op in ops for act in acts_of(op)}
     types |= {"naR", "naW"} if types & {"naR", "naW", "nA"} else set()
     needed = {COMPLETIONS: {EventType.P.value}, RECEIVES: {EventType.RP.value}}
     return frozenset(
@@ -154,4 +156,10 @@ def turned_round(order: Iterable[Event]) -> Iterator[tuple[Event, Event]]:
 
 def row(event: Event) -> str:
     """Return the name of the row of an event in order tables."""
-    return EventType.NAR.value if event.type is EventType.NA else event.type.value
+    found = EventType.NAR if event.type is EventType.NA else event.type
+    return row_name(found, None if event.step is None else event.step.op)
+
+
+def row_name(event_type: EventType, op: object) -> str:
+    """Return the name of the row of an event of this type of an operation."""
+    return MESSAGE if event_type is EventType.NRW and is_send(op) else event_type.value

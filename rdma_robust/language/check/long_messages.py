@@ -95,7 +95,7 @@ def _sent(op: cfg.Send | cfg.ImmPut, length: int) -> Iterator[cfg.Send | cfg.Imm
     for word, each in enumerate((op.data, *data), 1):
         signaled, goes_on = op.signaled and word == length, word < length
         if word > 1 or isinstance(op, cfg.Send):
-            yield cfg.Send(op.to, node, each, signaled, op.lane, word, goes_on)
+            yield cfg.Send(op.to, node, each, signaled, op.lane, word, goes_on, put=isinstance(op, cfg.ImmPut))
         else:
             yield replace(op, signaled=signaled, goes_on=goes_on)
 

@@ -225,7 +225,7 @@ class Send:
 
     It is the `word` of that number of its message, and the next send is the next one if that `goes_on`; one without `data`
     only takes a buffer. The words of the `rest` are sent behind it; :mod:`long_messages` writes them out, and no program
-    has any.
+    has any. What is `put` stands behind the first word of a write with immediate, and is as that.
     """
 
     to: str
@@ -236,6 +236,7 @@ class Send:
     word: int = 1
     goes_on: bool = False
     rest: tuple[Cell, ...] = ()
+    put: bool = False
 
 
 @dataclass(frozen=True, slots=True)

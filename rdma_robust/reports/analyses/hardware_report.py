@@ -19,7 +19,7 @@ from rdma_robust.orders.order_changes import (
     weaker_with_facts,
 )
 from rdma_robust.orders.order_facts import fact_meaning, lacking
-from rdma_robust.orders.order_record import MESSAGE, TYPES, UNKNOWN, OrderTable
+from rdma_robust.orders.order_record import MESSAGE, TYPES, UNKNOWN, OrderTable, as_put
 from rdma_robust.orders.order_strength import keeps_all_of
 
 
@@ -46,12 +46,8 @@ def matrix(table: OrderTable) -> list[str]:
     types = (*TYPES, *((MESSAGE,) if table.messages else ()))
 
     def cell(earlier: str, later: str) -> str:
-        found = table.messages.get((earlier, later))
-        if found is None:
-            put = tuple("nrW" if each == MESSAGE else each for each in (earlier, later))
-            found = table.written[put[0], put[1]]
-            found = table.cells[put[0], put[1]] if found == "-" else found
-        return found
+        found = table.messages.get((earlier, later), table.written[as_put((earlier, later))])
+        return UNKNOWN if found == UNKNOWN else table.cells[earlier, later]
 
     width = max(map(len, ("word", *types)))
     head = " | ".join(f"{each:{width}}" for each in ("", *types)).rstrip()
@@ -68,14 +64,19 @@ def rules_said(table: OrderTable) -> dict[str, str]:
 def decided_by(order: str) -> list[str]:
     """Return what decides programs under an order, and the facts that its table lacks."""
     found = []
-    for atomics, who in ((False, "programs without remote atomics"), (True, "programs with remote atomics")):
-        lacks = lacking(order, atomics=atomics)
+    asked = {
+        "programs without remote atomics": {"atomics": False, "messages": False},
+        "programs with remote atomics": {"atomics": True, "messages": False},
+        "programs with messages": {"atomics": False, "messages": True},
+    }
+    for who, has in asked.items():
+        lacks = lacking(order, **has)
         if not lacks:
             found.append(f"{who}: decided by the search, the table has all facts")
             continue
         found.append(f"{who}: decided by neighbouring tables, or by the axioms; it lacks {', '.join(lacks)}")
         found += [f"  {name}: {fact_meaning(name)}" for name in lacks]
-        near = {"weaker": weaker_with_facts(order, atomics=atomics), "stronger": stronger_with_facts(order, atomics=atomics)}
+        near = {"weaker": weaker_with_facts(order, **has), "stronger": stronger_with_facts(order, **has)}
         for which, other in near.items():
             if other is not None:
                 found.append(f"  next {which} table with the facts: {'; '.join(cells_that_differ(order, other)) or other}")
@@ -130,6 +131,7 @@ def table_object(order: str) -> JsonObject:
         "why": {what: valid_unicode(why) for what, why in table.why.items()},
         "lacks": list(lacking(order)),
         "lacks_without_atomics": list(lacking(order, atomics=False)),
+        "lacks_with_messages": list(lacking(order, messages=True)),
     }
 
 

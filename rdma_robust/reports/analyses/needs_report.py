@@ -19,7 +19,9 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import NeedsLine
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.guarantees import given_by, guarantees, with_implied
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.outcome import Verdict
+from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import count, printable
 
@@ -32,6 +34,13 @@ FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
     "naR nrR": ("FI_ORDER_RAR",),
     "naW nrW": ("FI_ORDER_WAR", "FI_ORDER_WAW"),
     "naW nrR": ("FI_ORDER_RAR", "FI_ORDER_RAW"),
+    "nmW nmW": ("FI_ORDER_SAS",),
+    "nrW nmW": ("FI_ORDER_SAW",),
+    "nrR nmW": ("FI_ORDER_SAR",),
+    "naW nmW": ("FI_ORDER_SAR", "FI_ORDER_SAW"),
+    "nmW nrW": ("FI_ORDER_WAS",),
+    "nmW nrR": ("FI_ORDER_RAS",),
+    "nmW naR": ("FI_ORDER_RAS", "FI_ORDER_WAS"),
     "naW naR": ("FI_ORDER_ATOMIC_RAR", "FI_ORDER_ATOMIC_RAW", "FI_ORDER_ATOMIC_WAR", "FI_ORDER_ATOMIC_WAW"),
 }
 """The flags of libfabric (`fi_endpoint(3)`, `msg_order`) that promise a guarantee; of others none does."""
@@ -131,7 +140,7 @@ def needs_record(program: Program, found: MinimalSets, time_s: float, within: st
         reason,
         program=program.name,
         sets=tuple(_needed(program, found, names) for names in found.sets),
-        tables=tuple(_tables(found.sets, within)),
+        tables=tuple(_tables(found.sets, within, in_order=not has_choice_of_buffers(program))),
         open=found.open,
         claims=tuple(_claim(line, found) for line in program.needs) if within is None else (),
         checks=found.checks,
@@ -171,8 +180,12 @@ def _lacks(given: Names, sets: Sequence[Names]) -> tuple[str, ...] | None:
     return tuple(missing[0]) if missing else None
 
 
-def _tables(sets: Sequence[Names], within: str | None) -> Iterator[TableAnswer]:
+def _tables(sets: Sequence[Names], within: str | None, *, in_order: bool) -> Iterator[TableAnswer]:
+    """Yield what the tables of the package lack. Guarantees are about messages that take their receives in order: nothing is
+    said of a table that lets them take any, unless it is all one, `in_order`."""
     for order in SHIPPED if sets else ():
+        if order_table(order).matching == "any" and not in_order:
+            continue
         lacks = _lacks(given_by(order), sets) or ()
         if not lacks or within is None or given_by(order) <= given_by(within):
             yield TableAnswer(order, not lacks, lacks)

@@ -108,8 +108,8 @@ def _ordered(rules: ForcingRules, e: EventEdge) -> Marks:
     found += [(rules.beta(qp), mask)] if mask else []
     if e.type is EventType.NLR and qp in rules.fence_flagged:
         found.append((rules.fenced(qp), 1))
-    if e.type is EventType.NF and qp in rules.receive_flagged:
-        found.append((rules.received(qp), 1))
+    if qp in rules.receive_flagged and (behind := rules.behind_receives(e)):
+        found.append((rules.received(qp), behind))
     found += [(rules.settled(qp, told), 1) for told in rules.settled_forces(e)]
     return tuple(found)
 

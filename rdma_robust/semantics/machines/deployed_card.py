@@ -14,6 +14,7 @@ from rdma_robust.language.flow.cfg import Fault, Program, Step
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import RMW_ROW, fact_meaning, lacking
+from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.semantics.connections import buffers_of, connections, has_choice_of_buffers
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
@@ -99,7 +100,7 @@ class CardMachine:
         """Raise UsageError for a table under which something need not wait for what a compare-and-swap reads, but for what
         it writes if it succeeds: then whether it has to wait is known only later than it happens."""
         table = order_table(self.model.order)
-        unknown = [*table.unknown, *(table.messages if self.connections else ())]
+        unknown = [cell for cell in table.unknown if self.connections or MESSAGE not in cell]
         if table.matching == "any" and has_choice_of_buffers(self.program):
             raise UsageError(f"no machine lets a message take any posted receive, as order {self.model.order_name} does")
         if unknown:

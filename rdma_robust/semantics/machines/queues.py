@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from rdma_robust.semantics.kinds import Kind, memory_of
+from rdma_robust.semantics.kinds import Kind, as_sent, is_sent, memory_of
 from rdma_robust.semantics.machines.nic_rules import WaitRule
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import Registers
@@ -78,19 +78,20 @@ def ready(
     """Yield what may happen next as far as orders go, as (place in the queue, event of the request).
 
     `placed` is what messages are by their buffers, and `fills` what the next one is; `elsewhere` are the kinds of writes
-    to memories behind cards in the buffers of other queue pairs. Messages are issued in order: where a write waits for
-    the reads of earlier requests, nobody can tell.
+    to memories behind cards in the buffers of other queue pairs.
     """
 
     def rule(posted: PostedRequest, part: CardEvent) -> WaitRule:
         return rules[kind_now(posted, part, placed, fills)]
 
     buffered = reduce(or_, (_landing(requests, posted, rule) for posted in queue), elsewhere)
-    unissued, undone, messages_wait = 0, 0, False
+    unissued, undone, sending = 0, 0, set[int]()
     undone_at: dict[int, int] = {}
+    in_order = issues_messages_in_order(rules)
     polled: list[tuple[int, int]] = []
     for place, posted in enumerate(queue):
-        reads, union = False, _request(requests, posted).union if posted.way == NOWHERE else 0
+        request, reads = _request(requests, posted), False
+        union = request.union if posted.way == NOWHERE else 0
         told = reduce(or_, (types for first, types in polled if place >= first), 0)
         for number, (part, stage) in enumerate(_events(requests, posted)):
             if stage == OVER:
@@ -101,7 +102,7 @@ def ready(
             if stage == BUFFERED:
                 held = late
             elif part.buffered:
-                held = bool(waits.issued & unissued) or own or (part.message and messages_wait)
+                held = bool(waits.issued & unissued) or own or (part.message and request.connection in sending)
             else:
                 held = bool(waits.issued & unissued or waits.flushed & buffered) or late or own
             if not held:
@@ -112,9 +113,17 @@ def ready(
             if stage == TO_COME:
                 unissued |= waits.bit | union
                 reads |= part.reads
-                messages_wait |= part.message and bool(rules[EventType.NRW].issued & rules[EventType.NLR].bit)
+                sending |= {request.connection} if part.message and in_order else set()
         if posted.exempt != NOWHERE:
             polled.append((place + posted.exempt + 1, _landing(requests, posted, rule)))
+
+
+def issues_messages_in_order(rules: Mapping[Kind, WaitRule]) -> bool:
+    """Return whether messages of a connection are issued in order: where writes wait for the reads of earlier requests, and
+    all messages for the same, nobody can tell."""
+    put, send = rules[EventType.NRW].issued, rules[as_sent(EventType.NRW)].issued
+    reads = rules[EventType.NLR].bit | rules[as_sent(EventType.NLR)].bit
+    return put == send and put & reads == reads
 
 
 def waits_for_own_reads(part: CardEvent) -> bool:
@@ -133,7 +142,8 @@ def kind_now(posted: PostedRequest, part: CardEvent, placed: Placed, fills: Kind
     """Return the kind of an event; of a message with data by its buffer, which it `fills` if it has taken none yet."""
     if not placed or not part.message or part.value is None:
         return part.kind
-    return fills if posted.buffer == NOWHERE else placed.get(posted.buffer, part.kind)
+    found = fills if posted.buffer == NOWHERE else placed.get(posted.buffer, EventType.NRW)
+    return as_sent(found) if is_sent(part.kind) else found
 
 
 def buffered_behind(

@@ -14,7 +14,7 @@ from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, na
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, operands_read
-from rdma_robust.semantics.kinds import Kind, asked_word, kind_of_words
+from rdma_robust.semantics.kinds import Kind, asked_word, is_send, kind_of_words
 from rdma_robust.semantics.machines.nic_rules import kind_bits
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
 from rdma_robust.semantics.order_table import visible_when_polled
@@ -146,8 +146,7 @@ class _Compiler:
         acts = [act for case in cases for act in case.acts]
         first = cases[0].acts[0]
         inline = first.agent is Agent.CPU
-        asked = asked_word(step.op)
-        ways = tuple(self._way(case, inline, asked) for case in cases)
+        ways = tuple(self._way(case, inline, step.op) for case in cases)
         used = [case.when for case in cases]
         for act in acts:
             used += [value for _, value in act.writes]
@@ -165,22 +164,24 @@ class _Compiler:
             len(operands),
         )
 
-    def _way(self, case: Case, inline: bool, asked: Cell | None) -> RequestWay:
+    def _way(self, case: Case, inline: bool, op: object) -> RequestWay:
         when = None if case.when == TRUE else self._of(case.when)
-        return RequestWay(tuple(self._part(act, asked) for act in case.acts[inline:]), when, case.fault)
+        asked, sent = asked_word(op), is_send(op)
+        return RequestWay(tuple(self._part(act, asked, sent) for act in case.acts[inline:]), when, case.fault)
 
-    def _part(self, act: Act, asked: Cell | None) -> CardEvent:
+    def _part(self, act: Act, asked: Cell | None, sent: bool) -> CardEvent:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
             unfit = frozenset() if data is None else self.void
             placed = visible_when_polled(act.type, self.model)
-            found = CardEvent(act, act.type, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
+            kind = kind_of_words(act.type, None, sent=sent)
+            found = CardEvent(act, kind, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
             return replace(found, unfit=unfit, placed=placed)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
-        kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None)
+        kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None, sent=sent)
         found = CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
         return replace(found, placed=visible_when_polled(kind, self.model))
 

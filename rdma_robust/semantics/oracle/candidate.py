@@ -14,7 +14,7 @@ from operator import or_
 from rdma_robust.language.flow.cfg import Cell, Program, named_lane
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import Connections, connect
-from rdma_robust.semantics.kinds import Kind, kind_of, memory_of
+from rdma_robust.semantics.kinds import Kind, kinds_of, memory_of
 from rdma_robust.semantics.oracle.thread_paths import PathEvent, ThreadPath
 from rdma_robust.semantics.order_table import (
     Scope,
@@ -62,9 +62,7 @@ class PathOrder:
 
     @cached_property
     def kinds(self) -> list[Kind]:
-        events = self.path.events
-        plain = all(e.cell is None or e.cell.plain for e in events)
-        return [e.type for e in events] if plain else [kind_of(e.type, e) for e in events]
+        return kinds_of(self.path.events)
 
     @cached_property
     def ib(self) -> list[int]:
