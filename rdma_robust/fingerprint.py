@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import rdma_robust
-
-SUFFIXES = (".py", ".pyx", ".lark", ".j2", ".css", ".js")
+SUFFIXES = (".py", ".pyx", ".pxd", ".lark", ".j2", ".css", ".js")
 
 
 @cache
@@ -26,4 +25,5 @@ def fingerprint() -> str:
         for path in sorted(p for p in root.rglob("*") if p.suffix in SUFFIXES):
             digest.update(f"{path.relative_to(root).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return f"{rdma_robust.__version__}-{digest.hexdigest()[:16]}"
+    version = vars(sys.modules["rdma_robust"])["__version__"]
+    return f"{version}-{digest.hexdigest()[:16]}"

@@ -58,10 +58,11 @@ def test_c_means_what_the_same_statements_mean() -> None:
 @pytest.mark.ci
 def test_c_means_what_the_same_statements_mean_on_more_programs() -> None:
     seen = agree(range(100, 130), 6)
-    assert min(seen["NOT_ROBUST"], seen["ROBUST"], seen["message"], seen["branch"], seen["local atomic"]) > 0
+    assert min(seen["NOT_ROBUST"], seen["ROBUST"], seen["message"], seen["branch"], seen["local atomic"], seen["lane"]) > 0
 
 
 @pytest.mark.long
 def test_c_means_what_the_same_statements_mean_on_many_programs() -> None:
     seen = agree(range(1000, 3000), 8)
-    assert min(seen["NOT_ROBUST"], seen["ROBUST"], seen["tso"], seen["rpoll"], seen["remote atomic"]) > 100
+    assert min(seen["NOT_ROBUST"], seen["ROBUST"], seen["tso"], seen["rpoll"], seen["remote atomic"], seen["lane"]) > 100
+    assert min(seen["wide"], seen["data and number"], seen["pair"]) > 50

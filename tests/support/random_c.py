@@ -16,8 +16,8 @@ HEAD = """
 #include <string.h>
 struct memory {{ long x, y, z, b0, b1, out_r0, out_r1; }};
 static struct memory m;
-static struct ibv_cq *sent, *received;
-static struct ibv_qp *qp;
+static struct ibv_cq *sent, *received, *sent_too;
+static struct ibv_qp *qp, *first, *second;
 static void post(int opcode, int flags, void *from, void *to, int length, long a, long b, int number)
 {{
 	struct ibv_sge sge = {{ .addr = (uintptr_t)from, .length = length, .lkey = 1 }};
@@ -36,9 +36,9 @@ static void post(int opcode, int flags, void *from, void *to, int length, long a
 		wr.wr.rdma.remote_addr = (uintptr_t)to;
 	ibv_post_send(qp, &wr, &bad);
 }}
-static void post_receive(void *to)
+static void post_receive(void *to, int length)
 {{
-	struct ibv_sge sge = {{ .addr = (uintptr_t)to, .length = 8, .lkey = 1 }};
+	struct ibv_sge sge = {{ .addr = (uintptr_t)to, .length = length, .lkey = 1 }};
 	struct ibv_recv_wr wr = {{ .sg_list = &sge, .num_sge = 1 }}, *bad;
 	ibv_post_recv(qp, &wr, &bad);
 }}
@@ -57,6 +57,9 @@ static void set_up(const char *mine, const char *theirs, struct memory **there)
 	RR_CQ(sent);
 	RR_CQ(received);
 	RR_QP(qp, sent, received);
+	RR_CQ(sent_too);
+	RR_QP(second, sent_too, received);
+	first = qp;
 }}
 """
 
@@ -70,6 +73,7 @@ class Side:
     c: list[str] = field(default_factory=list)
     rdma: list[str] = field(default_factory=list)
     signaled: int = 0
+    signaled_too: int = 0
     arrivals: int = 0
 
     def add(self, c: str, rdma: str) -> None:
@@ -144,6 +148,31 @@ class _Maker:
         side.add(f"post(IBV_WR_RDMA_READ, {c}, &m.{here}, &there->{there}, 8, 0, 0, 0);",
                  f"get m_{here} = {side.other}.m_{there}{rdma}")  # fmt: skip
 
+    def put_pair(self, side: Side) -> None:
+        """Two words at once: a write of each, of which the last is signaled."""
+        here, there = self.random.choice((0, 1)), self.random.choice((0, 1))
+        c, rdma = self.flags(side)
+        words = [(WORDS[here + each], WORDS[there + each]) for each in (0, 1)]
+        first = " unsignaled" + " fenced" * ("fenced" in rdma)
+        side.add(f"post(IBV_WR_RDMA_WRITE, {c}, &m.{words[0][0]}, &there->{words[0][1]}, 16, 0, 0, 0);",
+                 f"put {side.other}.m_{words[0][1]} = m_{words[0][0]}{first}\n"
+                 f"  put {side.other}.m_{words[1][1]} = m_{words[1][0]}{rdma.replace(' fenced', '')}")  # fmt: skip
+        self.used.add("pair")
+
+    def put_on_lane(self, side: Side) -> None:
+        here, there = self.word(), self.word()
+        signaled = self.random.random() < 0.5
+        side.signaled_too += signaled
+        flags = "IBV_SEND_SIGNALED" if signaled else "0"
+        side.add(f"qp = second; post(IBV_WR_RDMA_WRITE, {flags}, &m.{here}, &there->{there}, 8, 0, 0, 0); qp = first;",
+                 f"put {side.other}.m_{there} = m_{here} on d{'' if signaled else ' unsignaled'}")  # fmt: skip
+        self.used.add("lane")
+
+    def poll_lane(self, side: Side) -> None:
+        if side.signaled_too:
+            side.signaled_too -= 1
+            side.add("take(sent_too);", "poll d")
+
     def swap(self, side: Side) -> None:
         here, there, a, b = self.word(), self.word(), self.random.randint(0, 2), self.random.randint(1, 3)
         c, rdma = self.flags(side)
@@ -182,11 +211,23 @@ class _Maker:
     def message(self, side: Side) -> None:
         """A message that finds one of two buffers; the other side may wait for it."""
         other = next(each for each in self.sides if each is not side)
-        if other.arrivals == 2:
+        if other.arrivals == (1 if self.kind == "wide" else 2):
             return
         other.arrivals += 1
         c, rdma = self.flags(side)
-        if self.with_numbers:
+        first = " unsignaled" + " fenced" * ("fenced" in rdma)
+        last = rdma.replace(" fenced", "")
+        if self.kind == "wide":
+            side.add(f"post(IBV_WR_SEND, {c}, &m.x, 0, 16, 0, 0, 0);",
+                     f"send m_x to {side.other}T{first}\n  send m_y to {side.other}T{last}")  # fmt: skip
+            self.used.add("wide")
+        elif self.kind == "send imm":
+            here, number = self.word(), self.random.randint(1, 3)
+            side.add(f"post(IBV_WR_SEND_WITH_IMM, {c}, &m.{here}, 0, 8, 0, 0, {number});",
+                     f"send m_{here} to {side.other}T{first}\n"
+                     f"  put {side.other}.unread = 0 inline{last} imm {number} to {side.other}T")  # fmt: skip
+            self.used.add("data and number")
+        elif self.kind == "write imm":
             there, number = self.word(), self.random.randint(1, 3)
             here = self.word()
             side.add(f"post(IBV_WR_RDMA_WRITE_WITH_IMM, {c}, &m.{here}, &there->{there}, 8, 0, 0, {number});",
@@ -199,7 +240,12 @@ class _Maker:
     def arrive(self, side: Side) -> None:
         """Wait for a message that is sent in any case."""
         register = self.random.choice(REGISTERS)
-        if self.with_numbers:
+        more = f"rpoll {side.other}T\n  "
+        if self.kind == "wide":
+            side.add("take(received);", f"{more}rpoll {side.other}T")
+        elif self.kind == "send imm":
+            side.add(f"{register} = take(received);", f"{more}{register} = rpoll {side.other}T")
+        elif self.kind == "write imm":
             side.add(f"{register} = take(received);", f"{register} = rpoll {side.other}T")
         else:
             side.add("take(received);", f"rpoll {side.other}T")
@@ -208,10 +254,10 @@ class _Maker:
     def program(self, size: int) -> Twin:
         """Return a program with so many statements in all."""
         random = self.random
-        self.with_numbers = random.random() < 0.5
+        self.kind = random.choice(("send", "send", "write imm", "write imm", "wide", "send imm"))
         makers: list[Callable[[Side], None]] = [
             self.write, self.read, self.read, self.copy, self.put, self.put, self.put_value, self.get, self.swap, self.poll,
-            self.poll, self.local_swap, self.fence, self.branch,
+            self.poll, self.local_swap, self.fence, self.branch, self.put_pair, self.put_on_lane, self.poll_lane,
         ]  # fmt: skip
         with_messages = random.random() < 0.3
         for _ in range(size):
@@ -236,10 +282,12 @@ class _Maker:
         lines = ["hardware cpu tso"] if tso else []
         names = ", ".join(f"m_{each}" for each in (*WORDS, "b0", "b1", "out_r0", "out_r1"))
         for side in self.sides:
-            lines.append(f"node {side.name} {{ {names} }}")
+            lines.append(f"node {side.name} {{ {names}, nothing, unread }}")
         for side in self.sides:
             lines += [f"thread {side.name}T on {side.name} {{", "  reg r0, r1"]
-            lines += [f"  posted m_b0, m_b1 from {side.other}T"] * (side.arrivals > 0)
+            lines += ["  qp d to " + side.other] * any(" on d" in each for each in side.rdma)
+            buffers = "m_b0, nothing, m_b1, nothing" if self.kind == "send imm" else "m_b0, m_b1"
+            lines += [f"  posted {buffers} from {side.other}T"] * (side.arrivals > 0)
             lines += [f"  {line}" for line in side.rdma]
             lines += ["  m_out_r0 = r0", "  m_out_r1 = r1", "}"]
         return "\n".join(lines) + "\n"
@@ -249,8 +297,9 @@ class _Maker:
         for side in self.sides:
             text += f"RR_PROCESS({side.name}) void {side.name}T(void)\n{{\n\tstruct memory *there;\n\tlong r0 = 0, r1 = 0;\n"
             text += f'\tset_up("{side.name}", "{side.other}", &there);\n'
-            text += "\tpost_receive(&m.b0);\n\tpost_receive(&m.b1);\n" * (side.arrivals > 0)
-            text += '\tRR_CONNECT(qp, "c");\n'
+            posted = ("&m.b0, 16",) if self.kind == "wide" else ("&m.b0, 8", "&m.b1, 8")
+            text += "".join(f"\tpost_receive({each});\n" for each in posted) * (side.arrivals > 0)
+            text += '\tRR_CONNECT(qp, "c");\n\tRR_CONNECT(second, "d");\n'
             text += "".join(f"\t{line}\n" for line in side.c)
             text += "\tm.out_r0 = r0;\n\tm.out_r1 = r1;\n}\n"
         return text

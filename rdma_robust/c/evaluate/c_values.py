@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rdma_robust.c.code import CType
@@ -19,12 +19,22 @@ ObjectKind = Literal["global", "local", "heap", "text", "handle"]
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """A piece of memory of a process: a variable, what `malloc` gave, a literal, or what stands for a handle."""
+    """A piece of memory of a process: a variable, what `malloc` gave, a literal, or what stands for a handle.
+
+    Its hash is computed once: memory is kept by objects.
+    """
 
     kind: ObjectKind
     process: str
     name: str
     key: tuple[Hashable, ...] = ()
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.kind, self.process, self.name, self.key)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFact
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.evaluate.verbs.polls import buffer_word
+from rdma_robust.c.evaluate.verbs.message_words import buffer_words
 from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30
@@ -103,6 +103,7 @@ class EvaluationRounds:
             machine.push(state, body, [each.argument], None)
             self._evaluate(each.process, each.name, state, is_spawned=True)
         self._early_buffers()
+        self.refused = self.refused or [each for found in self.automata.values() for each in found.follows]
 
     def _main(self, process: str, function: str) -> State:
         state = State()
@@ -125,7 +126,7 @@ class EvaluationRounds:
         self.buffers = {}
         for end, receives in self.world.found.early.items():
             try:
-                self.buffers[end] = tuple(buffer_word(self.world, end, each) for each in receives)
+                self.buffers[end] = tuple(word for each in receives for word in buffer_words(self.world, end, each))
             except Refusal as refusal:
                 function = next(function for process, function in self.units.processes() if process == end.process)
                 place = self.units.declared(function)
@@ -134,9 +135,8 @@ class EvaluationRounds:
     def _initialised(self, name: Object) -> ObjectBytes:
         """Return what a global holds as its declaration says."""
         state = State()
-        variable = next(each for each in self.units.globals() if each.unique == name.key[0])
         state.place(name, ObjectBytes(zero=True))
-        state.frames = [Frame(self.units.initialiser(variable))]
+        state.frames = [Frame(self.units.initialiser(self.world.globals[name]))]
         machine = ThreadMachine(self.world, name.process, "", self.library)
         while state.frames:
             machine.execute(state)
@@ -154,8 +154,8 @@ class EvaluationRounds:
         found.said |= known.said
         for name, cuts in known.cuts.items():
             found.cuts[name] |= cuts
-        for connection, points in known.message_cuts.items():
-            found.message_cuts[connection] |= points
+        for end, points in known.message_cuts.items():
+            found.message_cuts[end] |= points
         self._count_sends()
         is_same = _signature(known) == _signature(found)
         if is_same or dict(known.cuts) == dict(found.cuts):
@@ -248,6 +248,7 @@ _COMPARED = [
     "message_values",
     "message_cuts",
     "lengths",
+    "written",
     "early",
     "barriers",
     "counts",

@@ -97,6 +97,7 @@ def _word(call: CallContext, index: int, what: str) -> tuple[Object, int, Word |
         return name, offset, None
     word = call.run.one_word(name, offset, 4, what)
     call.run.kind_of_access(word, _LOCK)
+    call.run.world.locks.add(word)
     return name, offset, word
 
 

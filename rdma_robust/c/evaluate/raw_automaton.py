@@ -24,10 +24,11 @@ class RawEdge:
 
 @dataclass(slots=True)
 class RawAutomaton:
-    """The steps from each place; 0 is the first."""
+    """The steps from each place; 0 is the first. What is refused, and what is so only if nothing else is."""
 
     edges: dict[int, list[RawEdge]] = field(default_factory=dict)
     refused: list[Diagnostic] = field(default_factory=list)
+    follows: list[Diagnostic] = field(default_factory=list)
 
     def new_place(self) -> int:
         """Return a place without steps."""

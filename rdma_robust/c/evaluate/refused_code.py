@@ -10,11 +10,14 @@ from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 
 
 class Refusal(Exception):
-    """A refusal of what a program does and is not understood: code, message, and what to do. The machine adds where."""
+    """A refusal of what a program does and is not understood: code, message, and what to do. The machine adds where.
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    One that `follows` may come of another one, and is told only where there is no other.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "", *, follows: bool = False) -> None:
         super().__init__(message)
-        self.code, self.message, self.hint = code, message, hint
+        self.code, self.message, self.hint, self.follows = code, message, hint, follows
 
 
 class RunEnds(Exception):

@@ -19,6 +19,8 @@ from rdma_robust.c.evaluate.units import Units
 ENDED_IN_SET_UP = "a process ends in set-up"
 WIDEST = 8
 """Bytes of the largest scalar."""
+_MOST_PIECES = 8
+"""Words that a transfer of a block is cut into, where nothing else cuts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,12 @@ class RoundFacts:
     sends: dict[End, int] = field(default_factory=dict)
     kinds: dict[End, set[str]] = field(default_factory=lambda: defaultdict(set))
     immediates: dict[End, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
-    message_words: dict[End, set[Word]] = field(default_factory=lambda: defaultdict(set))
-    message_values: dict[End, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
-    message_cuts: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    message_words: dict[End, set[tuple[int, Word]]] = field(default_factory=lambda: defaultdict(set))
+    message_values: dict[End, set[tuple[int, Scalar]]] = field(default_factory=lambda: defaultdict(set))
+    message_cuts: dict[End, set[int]] = field(default_factory=lambda: defaultdict(set))
     by_processor: dict[Object, set[Word]] = field(default_factory=lambda: defaultdict(set))
     lengths: dict[End, set[int]] = field(default_factory=lambda: defaultdict(set))
+    written: dict[End, set[int]] = field(default_factory=lambda: defaultdict(set))
     early: dict[End, tuple[Receive, ...]] = field(default_factory=dict)
     barriers: dict[Object, set[str]] = field(default_factory=lambda: defaultdict(set))
     counts: dict[Object, int] = field(default_factory=dict)
@@ -101,10 +104,12 @@ class World:
         self.round = 0
         self.sizes: dict[Object, int] = {}
         self.types: dict[Object, str] = {}
+        self.globals: dict[Object, Variable] = {}
         self.remarks: dict[str, Remark] = {}
         self.hardware = ""
         self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
+        self.locks: set[Word] = set()
         self._initialise = initialise
         self._contents: dict[Object, ObjectBytes] = {}
         self._fields: dict[str, dict[str, Leaf]] = {}
@@ -126,6 +131,7 @@ class World:
     def global_of(self, process: str, variable: Variable) -> Object:
         """Return the object of a global in a process."""
         found = Object("global", process, variable.name, (variable.unique,))
+        self.globals.setdefault(found, variable)
         self.declare(found, variable.type)
         return found
 
@@ -223,12 +229,21 @@ class World:
         for leaf in self.leaves(name):
             if leaf.size > 1 or not leaf.path.endswith("]"):
                 found |= {cut for cut in (leaf.offset, leaf.offset + leaf.size) if offset < cut < offset + size}
-        ends = sorted(found)
-        for low, high in pairwise(ends):
-            if high - low > WIDEST:
-                first = low // WIDEST * WIDEST + WIDEST
-                found |= set(range(first, high, WIDEST))
+        for low, high in pairwise(sorted(found)):
+            found |= set(range(low // WIDEST * WIDEST + WIDEST, high, WIDEST))
         return found
+
+    def block_cuts(self, name: Object, offset: int, size: int) -> set[int]:
+        """Return where a transfer of a range that no processor looks at is cut: as copies are, into at most so many words.
+
+        They all behave alike, and more of them are a larger program, not another one.
+        """
+        found = self.field_cuts(name, offset, size)
+        if len(found) <= _MOST_PIECES + 1:
+            return found
+        step = -(-size // _MOST_PIECES // WIDEST) * WIDEST
+        self.remark("RR846", f"a block of {size} bytes of `{name.name}` is cut into words of {step} bytes")
+        return {offset + at for at in range(0, size, step)} | {offset + size}
 
     def values_of(self, word: Word) -> list[Scalar]:
         """Return what a word may hold."""
@@ -262,9 +277,11 @@ class World:
         return limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]
 
     def flow(self, source: Word, target: Word) -> None:
-        """Say that a word takes the values of another one."""
+        """Say that a word takes the values of another one. Where those are too many, that is said where they are made."""
         self.found.flows.add((source, target))
-        self.add_values(target, self.values_of(source))
+        moved = self.values_of(source)
+        if len(moved) < self.options.values:
+            self.add_values(target, moved)
 
     def initial_of(self, word: Word) -> Scalar:
         """Return what a word holds at the start: what set-up has left in it, else what its declaration says, else 0."""

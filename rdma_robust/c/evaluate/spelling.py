@@ -44,7 +44,7 @@ class Names:
 def wanted_name(world: World, word: Word) -> str:
     """Return what a word is called in the C: its object, or a field of it, or its first byte."""
     base = word.object.name
-    if word.offset == 0 and word.size == world.sizes.get(word.object):
+    if word.offset == 0 and (word in world.locks or word.size == world.sizes.get(word.object)):
         return base
     for leaf in world.leaves(word.object):
         if (leaf.offset, leaf.size) == (word.offset, word.size):

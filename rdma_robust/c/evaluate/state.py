@@ -17,7 +17,7 @@ class WaitingCompletion:
 
     identity: Value
     opcode: int
-    length: int
+    length: Scalar
     places: int = 1
 
 
@@ -51,6 +51,17 @@ class Request:
     is_fenced: bool = False
     element: int = 0
 
+    def values(self) -> tuple[Value, ...]:
+        """Return all in it that may depend on what was read."""
+        return self.identity, self.remote, *self.operands, self.immediate or 0
+
+    def restricted(self, register: str, raws: frozenset[Scalar]) -> Request:
+        """Return the request where a register holds one of `raws`."""
+        operands = tuple(restricted(each, register, raws) for each in self.operands)
+        immediate = None if self.immediate is None else restricted(self.immediate, register, raws)
+        identity, remote = restricted(self.identity, register, raws), restricted(self.remote, register, raws)
+        return replace(self, identity=identity, remote=remote, operands=operands, immediate=immediate)
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectedPair:
@@ -71,6 +82,32 @@ class ConnectedPair:
     send_room: int = 0
     receive_room: int = 0
     unsignaled: int = 0
+
+
+_MANY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The events of a completion queue as a thread knows them: how many it has asked for and not waited for, three for many;
+    whether a completion that may have made one was polled since; and whether one tells of a completion that is there."""
+
+    outstanding: int = 0
+    is_stale: bool = False
+    is_certain: bool = False
+
+    def asked(self) -> Events:
+        """One more was asked for."""
+        return replace(self, outstanding=min(self.outstanding + 1, _MANY))
+
+    def taken(self) -> Events:
+        """One was waited for: it tells of a completion, unless that may have been polled before."""
+        left = self.outstanding if self.outstanding == _MANY else max(self.outstanding - 1, 0)
+        return Events(left, self.is_stale and left > 0, self.outstanding > 0 and not self.is_stale)
+
+    def polled(self) -> Events:
+        """A completion was polled."""
+        return replace(self, is_certain=False, is_stale=self.is_stale or (self.outstanding > 0 and not self.is_certain))
 
 
 @dataclass(slots=True)
@@ -94,13 +131,14 @@ class Frame:
 class State:
     """A thread somewhere on its way. Blocks are shared between states until one of them changes one."""
 
-    __slots__ = ("_own", "frames", "is_set_up", "memory", "numbers", "queue_pairs", "threads")
+    __slots__ = ("_own", "events", "frames", "is_set_up", "memory", "numbers", "queue_pairs", "threads")
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.memory: dict[Object, ObjectBytes] = {}
         self.queue_pairs: dict[Object, ConnectedPair] = {}
         self.numbers: dict[Hashable, int] = {}
+        self.events: dict[Object, Events] = {}
         self.threads: tuple[str, ...] = ()
         self.is_set_up = False
         self._own: set[Object] = set()
@@ -110,7 +148,7 @@ class State:
         other = State()
         other.frames = [frame.copy() for frame in self.frames]
         other.memory, other.queue_pairs, other.numbers = dict(self.memory), dict(self.queue_pairs), dict(self.numbers)
-        other.threads, other.is_set_up = self.threads, self.is_set_up
+        other.threads, other.is_set_up, other.events = self.threads, self.is_set_up, dict(self.events)
         self._own = set()
         return other
 
@@ -144,7 +182,7 @@ class State:
         )
         memory = frozenset((name, block.key()) for name, block in self.memory.items())
         queues, numbers = frozenset(self.queue_pairs.items()), frozenset(self.numbers.items())
-        return frames, memory, queues, numbers, self.threads, self.is_set_up
+        return frames, memory, queues, numbers, frozenset(self.events.items()), self.threads, self.is_set_up
 
     def symbols(self) -> Iterator[Symbolic]:
         """Yield the symbolic values in it."""
@@ -155,9 +193,10 @@ class State:
         for block in self.memory.values():
             yield from block.symbols()
         for pair in self.queue_pairs.values():
-            for identity in (*(each.identity for each in pair.waiting), *(each.identity for each in pair.receives)):
-                if isinstance(identity, Symbolic):
-                    yield identity
+            for each in (*pair.waiting, *pair.receives, *(value for built in pair.building for value in built.values())):
+                value = each.identity if isinstance(each, WaitingCompletion | Receive) else each
+                if isinstance(value, Symbolic):
+                    yield value
 
     def restrict(self, register: str, raws: frozenset[Scalar]) -> State:
         """Return a copy in which a register holds one of `raws`."""
@@ -174,6 +213,7 @@ class State:
                 pair,
                 waiting=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.waiting),
                 receives=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.receives),
+                building=tuple(each.restricted(register, raws) for each in pair.building),
             )
         return other
 

@@ -105,34 +105,33 @@ class ThreadMachine(ThreadRun):
 
     def _note(self, refusal: Refusal, chain: Chain) -> None:
         found = diagnostic(refusal, chain)
-        if found not in self.automaton.refused:
-            self.automaton.refused.append(found)
+        told = self.automaton.follows if refusal.follows else self.automaton.refused
+        if found not in told:
+            told.append(found)
 
     def steps(self, state: State) -> list[ThreadStep]:
         """Return what the thread does next that others see, or where its way parts."""
         state = state.copy()
         seen: set[Hashable] = set()
         for count in range(self.world.options.silent_steps):
-            chain = self.chain(state)
             try:
                 found = self.execute(state)
             except CaseSplit as split:
+                chain = self.chain(state)
                 return [self._chosen(state, split, raws, chain) for raws in split.classes]
             except RunEnds:
-                return [ThreadStep((SET_ASIDE,), chain, None)]
+                return [ThreadStep((SET_ASIDE,), self.chain(state), None)]
             except Refusal as refusal:
-                self._note(refusal, chain)
-                return [ThreadStep((ThreadStatement("skip"),), chain, None)]
+                self._note(refusal, self.chain(state))
+                return [ThreadStep((ThreadStatement("skip"),), self.chain(state), None)]
             if found is not None:
                 if not state.is_set_up and any(step.state is None for step in found):
                     self.world.found.said.add(ENDED_IN_SET_UP)
                 return found
-            if not state.frames:
-                return [ThreadStep((), chain, None)]
             if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()
                 if key in seen:
-                    return [ThreadStep((), chain, state)]  # it goes round for ever
+                    return [ThreadStep((), self.chain(state), state)]  # it goes round for ever
                 seen.add(key)
         self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]
@@ -171,12 +170,11 @@ class ThreadMachine(ThreadRun):
         frame.at += 1
 
     def _zero(self, state: State, frame: Frame, each: ZeroBytes) -> list[ThreadStep] | None:
-        chain = self.chain(state)
         target = self.object_of(state, each.variable), each.offset
-        return self.go_on(state, frame, word_copies.bytes_set(self, state, target, each.size, 0) if each.size else [], chain)
+        return self.go_on(state, frame, word_copies.bytes_set(self, state, target, each.size, 0) if each.size else [])
 
     def _load(self, state: State, frame: Frame, each: Load) -> list[ThreadStep] | None:
-        chain, address = self.chain(state), known_scalar(frame.registers[each.address])
+        address = known_scalar(frame.registers[each.address])
         if isinstance(address, FunctionValue) or (
             isinstance(address, UnknownValue) and (address.anything or not state.is_set_up)
         ):
@@ -188,10 +186,10 @@ class ThreadMachine(ThreadRun):
             low, width = each.bits.low, each.bits.width
             value = map_one(value, lambda x: extracted(x, low, width, each.type.signed))
         frame.registers[each.target] = value
-        return self.go_on(state, frame, operations, chain)
+        return self.go_on(state, frame, operations)
 
     def _store(self, state: State, frame: Frame, each: Store) -> list[ThreadStep] | None:
-        chain, value = self.chain(state), frame.registers[each.value]
+        value = frame.registers[each.value]
         name, offset = self.address(frame.registers[each.address], "this write")
         if each.bits is not None:
             low, width = each.bits.low, each.bits.width
@@ -199,7 +197,7 @@ class ThreadMachine(ThreadRun):
                 old, operations = self.load(state, frame, name, offset, kind=each.type, hint="bits")
                 if operations:
                     frame.pending = old
-                    return [ThreadStep(tuple(operations), chain, state)]
+                    return [ThreadStep(tuple(operations), self.chain(state), state)]
             else:
                 old = frame.pending
             if isinstance(old, UnknownValue) and not old.anything:
@@ -207,16 +205,15 @@ class ThreadMachine(ThreadRun):
             value = map_two(old, value, lambda x, y: inserted(x, y, low, width))
         written = self.store(state, frame, name, offset, kind=each.type, value=value)
         frame.pending = None
-        return self.go_on(state, frame, written, chain)
+        return self.go_on(state, frame, written)
 
     def _copy(self, state: State, frame: Frame, each: CopyBytes) -> list[ThreadStep] | None:
-        chain = self.chain(state)
         target = self.address(frame.registers[each.to], "this write")
         source = self.address(frame.registers[each.source], "this read")
         if not each.size or target == source:
-            return self.go_on(state, frame, [], chain)
+            return self.go_on(state, frame, [])
         found = word_copies.copied(self, state, target, source, each.size, leaves=each.leaves)
-        return self.go_on(state, frame, found, chain)
+        return self.go_on(state, frame, found)
 
     # control
 
@@ -347,6 +344,12 @@ class ThreadMachine(ThreadRun):
     def _unknown_call(self, frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
         for value, kind in zip(arguments, each.types, strict=False):
             found = known_scalar(value)
+            if isinstance(found, FunctionValue):
+                raise Refusal(
+                    "RR816",
+                    f"`{name}` is not known here, and gets the function `{found.name}`, which it may call",
+                    f"read the file that has its body too (--with), or RR_INSTEAD({name})",
+                )
             if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
                 raise Refusal(
                     "RR816",

@@ -222,10 +222,9 @@ class ThreadRun:
 
     # going on
 
-    def go_on(
-        self, state: State, frame: Frame, operations: Sequence[ThreadStatement], chain: Chain
-    ) -> list[ThreadStep] | None:
+    def go_on(self, state: State, frame: Frame, operations: Sequence[ThreadStatement]) -> list[ThreadStep] | None:
         """Return the step of an instruction that is done, or None if nobody sees it."""
+        chain = self.chain(state) if operations else ()
         frame.at += 1
         return [ThreadStep(tuple(operations), chain, state)] if operations else None
 

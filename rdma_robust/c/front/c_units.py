@@ -27,6 +27,8 @@ RULES: Final = Rules(STATEMENTS, VALUES, PLACES, EFFECTS)
 _LIBRARIES: Final = {**dict.fromkeys(openshmem.FUNCTIONS, "OpenSHMEM"), **dict.fromkeys(mpi.DECLARATIONS, "MPI")}
 """The library of each function that our headers declare."""
 _NOTHING: Final = CType("void", 0, False, "void")
+_RECORDS: Final = ("ibv_", "rdma_", "mlx5dv_")
+"""How records begin whose fields evaluation asks for by their names, whether or not the program has a variable of them."""
 
 
 @dataclass(slots=True)
@@ -62,6 +64,7 @@ class CUnits:
         self._leaves: dict[str, tuple[Leaf, ...]] = {}
         self._declared: dict[str, SourcePlace] = {}
         self._annotations: dict[str, list[str]] = {}
+        self._instead: dict[str, str] = {}
         self._any: set[tuple[str, str]] = set()
         self._twice: set[str] = set()
         self.processes_asked: int | None = None
@@ -115,8 +118,7 @@ class CUnits:
 
     def instead(self, name: str) -> str | None:
         """Return the function that stands for calls of `name` (RR_INSTEAD), if there is one."""
-        said = f"rr_instead:{name}"
-        return next((each for each, notes in self._annotations.items() if said in notes and each in self._functions), None)
+        return self._instead.get(name)
 
     def declared(self, name: str) -> SourcePlace | None:
         """Return where a function or global is declared."""
@@ -182,6 +184,12 @@ class CUnits:
                         self._note_function(unit, scope, each)
                 elif cursor_kind(each) == "VAR_DECL" and not self._note(each):
                     scope.global_variable(each)
+                elif cursor_kind(each) == "STRUCT_DECL" and str(each.spelling).startswith(_RECORDS):
+                    self.note_type(each.type)
+        for name in self._functions:
+            for note in self._annotations.get(name, ()):
+                if note.startswith("rr_instead:"):
+                    self._instead.setdefault(note.partition(":")[2], name)
 
     def _note_function(self, unit: CUnit, scope: UnitScope, each: Cursor) -> None:
         name = scope.function_name(each)

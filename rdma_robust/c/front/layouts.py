@@ -50,13 +50,19 @@ def bytes_of_anonymous(record: ClangType, field: Cursor) -> int | None:
 
 
 def bit_field(field: Cursor) -> tuple[int, CType, Bits] | None:
-    """Return the smallest aligned scalar that has all of a bit-field: its offset in bytes, type, and the bits.
+    """Return the scalar that a bit-field is accessed by: its offset in bytes, type, and the bits.
 
-    None where it crosses the bounds of every scalar, as in packed records.
+    It is the one of the declared type, as bit-fields beside each other are one memory location; the smallest aligned one
+    where that has other members too. None where it crosses the bounds of every scalar, as in packed records.
     """
     first, width = int(field.get_field_offsetof()), int(field.get_bitfield_width())
     declared = c_type(field.type)
-    for size in (1, 2, 4, 8):
+    record = field.semantic_parent.type
+    others = [(bytes_before(each), int(each.type.get_size())) for each in fields_of(record) if not each.is_bitfield()]
+    unit = first // (8 * declared.size) * declared.size
+    end = unit + declared.size
+    is_shared = end > record.get_size() or any(low < end and unit < low + count for low, count in others)
+    for size in (1, 2, 4, 8) if is_shared else (declared.size, 1, 2, 4, 8):
         start = first // (8 * size) * size
         if first + width <= 8 * (start + size):
             kind = CType("int", size, declared.signed, declared.name, declared.volatile)

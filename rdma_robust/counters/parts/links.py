@@ -51,7 +51,9 @@ class Links:
         self.part = part
         self._peers: dict[int, _Peer] = {}
         self._selector = selectors.DefaultSelector()
-        self._listener = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._listener.bind((host, 0))
+        self._listener.listen()
         self._listener.settimeout(_CONNECT_S)
 
     def __del__(self) -> None:

@@ -116,8 +116,8 @@ SIGNALED, SILENT = PUT.format("IBV_SEND_SIGNALED"), PUT.format("0")
         (SIGNALED * 2 + "take(sent);" + SIGNALED, False),
         (SILENT + SIGNALED + "take(sent);" + SIGNALED * 2, False),
         (SIGNALED + SILENT + "take(sent);" + SIGNALED * 2, True),
-        ("post_receive(&m.y);", False),
-        ("post_receive(&m.y); post_receive(&m.z);", True),
+        ("post_receive(&m.y, 8);", False),
+        ("post_receive(&m.y, 8); post_receive(&m.z, 8);", True),
     ],
 )
 def test_a_post_to_a_full_queue_ends_its_way(body: str, *, is_full: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, known_scalar, symbolic
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, Value, known_scalar, symbolic
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
 from rdma_robust.c.evaluate.operations import (
     HALT,
@@ -15,12 +15,12 @@ from rdma_robust.c.evaluate.operations import (
     Sender,
     ThreadStatement,
     ThreadStep,
-    Word,
 )
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import End, World
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
+from rdma_robust.c.evaluate.verbs.message_words import ArrivingMessages, buffer_words, messages_of
 from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
@@ -59,7 +59,7 @@ def _posted(call: CallContext, queue_pair: Value, receives: list[Receive]) -> Re
         return 0
     end = End(pair.connection, call.run.process)
     _received_by(call, end)
-    operations = [_post(call.run.world, end, each) for each in receives]
+    operations = [statement for each in receives for statement in _post(call.run.world, end, each)]
     return call.step(operations) if operations else 0
 
 
@@ -68,43 +68,9 @@ def _receive(call: CallContext, address: Value) -> Receive:
     return Receive(identity, segments_of(call, "ibv_recv_wr", address))
 
 
-def _post(world: World, end: End, receive: Receive) -> ThreadStatement:
-    parts = (buffer_word(world, end, receive) or NoBuffer(), Sender(end.connection))
-    return ThreadStatement("recv {0} from {1}", parts)
-
-
-def buffer_word(world: World, end: End, receive: Receive) -> Word | None:
-    """Return the word of a receive that messages go to, with what they bring; None without a buffer.
-
-    Raises RR847 for buffers of several words, and for messages that do not fit.
-    """
-    peer = world.peer(end.connection, end.process)
-    other = End(end.connection, peer or "")
-    lengths = world.known.lengths.get(other, set()) - {0}
-    if not receive.buffers or not lengths:
-        return None
-    name, offset, size = receive.buffers[0]
-    if len(lengths) > 1:
-        raise Refusal("RR847", f"messages of {len(lengths)} lengths come on connection `{end.connection}`", "one length")
-    length = min(lengths)
-    if length > size:
-        raise Refusal("RR813", f"messages of {length} bytes come for a buffer of {size} in `{name.name}`", "a larger buffer")
-    cuts = {offset + cut for cut in world.known.message_cuts.get(end.connection, ()) if 0 < cut < length}
-    touched = (each for each in world.known.by_processor.get(name, ()))
-    if length > 8 and any(each.offset < offset + length and offset < each.offset + each.size for each in touched):
-        cuts |= world.field_cuts(name, offset, length)
-    words = world.words(name, offset, length, cuts)
-    world.found.message_cuts[end.connection] |= {word.offset - offset for word in words}
-    if len(words) > 1:
-        raise Refusal(
-            "RR847",
-            f"this buffer has {len(words)} words, and messages of one word are modelled",
-            "one field of at most 8 bytes, or a write with an immediate",
-        )
-    for word in world.known.message_words.get(other, ()):
-        world.flow(word, words[0])
-    world.add_values(words[0], world.known.message_values.get(other, ()))
-    return words[0]
+def _post(world: World, end: End, receive: Receive) -> list[ThreadStatement]:
+    words = buffer_words(world, end, receive)
+    return [ThreadStatement("recv {0} from {1}", (word or NoBuffer(), Sender(end.connection))) for word in words]
 
 
 def _received_by(call: CallContext, end: End) -> None:
@@ -148,8 +114,10 @@ class QueuePoll:
             found.append(ThreadStep((HALT,), self.call.chain, None))
         return found
 
-    def _taken(self, at: CallContext, operation: ThreadStatement, count: int) -> list[ThreadStep]:
-        return at.step([operation], count) if count >= self.room else at.stay([operation], count)
+    def _taken(self, at: CallContext, operations: list[ThreadStatement], count: int) -> list[ThreadStep]:
+        if isinstance(self.queue, Pointer) and self.queue.object in at.state.events:
+            at.state.events[self.queue.object] = at.state.events[self.queue.object].polled()
+        return at.step(operations, count) if count >= self.room else at.stay(operations, count)
 
     def _may_receive(self, pair: ConnectedPair) -> bool:
         """Whether another message may come: no more than the other end can send."""
@@ -159,38 +127,51 @@ class QueuePoll:
         bound = self.call.run.world.known.sends.get(other, 0)
         return bound >= UNBOUNDED or pair.taken < bound
 
-    def _completed(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> ThreadStatement:
+    def _completed(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> list[ThreadStatement]:
         """Take the completion of a request."""
         first, *rest = pair.waiting
         at.state.queue_pairs[name] = replace(pair, waiting=tuple(rest))
         self._fill(at, name, index, first)
-        return ThreadStatement("poll {0}", (Queue(pair.connection),))
+        return [ThreadStatement("poll {0}", (Queue(pair.connection),))]
 
-    def _received(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> ThreadStatement:
+    def _received(self, at: CallContext, name: Object, pair: ConnectedPair, index: int) -> list[ThreadStatement]:
         """Take the completion of a receive, with the number that its message carries."""
         run = at.run
         other = End(pair.connection, other_end(at, pair.connection))
-        kinds = run.world.known.kinds.get(other, set())
+        messages = messages_of(run.world, other)
         bound = run.world.known.sends.get(other, 0)
         first, *rest = pair.receives
         taken = pair.taken if bound >= UNBOUNDED else pair.taken + 1
         at.state.queue_pairs[name] = replace(pair, receives=tuple(rest), taken=taken)
-        with_number = bool(kinds - {"send"})
-        if with_number and "send" in kinds:
-            message = f"messages with and without a number come on connection `{pair.connection}`"
-            raise Refusal("RR814", message, "one kind for each connection")
-        opcode = _RECEIVED_WITH_NUMBER if kinds == {"write imm"} else _RECEIVED
-        length = max(run.world.known.lengths.get(other, ()), default=0)
+        opcode = _RECEIVED_WITH_NUMBER if messages.kinds == {"write imm"} else _RECEIVED
+        length = messages.written if messages.kinds == {"write imm"} else messages.length
         self._fill(at, name, index, WaitingCompletion(first.identity, opcode, length))
         parts: tuple[Part, ...] = (Sender(pair.connection),)
-        if not with_number:
-            return ThreadStatement("rpoll {0}", parts)
+        if not messages.numbers:
+            return [ThreadStatement("rpoll {0}", parts)] * messages.words
         register = run.new_register(at.state, "imm")
-        numbers = sorted(run.world.known.immediates.get(other, ()), key=repr)
-        value = symbolic(register, [(number, number) for number in numbers])
-        set_field(at, "ibv_wc", self._nth(index), "imm_data", value)
-        set_field(at, "ibv_wc", self._nth(index), "wc_flags", _WITH_IMMEDIATE)
-        return ThreadStatement("{1} = rpoll {0}", (*parts, RegisterUse(register)), register=register)
+        numbers = sorted(messages.numbers, key=repr)
+        said: dict[str, tuple[Scalar | None, Scalar]] = {
+            "imm_data": (None, UnknownValue("the number of a message without one")),
+            "wc_flags": (_WITH_IMMEDIATE, 0),
+        }
+        if len(messages.kinds) > 1:
+            said |= self._told_apart(messages)
+        for field, (with_number, without) in said.items():
+            cases: list[tuple[Scalar, Scalar]] = [(each, each if with_number is None else with_number) for each in numbers]
+            cases += [(0, without)] if "send" in messages.kinds else []
+            set_field(at, "ibv_wc", self._nth(index), field, symbolic(register, cases))
+        last = ThreadStatement("{1} = rpoll {0}", (*parts, RegisterUse(register)), register=register)
+        return [*[ThreadStatement("rpoll {0}", parts)] * (messages.words - 1), last]
+
+    def _told_apart(self, messages: ArrivingMessages) -> dict[str, tuple[Scalar, Scalar]]:
+        """Return what completions say of messages of several kinds: with a number, and without."""
+        if {"send imm", "write imm"} <= messages.kinds:
+            unknown = UnknownValue("which of two kinds of messages this is")
+            return {"opcode": (unknown, _RECEIVED), "byte_len": (unknown, messages.length)}
+        if "write imm" in messages.kinds:
+            return {"opcode": (_RECEIVED_WITH_NUMBER, _RECEIVED), "byte_len": (messages.written, messages.length)}
+        return {"opcode": (_RECEIVED, _RECEIVED), "byte_len": (0, messages.length)}
 
     def _nth(self, index: int) -> Value:
         return further(self.address, index * self.call.run.world.size_of(_RECORD))
@@ -224,7 +205,8 @@ def _poll(call: CallContext) -> Result:
     room = call.number(1, "the number of completions")
     if room <= 0:
         return 0
-    return QueuePoll(call, queue, call.arguments[2], room).results(0)
+    events = call.state.events.get(queue.object) if isinstance(queue, Pointer) else None
+    return QueuePoll(call, queue, call.arguments[2], room).results(int(events is not None and events.is_certain))
 
 
 def _not_others(call: CallContext, queue: Value) -> None:

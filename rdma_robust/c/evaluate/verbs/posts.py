@@ -22,9 +22,10 @@ from rdma_robust.c.evaluate.operations import (
     operand_of,
     written_constants,
 )  # fmt: skip
-from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.round_facts import WIDEST, End
-from rdma_robust.c.evaluate.state import ConnectedPair, Request, Segment, WaitingCompletion
+from rdma_robust.c.evaluate.state import ConnectedPair, Request, WaitingCompletion
+from rdma_robust.c.evaluate.verbs.message_words import is_touched, pieces_of
 from rdma_robust.c.evaluate.verbs.records import other_end
 
 COMPLETED = {"send": 0, "write": 1, "read": 2, "cas": 3, "faa": 4}
@@ -126,25 +127,17 @@ def _remote(post: PostedWork, total: int) -> tuple[Object, int]:
     return name, offset
 
 
-def _is_touched(post: PostedWork, name: Object, offset: int, size: int) -> bool:
-    """Whether a processor accesses bytes of a range in pieces, or several words of it are told apart."""
-    known = post.call.run.world.known
-    return any(offset < word.offset + word.size and word.offset < offset + size for word in known.by_processor.get(name, ()))
-
-
 def _cuts(post: PostedWork, local: tuple[Object, int], remote: tuple[Object, int], size: int) -> list[int]:
     """Return where a transfer is cut, from 0 to its size: where either side is, and at fields if processors look at it."""
     world = post.call.run.world
-    found = {0, size, *(range(post.request.element, size, post.request.element) if post.request.element else ())}
-    is_touched = size > WIDEST and any(_is_touched(post, *side, size) for side in (local, remote))
+    element = post.request.element
+    found = {0, size, *(range(element, size, element) if element else ())}
+    is_looked_at = any(is_touched(world, *side, size) for side in (local, remote))
     for name, offset in (local, remote):
-        cuts = set(world.known.cuts.get(name, ())) | (world.field_cuts(name, offset, size) if is_touched else set())
+        cuts = set(world.known.cuts.get(name, ()))
+        if size > WIDEST and (is_looked_at or not element):
+            cuts |= world.field_cuts(name, offset, size) if is_looked_at else world.block_cuts(name, offset, size)
         found |= {cut - offset for cut in cuts if offset < cut < offset + size}
-    if size > WIDEST and len(found) == 2:
-        world.remark(
-            "RR846",
-            f"`{local[0].name}` is moved as a block of {size} bytes that no processor looks at: it is one word",
-        )
     return sorted(found)
 
 
@@ -218,6 +211,8 @@ def write_statements(post: PostedWork) -> list[ThreadStatement]:
     """Return the puts of a request, one for each word."""
     request, call = post.request, post.call
     immediate = _immediate(post)
+    if immediate is not None:
+        call.run.world.found.written[post.end].add(sum(segment[2] for segment in request.segments))
     if not request.segments:
         return [_empty_put(post, immediate)] if immediate is not None else []
     pairs = _pairs(post)
@@ -251,9 +246,9 @@ def _immediate(post: PostedWork) -> RegisterUse | Scalar | None:
     return operand
 
 
-def _empty_put(post: PostedWork, immediate: RegisterUse | Scalar) -> ThreadStatement:
+def _empty_put(post: PostedWork, immediate: RegisterUse | Scalar, *, is_first: bool = True) -> ThreadStatement:
     """A message of nothing but its number: `.rdma` has it behind a put, of a word that nobody reads."""
-    flags = post.flags(True, True).replace(" inline", "")
+    flags = post.flags(is_first, True).replace(" inline", "")
     form = f"put {{0}} = 0{{1}} inline{flags} imm {{2}} to {{3}}"
     parts = (Scratch(post.connection), OnLane(post.connection), immediate, Receiver(post.connection))
     return ThreadStatement(form, parts, sends=post.connection)
@@ -297,46 +292,37 @@ def _atomic(post: PostedWork) -> list[ThreadStatement]:
 
 
 def _send(post: PostedWork) -> list[ThreadStatement]:
-    request, found = post.request, post.call.run.world.found
+    """A message: its words one behind the other, then its number, of which the last is signaled."""
+    request, world = post.request, post.call.run.world
+    world.found.kinds[post.end].add("send imm" if request.immediate is not None else "send")
+    world.found.lengths[post.end].add(sum(segment[2] for segment in request.segments))
+    sources = [_sent(post, *piece) for piece in pieces_of(world, post.end, request.segments)]
+    if request.immediate is None and not sources:
+        sources = [0]
+    count = len(sources) + (request.immediate is not None)
+    found: list[ThreadStatement] = []
+    for index, source in enumerate(sources):
+        flags = post.flags(index == 0, index == count - 1)
+        flags = flags if isinstance(source, Word) or " inline" in flags else f" inline{flags}"
+        parts = (source, Receiver(post.connection), OnLane(post.connection))
+        found.append(ThreadStatement(f"send {{0}} to {{1}}{{2}}{flags}", parts))
     immediate = _immediate(post)
     if immediate is not None:
-        if request.segments:
-            raise Refusal(
-                "RR814", "a SEND_WITH_IMM with data is not modelled", "RDMA_WRITE_WITH_IMM, or a message without data"
-            )
-        return [_empty_put(post, immediate)]
-    found.kinds[post.end].add("send")
-    total = sum(segment[2] for segment in request.segments)
-    found.lengths[post.end].add(total)
-    source: Source = 0
-    if request.segments:
-        source = _message(post, request.segments)
-        if isinstance(source, Word):
-            found.message_words[post.end].add(source)
-        else:
-            found.message_values[post.end].update(_values_of(post, source))
-    flags = post.flags(True, True)
-    flags = flags if isinstance(source, Word) or " inline" in flags else f" inline{flags}"
-    parts = (source, Receiver(post.connection), OnLane(post.connection))
-    return [ThreadStatement(f"send {{0}} to {{1}}{{2}}{flags}", parts, sends=post.connection)]
+        return [*found, _empty_put(post, immediate, is_first=not found)]
+    return [*found[:-1], replace(found[-1], sends=post.connection)]
 
 
-def _message(post: PostedWork, segments: Sequence[Segment]) -> Source:
-    """Return the word of a message. Raises RR847 for several."""
-    world = post.call.run.world
-    name, offset, size = segments[0]
-    cuts = {offset + cut for cut in world.known.message_cuts.get(post.connection, ()) if 0 < cut < size}
-    if size > WIDEST and _is_touched(post, name, offset, size):
-        cuts |= world.field_cuts(name, offset, size)
-    words = world.words(name, offset, size, cuts)
-    world.found.message_cuts[post.connection] |= {word.offset - offset for word in words}
-    if len(segments) > 1 or len(words) > 1:
-        raise Refusal(
-            "RR847",
-            f"this message has {max(len(segments), len(words))} words, and messages of one word are modelled",
-            "one field of at most 8 bytes, or a write with an immediate",
-        )
-    return _source(post, (name, offset), size)
+def _sent(post: PostedWork, at: int, name: Object, offset: int, size: int) -> Source:
+    """Return what a word of a message is taken from, and say what may come of it."""
+    found, source = post.call.run.world.found, _source(post, (name, offset), size)
+    if isinstance(source, Word):
+        found.message_words[post.end].add((at, source))
+        return source
+    values = _values_of(post, source)
+    if not isinstance(source, RegisterUse) and not all(map(post.call.run.world.is_within, values)):
+        raise RunEnds
+    found.message_values[post.end].update((at, value) for value in values)
+    return source
 
 
 _STATEMENTS = {"write": write_statements, "read": read_statements, "cas": _atomic, "faa": _atomic, "send": _send}

@@ -95,6 +95,7 @@ def other_end(call: CallContext, connection: str) -> str:
         raise Refusal(
             "RR812",
             f'no other process has RR_CONNECT(.., "{connection}")',
-            "both ends say the same name; the other one may not come so far: see what else is refused",
+            "both ends say the same name",
+            follows=True,
         )
     return found

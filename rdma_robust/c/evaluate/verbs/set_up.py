@@ -8,7 +8,7 @@ from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, known_
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.state import ConnectedPair
+from rdma_robust.c.evaluate.state import ConnectedPair, Events
 from rdma_robust.c.evaluate.verbs.records import field_value, new_handle, number_field, optional, queue_pair_at, set_field
 
 RELAXED_ORDERING = 1 << 20
@@ -172,8 +172,16 @@ def _destroy(call: CallContext) -> Result:
     return 0
 
 
+def _notify(call: CallContext) -> Result:
+    """Ask for an event when a completion comes."""
+    queue = known_scalar(call.arguments[0])
+    if isinstance(queue, Pointer):
+        call.state.events[queue.object] = call.state.events.get(queue.object, Events()).asked()
+    return 0
+
+
 def _event(call: CallContext) -> Result:
-    """Wait for an event of a completion channel: which queue it is about. That none may come yet is left to polls."""
+    """Wait for an event of a completion channel: which queue it is about. That it has come is seen by the next poll."""
     channel = known_scalar(call.arguments[0])
     queues = [each for each in call.state.memory if each.kind == "handle" and each.name == "cq"]
     fitting = [each for each in queues if known_scalar(field_value(call, "ibv_cq", Pointer(each), "channel")) == channel]
@@ -181,6 +189,7 @@ def _event(call: CallContext) -> Result:
         raise Refusal(
             "RR814", f"an event of a channel of {len(fitting)} completion queues is not modelled", "a channel for each"
         )
+    call.state.events[fitting[0]] = call.state.events.get(fitting[0], Events()).taken()
     call.set_private(call.arguments[1], 8, Pointer(fitting[0]), "the queue of this event")
     call.set_private(call.arguments[2], 8, field_value(call, "ibv_cq", Pointer(fitting[0]), "cq_context"), "this event")
     return 0
@@ -204,14 +213,15 @@ def _refused(call: CallContext) -> Result:
 
 
 _NOTHING = """
-ibv_free_device_list ibv_req_notify_cq ibv_ack_cq_events ibv_fork_init ibv_free_buf ibv_destroy_ah ibv_get_async_event
+ibv_free_device_list ibv_ack_cq_events ibv_fork_init ibv_free_buf ibv_destroy_ah ibv_get_async_event
 ibv_ack_async_event ibv_advise_mr ibv_resize_cq
 """
 _DESTROYED = """
 ibv_dereg_mr ibv_destroy_qp ibv_destroy_cq ibv_dealloc_pd ibv_close_device ibv_destroy_comp_channel
 """
 _REFUSED = """
-ibv_create_srq ibv_create_srq_ex ibv_post_srq_recv ibv_post_srq_ops ibv_open_xrcd ibv_bind_mw ibv_alloc_mw ibv_create_ah
+ibv_create_srq ibv_create_srq_ex ibv_post_srq_recv ibv_post_srq_ops ibv_create_cq_ex ibv_start_poll ibv_next_poll
+ibv_end_poll ibv_open_xrcd ibv_bind_mw ibv_alloc_mw ibv_create_ah
 ibv_create_flow ibv_create_wq ibv_create_rwq_ind_table ibv_alloc_dm ibv_reg_dm_mr ibv_attach_mcast
 """
 
@@ -242,6 +252,7 @@ SET_UP: dict[str, Handler] = {
     "mlx5dv_create_qp": _create_mlx5,
     "ibv_modify_qp": _modify,
     "ibv_get_cq_event": _event,
+    "ibv_req_notify_cq": _notify,
     **dict.fromkeys(("ibv_query_port", "__ibv_query_port", "___ibv_query_port"), _filled(2, "ibv_port_attr")),
     "ibv_query_gid": _filled(3, "ibv_gid"),
     "ibv_query_device": _filled(1, "ibv_device_attr"),

@@ -35,9 +35,33 @@ struct ibv_cq {
 	uint32_t handle;
 	int cqe;
 };
+struct ibv_cq_ex {
+	struct ibv_context *context;
+	struct ibv_comp_channel *channel;
+	void *cq_context;
+	uint32_t handle;
+	int cqe;
+	uint32_t comp_mask;
+	int status;
+	uint64_t wr_id;
+};
 struct ibv_srq { struct ibv_context *context; void *srq_context; struct ibv_pd *pd; };
 struct ibv_ah { struct ibv_context *context; struct ibv_pd *pd; };
 struct ibv_mw { struct ibv_context *context; struct ibv_pd *pd; uint32_t rkey; };
+struct ibv_srq_attr { uint32_t max_wr; uint32_t max_sge; uint32_t srq_limit; };
+struct ibv_srq_init_attr { void *srq_context; struct ibv_srq_attr attr; };
+enum ibv_mw_type { IBV_MW_TYPE_1 = 1, IBV_MW_TYPE_2 };
+struct ibv_cq_init_attr_ex {
+	uint32_t cqe;
+	void *cq_context;
+	struct ibv_comp_channel *channel;
+	uint32_t comp_vector;
+	uint64_t wc_flags;
+	uint32_t comp_mask;
+	uint32_t flags;
+	struct ibv_pd *parent_domain;
+};
+struct ibv_poll_cq_attr { uint32_t comp_mask; };
 enum ibv_qp_type {
 	IBV_QPT_RC = 2, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET = 8, IBV_QPT_XRC_SEND = 9, IBV_QPT_XRC_RECV, IBV_QPT_DRIVER = 0xff
 };
@@ -238,6 +262,20 @@ int ibv_destroy_qp(struct ibv_qp *qp);
 int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
+int ibv_destroy_srq(struct ibv_srq *srq);
+int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int ibv_destroy_ah(struct ibv_ah *ah);
+int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
+struct ibv_mw *ibv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int ibv_dealloc_mw(struct ibv_mw *mw);
+struct ibv_cq_ex *ibv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+struct ibv_cq *ibv_cq_ex_to_cq(struct ibv_cq_ex *cq);
+int ibv_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
+int ibv_next_poll(struct ibv_cq_ex *cq);
+void ibv_end_poll(struct ibv_cq_ex *cq);
 const char *ibv_wc_status_str(enum ibv_wc_status status);
 int ibv_fork_init(void);
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp);

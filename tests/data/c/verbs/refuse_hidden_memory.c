@@ -1,0 +1,13 @@
+#include "two_sides.h"
+void hidden(void *memory);
+static char staging[8];
+RR_PROCESS(B) void BT(void)
+{
+	set_up("B", "A");
+	post(IBV_WR_RDMA_READ, 0, &m.x, &there->x, 8);
+}
+RR_PROCESS(A) void AT(void)
+{
+	set_up("A", "B");
+	hidden(staging); /* RR816 */
+}

@@ -1,0 +1,15 @@
+#include "two_sides.h"
+long *lookup(int key);
+RR_PROCESS(B) void BT(void)
+{
+	set_up("B", "A");
+	post(IBV_WR_RDMA_READ, 0, &m.x, &there->x, 8);
+}
+RR_PROCESS(A) void AT(void)
+{
+	set_up("A", "B");
+	struct ibv_sge sge = { (uintptr_t)&m.x, 8, 0 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 }, *bad;
+	wr.wr.rdma.remote_addr = (uintptr_t)lookup(1);
+	ibv_post_send(qp, &wr, &bad); /* RR811 */
+}
