@@ -43,7 +43,7 @@ def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
     """
     path, moved = file_of(file), _Places(text, file_of(file))
     comments = c_comments(text, path)
-    evaluated, lines = _evaluated(text, file, comments, moved)
+    evaluated, lines, units = _evaluated(text, file, comments, moved)
     try:
         program = evaluated_program(evaluated, path, lines)
     except ProgramError as error:
@@ -60,7 +60,7 @@ def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
     has no statement for what a thread does. A `skeleton` has `skip` where something is not understood, and why."""
     path, refused = file_of(file), list[Diagnostic]()
     comments = c_comments(text, path)
-    evaluated, lines = _evaluated(text, file, comments, _Places(text, path), refused if skeleton else None)
+    evaluated, lines, _ = _evaluated(text, file, comments, _Places(text, path), refused if skeleton else None)
     if not skeleton:
         return program_text(evaluated, lines)
     made = program_text(evaluated, [(line, span) for line, span in lines if not line.startswith("expect")])
@@ -72,8 +72,8 @@ def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
 
 def _evaluated(
     text: str, file: str, comments: CComments, moved: _Places, refused: list[Diagnostic] | None = None
-) -> tuple[CProgram, list[tuple[str, Span]]]:
-    """Return the evaluated program, and further lines of the language with their places. What is not understood is an error,
+) -> tuple[CProgram, list[tuple[str, Span]], CUnits]:
+    """Return the evaluated program, and further lines of the language with their places, and the units. What is not understood is an error,
     or goes to `refused`."""
     path = file_of(file)
     try:
@@ -82,7 +82,7 @@ def _evaluated(
         evaluated = evaluate_units(units, asked, refused=refused)
     except ProgramError as error:
         raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None
-    return _with_hardware(evaluated, comments), _lines(units, comments)
+    return _with_hardware(evaluated, comments), _lines(units, comments), units
 
 
 def with_options(text: str, define: Sequence[str], file: str) -> str:
