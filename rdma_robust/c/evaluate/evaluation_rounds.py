@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
+from rdma_robust.c.code import Address, Function, Load
 from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
@@ -112,6 +113,10 @@ class EvaluationRounds:
             place = self.units.declared(function)
             self.refused.append(diagnostic(Refusal("RR818", f"`{function}` has no body here"), [place] if place else []))
         else:
+            if self.units.libraries and _looks_at_first(body):
+                place = self.units.declared(function)
+                message = f"`{function}` is run without arguments: `{body.parameters[0].name}` is 1"
+                self.world.remark("RR846", message, (place,) if place else ())
             ThreadMachine(self.world, process, function, self.library).push(state, body, [1], None)
         return state
 
@@ -215,6 +220,13 @@ class EvaluationRounds:
             for automaton in self.automata.values()
         )
         return min(total, UNBOUNDED)
+
+
+def _looks_at_first(body: Function) -> bool:
+    """Whether a function reads its first parameter."""
+    read = {each.address for each in body.code if isinstance(each, Load)}
+    addresses = (each for each in body.code if isinstance(each, Address) and each.target in read)
+    return any(each.variable in body.parameters[:1] for each in addresses)
 
 
 def _sends(edge: RawEdge) -> str:

@@ -96,6 +96,12 @@ def test_what_is_refused(body: str, code: str, says: str) -> None:
     assert (code, True, 8) in {(each.code, says in each.message, each.span.line) for each in refused.value.diagnostics}
 
 
+def test_the_number_of_arguments_is_said_where_it_is_looked_at() -> None:
+    said = "`main` is run without arguments: `argc` is 1"
+    assert said in {each.message for each in evaluated(program("if (argc > 1) return 1;")).remarks}
+    assert said not in {each.message for each in evaluated(program("v = 1;")).remarks}
+
+
 # races
 
 LOCKED = "MPI_Win_lock(MPI_LOCK_{0}, 1, 0, win); {1} MPI_Win_unlock(1, win);"
