@@ -73,8 +73,8 @@ def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
 def _evaluated(
     text: str, file: str, comments: CComments, moved: _Places, refused: list[Diagnostic] | None = None
 ) -> tuple[CProgram, list[tuple[str, Span]], CUnits]:
-    """Return the evaluated program, and further lines of the language with their places, and the units. What is not understood is an error,
-    or goes to `refused`."""
+    """Return the evaluated program, further lines of the language with their places, and the units. What is not understood
+    is an error, or goes to `refused`."""
     path = file_of(file)
     try:
         units = read_units(path, comments.options, text)
