@@ -1,6 +1,6 @@
 """`python -m bench.c_programs [FILE -I FOLDER ..]`: processor seconds of reading and evaluating C, without imports.
 
-Goals: 0.3 s for a small file, as those of tests/data/c/verbs are, and 1 s for one like rdma-core's rc_pingpong.c; its harness
+Goals: 0.3 s for a small file, as in tests/data/c/verbs, and 1 s for one like rdma-core's rc_pingpong.c; its harness
 is in docs/c/rc-pingpong.md. The least of a few runs counts; each run is a process, as a command is.
 """
 
