@@ -17,6 +17,7 @@ from typing import Final
 from rdma_robust.build import with_moved_spans
 from rdma_robust.c.automaton import CProgram, Remark
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
+from rdma_robust.c.evaluate.round_facts import EvaluationOptions
 from rdma_robust.c.front.c_comments import OPTIONS, CComments, c_comments
 from rdma_robust.c.front.c_units import CUnits, read_units
 from rdma_robust.c.front.parsing import place_span
@@ -27,6 +28,8 @@ from rdma_robust.language.suppressions import MARK, Suppressions
 from rdma_robust.value_ranges import file_of
 
 _HARDWARE: Final = "hardware "
+_OF_VERBS: Final = frozenset({"RR707"})
+"""Warnings about what the libraries of OpenSHMEM and MPI see to themselves."""
 _DEFINED_SETTING: Final = re.compile(r"(?:hardware )?(send depth|rnr)=(\w+)")
 
 
@@ -41,7 +44,8 @@ def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
     comments = c_comments(text, path)
     try:
         units = read_units(path, comments.options, text)
-        evaluated = evaluate_units(units, name=_program_name(path))
+        asked = EvaluationOptions(is_of_standard=comments.options.about == "standard")
+        evaluated = evaluate_units(units, asked, _program_name(path))
     except ProgramError as error:
         raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None
     try:
@@ -50,7 +54,8 @@ def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
         raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span.origin or NO_SPAN)) from None
     program = with_moved_spans(program, lambda span: moved.of(span.origin or NO_SPAN))
     remarks = tuple(_warning(each, moved.of) for each in evaluated.remarks)
-    warnings = (*program.warnings, *remarks, *comments.ignored.wrong)
+    own = (each for each in program.warnings if each.code not in _OF_VERBS or not units.libraries)
+    warnings = (*own, *remarks, *comments.ignored.wrong)
     return replace(program, name=PurePath(path).stem, file=file, source=text, warnings=warnings), comments.ignored
 
 

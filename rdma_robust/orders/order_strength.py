@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import TYPES, OrderTable
+from rdma_robust.orders.order_record import ALL_TYPES, OrderTable
 
 
 def keeps_all_of(order: str, other: str) -> bool:
@@ -45,18 +45,19 @@ def ranks(orders: Sequence[str]) -> dict[str, int]:
 
 
 def said_of_types(order: str, types: frozenset[str], *, polls: bool, receives: bool) -> tuple[object, ...]:
-    """Return what an order says of events of these types; two that say the same of a program's are one to it.
+    """Return what an order says of events of these types, those of sends among them; two that say the same of a program's
+    are one to it.
 
-    `polls` is whether completions are polled, `receives` whether receive completions are.
+    `polls` is whether completions are polled, `receives` whether there are messages.
     """
     return tuple(_said(order_table(order), types, polls=polls, receives=receives))
 
 
 def _said(table: OrderTable, types: frozenset[str], *, polls: bool, receives: bool) -> Iterator[object]:
-    known = [each for each in TYPES if each in types]
+    known = [each for each in ALL_TYPES if each in types]
     yield tuple(table.cells[earlier, later] for earlier in known for later in known)
     yield frozenset(pair for pair in table.pushes if types >= {*pair})
-    yield (table.receives, table.matching, tuple(table.cells[cell] for cell in sorted(table.cells))) if receives else ()
+    yield (table.receives, table.matching) if receives else ()
     yield table.tells if polls else ""
     if polls and table.behind_polls:
         yield tuple(_said(_behind(table), types, polls=False, receives=receives))

@@ -53,12 +53,16 @@ def _answer(
     from rdma_robust.analyses.races.find_races import find_races  # noqa: PLC0415
     from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
-    from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
+    from rdma_robust.language.load import is_c, load_decidable, with_c_options  # noqa: PLC0415 - slow, and may have failed
     from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
 
     text = read_source(source)
     # A loop that only waits is one look that waits: its word is one by which threads tell each other something.
-    program = blocking(load_decidable(text, source.name))
+    asked = text
+    if is_c(text, source.name) and asking.options.order is None and asking.options.hardware is None:
+        # What a program of OpenSHMEM or MPI may rely on is what the standard says; others are as they were.
+        asked = with_c_options(text, ("--about=standard",), source.name)
+    program = blocking(load_decidable(asked, source.name))
     program = spin_assumed(program, asking.options.await_loops)
     options = asking.options.on(program.hardware)
     found = find_races(program, options.model, limits, progress, recv_depth=options.recv_depth)

@@ -83,6 +83,13 @@ def test_settings_that_are_left_out_make_no_difference(text: str) -> None:
         assert check(program, hardware=model).verdict is verdicts[settings.like(model)], model
 
 
+def test_tables_that_differ_in_messages_are_two_to_a_program_that_looks_into_buffers(cli: Cli) -> None:
+    program = str(ROOT / "litmus/hardware/message-behind-data-verbs.rdma")
+    rows = cli("models", program, "--orders", "fi-verbs,fi-cxi").stdout.splitlines()
+    verdicts = {order: next(row for row in rows if f" {order} " in row) for order in ("fi-verbs", "fi-cxi")}
+    assert " robust " in verdicts["fi-verbs"] and "NOT ROBUST" in verdicts["fi-cxi"]
+
+
 def test_a_limit_is_said_of_the_settings_that_it_cuts(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "lock.rdma").write_text(ORDERED)
     done = cli("models", "lock.rdma", "--max-states", "1", "--format", "json")

@@ -12,8 +12,10 @@ from rdma_robust.language.flow.cfg import Get, Program, Recv, RemoteRmw, Write, 
 from rdma_robust.limits import Limits
 from rdma_robust.model import CARDS, RDMA, Model
 from rdma_robust.orders import SHIPPED, order_name
+from rdma_robust.orders.order_record import AS_PUT
 from rdma_robust.orders.order_strength import ranks, said_of_types
 from rdma_robust.semantics.event_table import acts_of, is_remote
+from rdma_robust.semantics.kinds import is_send
 from rdma_robust.semantics.machines.final import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport
 from rdma_robust.semantics.trace import EventType
@@ -95,9 +97,12 @@ def settings_of(program: Program, orders: Sequence[str] = CARDS) -> HardwareSett
 
 def _like_orders(program: Program, orders: Sequence[str]) -> dict[str, str]:
     """Return for each order the first one that says the same of the program's events."""
-    acts = [act for thread in program.threads for _, _, step in steps(thread) for act in acts_of(step.op)]
+    ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
+    acts = [act for op in ops for act in acts_of(op)]
     types = frozenset(each.value for act in acts for each in _ROWS.get(act.type, (act.type,)))
-    polls, receives = (any(act.type is each for act in acts) for each in (EventType.P, EventType.RP))
+    types |= {*AS_PUT} if any(map(is_send, ops)) else frozenset()
+    polls = any(act.type is EventType.P for act in acts)
+    receives = any(act.message is not None for act in acts)
     first: dict[tuple[object, ...], str] = {}
     return {order: first.setdefault(said_of_types(order, types, polls=polls, receives=receives), order) for order in orders}
 

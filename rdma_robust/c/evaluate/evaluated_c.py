@@ -277,8 +277,9 @@ class _Writer:
         hardware = [self.world.hardware] if self.world.hardware else []
         if self.world.rnr_waits == {True} and "rnr" not in self.world.hardware:
             hardware.append("rnr wait")
-        if self.world.options.is_of_standard and "order" not in self.world.hardware:
-            hardware.append("order accumulate" if "MPI" in self.world.units.libraries else "order none")
+        libraries = self.world.units.libraries
+        if self.world.options.is_of_standard and libraries and "order" not in self.world.hardware:
+            hardware.append("order accumulate" if "MPI" in libraries else "order none")
         if any(isinstance(each, tuple) and each[0] == "loopback" for each in self.facts.said):
             yield "allow loopback"
         orders = self.facts.orders

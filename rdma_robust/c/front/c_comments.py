@@ -22,8 +22,11 @@ LINES: Final = ("expect", "outcome", "needs", "hardware")
 """Words of comments that are lines of the language: `rdma-robust: expect robust`."""
 
 OPTIONS: Final = "options"
-VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-commands", "-n")
+VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-commands", "-n", "--about")
 """The options that a C file is read with: of the command line, and of a comment in the file."""
+
+ABOUT: Final = ("standard", "queue pairs")
+"""The questions about a program of OpenSHMEM or MPI."""
 
 _PIECES: Final = re.compile(
     r"(?P<comment>//(?:\\\n|[^\n])*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z))"
@@ -139,6 +142,10 @@ def _with_option(known: COptions, option: str, value: str, folder: str) -> COpti
         return replace(known, more_files=(*known.more_files, path))
     if option == "--compile-commands":
         return replace(known, commands=path)
+    if option == "--about":
+        if value not in ABOUT:
+            raise UsageError(f"--about takes {' or '.join(map(quote, ABOUT))}, not {quote(value)}")
+        return replace(known, about=value)
     if not value.isdecimal() or not value.isascii() or not 1 <= int(value) <= MOST_PROCESSES:
         raise UsageError(f"-n takes a number of processes from 1 to {MOST_PROCESSES}, and {quote(value)} is none")
     return replace(known, processes=int(value))

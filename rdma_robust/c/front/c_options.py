@@ -19,7 +19,8 @@ _KEPT: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-std=")
 class COptions:
     """How C is read: folders of headers (`-I`), definitions (`-D`, `-U`), headers before the text (`-include`), the
     standard (`-std`), further files of the program (`--with`), a folder with `compile_commands.json`; and the number of
-    processes of a program whose processes run the same (`-n`)."""
+    processes of a program whose processes run the same (`-n`). A program of OpenSHMEM or MPI is about queue pairs or
+    about the `standard` of its library (`--about`)."""
 
     folders: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class COptions:
     more_files: tuple[str, ...] = ()
     commands: str = ""
     processes: int = 2
+    about: str = "queue pairs"
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -27,8 +27,8 @@ from rdma_robust.c.evaluate.one_sided.transfers import (
 )  # fmt: skip
 from rdma_robust.c.evaluate.operations import Queue, ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.shmem.collectives import REDUCTIONS
 from rdma_robust.c.evaluate.shmem.contexts import ShmemContext, context_of, default_context
-from rdma_robust.c.evaluate.shmem.reductions import REDUCTIONS
 from rdma_robust.c.evaluate.shmem.shmem_control import CONTROL
 from rdma_robust.c.evaluate.shmem.shmem_waits import WAITS
 from rdma_robust.c.libraries.openshmem import FUNCTIONS, ShmemFunction

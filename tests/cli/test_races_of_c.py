@@ -1,0 +1,41 @@
+"""`races` and `check` of a file of OpenSHMEM: by the standard, and on queue pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import Cli
+
+MESSAGE = """#include <shmem.h>
+static long data, flag;
+int main(void)
+{
+	shmem_init();
+	shmem_barrier_all();
+	if (shmem_my_pe() == 0) {
+		shmem_long_p(&data, 42, 1);
+		shmem_long_p(&flag, 1, 1);
+	} else {
+		shmem_wait_until(&flag, SHMEM_CMP_EQ, 1);
+		long seen = data;
+	}
+	shmem_finalize();
+}
+"""
+
+
+def test_races_are_by_the_standard_unless_an_order_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "message.c"
+    file.write_text(MESSAGE)
+    by_standard = cli("races", str(file))
+    assert by_standard.returncode == 1
+    assert "(line 8)" in by_standard.stdout and "(line 12)" in by_standard.stdout and "order none" in by_standard.stdout
+    assert "RR707" not in by_standard.stderr
+    assert cli("races", "--order", "default", str(file)).returncode == 0
+    assert cli("check", str(file)).returncode == 0
+
+
+def test_a_fence_between_the_two_puts_orders_them(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "message.c"
+    file.write_text(MESSAGE.replace("42, 1);", "42, 1); shmem_fence();"))
+    assert cli("races", str(file)).returncode == 0
