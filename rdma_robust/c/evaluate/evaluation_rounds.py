@@ -21,7 +21,7 @@ from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFact
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.evaluate.verbs.message_words import buffer_words
+from rdma_robust.c.evaluate.verbs.sent_words import buffer_words
 from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30

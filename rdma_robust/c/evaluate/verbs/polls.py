@@ -20,7 +20,6 @@ from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import End, World
 from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompletion
-from rdma_robust.c.evaluate.verbs.message_words import ArrivingMessages, buffer_words, messages_of
 from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
@@ -30,6 +29,7 @@ from rdma_robust.c.evaluate.verbs.records import (
     queue_pair_at,
     set_field,
 )  # fmt: skip
+from rdma_robust.c.evaluate.verbs.sent_words import ArrivingMessages, buffer_words, messages_of
 from rdma_robust.c.evaluate.verbs.set_up import is_queue
 from rdma_robust.c.evaluate.verbs.work_requests import list_of, segments_of
 

@@ -25,8 +25,8 @@ from rdma_robust.c.evaluate.operations import (
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.round_facts import WIDEST, End
 from rdma_robust.c.evaluate.state import ConnectedPair, Request, WaitingCompletion
-from rdma_robust.c.evaluate.verbs.message_words import is_touched, pieces_of
 from rdma_robust.c.evaluate.verbs.records import other_end
+from rdma_robust.c.evaluate.verbs.sent_words import is_touched, pieces_of
 
 COMPLETED = {"send": 0, "write": 1, "read": 2, "cas": 3, "faa": 4}
 """What a work completion says of a request (`enum ibv_wc_opcode`)."""
