@@ -33,6 +33,7 @@ PEERS: Final = """Others, as they were published (the suite has grown since; pro
   RMASanitizer (ICPP 2024)      MPI 105 of 107, OpenSHMEM 97 of 102
   MUST-RMA (there)              MPI 85 of 107
   SPMD-IR (EuroMPI 2025)        accuracy MPI 0.90, OpenSHMEM 0.89"""
+_PROCESSES: Final = re.compile(r"#define PROC_NUM (\d+)")
 _LABELS: Final = re.compile(r"RACE LABELS BEGIN\s*/\*(.*?)\*/", re.DOTALL)
 
 
@@ -47,9 +48,10 @@ class Label:
 
 def label_of(path: Path) -> Label:
     """Return the label in a program, else what its name says, which ends in `yes` or `no`."""
-    said = _LABELS.findall(path.read_text(encoding="utf-8", errors="replace"))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    said, processes = _LABELS.findall(text), _PROCESSES.findall(text)
     if not said:
-        return Label(2, path.stem.endswith("yes"))
+        return Label(int(processes[0]) if processes else 2, path.stem.endswith("yes"))
     found = json.loads(said[0])
     pair = found.get("RACE_PAIR", []) if found["RACE_KIND"] != "none" else []
     lines = sorted(int(each.rpartition("@")[2]) for each in pair)
