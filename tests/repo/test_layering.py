@@ -89,7 +89,7 @@ MAY_IMPORT = {
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ frame language semantics analyses.lints messages.language",
     "cli": (
-        f"{WORDS} frame questions __init__ codes language semantics petri pipeline exports hardness certify "
+        f"{WORDS} c frame questions __init__ codes language semantics petri pipeline exports hardness certify "
         "evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "

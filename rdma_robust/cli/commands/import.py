@@ -11,7 +11,7 @@ import typer
 
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
-from rdma_robust.cli.options.arguments import Defines, Force, MadeFile
+from rdma_robust.cli.options.arguments import Define, Force, MadeFile
 from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
@@ -39,7 +39,7 @@ def import_command(
         bool,
         typer.Option("--skeleton", help="C: write what is understood, with `skip` and the reason where something is not."),
     ] = False,
-    define: Defines = None,
+    define: Define = None,
     c: CFileOptions,
     output: MadeFile = None,
     force: Force = False,
