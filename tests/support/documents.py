@@ -26,7 +26,7 @@ DOCUMENTS = tuple(
     path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if not path.is_relative_to(GENERATED)
 )
 LANGUAGES = frozenset(
-    {"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq", "toml"}
+    {"console", "python", "rdma", "mp", "spec", "json", "yaml", "sh", "text", "lua", "elisp", "coq", "toml", "c"}
 )
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"\n]+)\")?(?P<rest>[^\n]*)\n"
