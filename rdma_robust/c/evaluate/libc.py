@@ -136,7 +136,7 @@ def _further(address: Value, distance: int) -> Value:
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
-_NUMBER = re.compile(rb"[ \\t\\n]*+([+-]?)(0[xX](?=[0-9a-fA-F]))?+([0-9a-zA-Z]*+)")
+_NUMBER = re.compile(rb"[ \t\n]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]*)")
 
 
 def _number_in(has_end: bool, size: int = 8) -> Handler:
