@@ -22,7 +22,7 @@ from rdma_robust.c.front.c_comments import OPTIONS, CComments, c_comments
 from rdma_robust.c.front.c_units import CUnits, read_units
 from rdma_robust.c.front.parsing import place_span
 from rdma_robust.c.text.automata_program import evaluated_program
-from rdma_robust.c.text.program_text import program_text
+from rdma_robust.c.text.program_text import automata_text
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.suppressions import MARK, Suppressions
@@ -62,12 +62,12 @@ def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
     comments = c_comments(text, path)
     evaluated, lines, _ = _evaluated(text, file, comments, _Places(text, path), refused if skeleton else None)
     if not skeleton:
-        return program_text(evaluated, lines)
-    made = program_text(evaluated, [(line, span) for line, span in lines if not line.startswith("expect")])
+        return automata_text(evaluated, lines)
+    made = automata_text(evaluated, [(line, span) for line, span in lines if not line.startswith("expect")])
     todo = [
         f"// TODO {each.span.file}:{each.span.line}:{each.span.column}: {each.message} [{each.code}]" for each in refused
     ]
-    return "".join(f"{line}\n" for line in dict.fromkeys(todo)) + re.sub(r"(\n\s*skip\s+// )", r"\1TODO ", made)
+    return "".join(f"{line}\n" for line in dict.fromkeys(todo)) + re.sub(r"(\n *skip +// )", r"\1TODO ", made)
 
 
 def _evaluated(

@@ -141,7 +141,7 @@ class EvaluationRounds:
         """Return what a global holds as its declaration says."""
         state = State()
         state.place(name, ObjectBytes(zero=True))
-        state.frames = [Frame(self.units.initialiser(self.world.globals[name]))]
+        state.frames = [Frame(self.units.initialiser(self.world.globals[name.key[0]]))]
         machine = ThreadMachine(self.world, name.process, "", self.library)
         while state.frames:
             machine.execute(state)

@@ -136,7 +136,7 @@ def _further(address: Value, distance: int) -> Value:
     return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
-_NUMBER = re.compile(rb"[ \t\n]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]*)")
+_NUMBER = re.compile(r"[ \t\n]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]*)")
 
 
 def _number_in(has_end: bool, size: int = 8) -> Handler:
@@ -144,7 +144,7 @@ def _number_in(has_end: bool, size: int = 8) -> Handler:
 
     def handler(call: CallContext) -> Result:
         try:
-            text = call.text(0).encode()
+            text = call.text(0)
         except Refusal:
             return UnknownValue(f"what `{call.name}` returns")
         base = call.number(2, "the base of this number") if has_end else 10
@@ -156,19 +156,19 @@ def _number_in(has_end: bool, size: int = 8) -> Handler:
     return handler
 
 
-def _parsed(text: bytes, base: int) -> tuple[int, int]:
-    """Return the number at the start of a text, and how many bytes it takes."""
+def _parsed(text: str, base: int) -> tuple[int, int]:
+    """Return the number at the start of a text, and how many characters it takes."""
     found = _NUMBER.match(text)
     assert found is not None
     sign, prefix, digits = found.groups()
     if prefix and base not in (0, 16):
         return 0, found.start(2) + 1
-    base = base or (16 if prefix else 8 if digits.startswith(b"0") else 10)
+    base = base or (16 if prefix else 8 if digits.startswith("0") else 10)
     count = 0
-    while count < len(digits) and int(chr(digits[count]), 36) < base:
+    while count < len(digits) and int(digits[count], 36) < base:
         count += 1
-    value = int(digits[:count] or b"0", base)
-    return -value if sign == b"-" else value, found.start(3) + count if count else 0
+    value = int(digits[:count] or "0", base)
+    return -value if sign == "-" else value, found.start(3) + count if count else 0
 
 
 def _strcpy(call: CallContext) -> Result:

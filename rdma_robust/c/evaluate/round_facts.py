@@ -104,7 +104,7 @@ class World:
         self.round = 0
         self.sizes: dict[Object, int] = {}
         self.types: dict[Object, str] = {}
-        self.globals: dict[Object, Variable] = {}
+        self.globals: dict[Hashable, Variable] = {each.unique: each for each in units.globals()}
         self.remarks: dict[str, Remark] = {}
         self.hardware = ""
         self.expectations: dict[str, None] = {}
@@ -131,7 +131,6 @@ class World:
     def global_of(self, process: str, variable: Variable) -> Object:
         """Return the object of a global in a process."""
         found = Object("global", process, variable.name, (variable.unique,))
-        self.globals.setdefault(found, variable)
         self.declare(found, variable.type)
         return found
 

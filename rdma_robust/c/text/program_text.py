@@ -10,9 +10,9 @@ from rdma_robust.build import ProgramBuilder
 from rdma_robust.c.automaton import CProgram, EvaluatedThread
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.text.automata_program import chain_span, initial_value, names_of, simple_threads
-from rdma_robust.c.text.blocks import Block, Line, blocks_of
-from rdma_robust.c.text.simplified import fresh_name
-from rdma_robust.c.text.structured import NotStructuredError, Statements, dispatched, structured
+from rdma_robust.c.text.blocks import BasicBlock, BlockLine, basic_blocks
+from rdma_robust.c.text.simplified import unused_name
+from rdma_robust.c.text.structured import NotStructuredError, WrittenThread, dispatched, structured
 from rdma_robust.errors import Span, UsageError
 
 _AT: Final = "at_block"
@@ -20,7 +20,7 @@ _WIDTH: Final = 4
 """Spaces before the place of the C, at least."""
 
 
-def program_text(given: CProgram, lines: Sequence[tuple[str, Span]] = ()) -> str:
+def automata_text(given: CProgram, lines: Sequence[tuple[str, Span]] = ()) -> str:
     """Return the text of a program, whose executions are those of the automata; `lines` are further lines of the language.
 
     Raises UsageError for what the language has no statement for.
@@ -44,11 +44,11 @@ def _add(builder: ProgramBuilder, thread: EvaluatedThread, taken: set[str]) -> N
     known = {*taken, *thread.registers, *(word for line in thread.posted for word in re.findall(r"\w+", line))}
 
     def fresh(wanted: str) -> str:
-        known.add(name := fresh_name(wanted, known))
+        known.add(name := unused_name(wanted, known))
         return name
 
     try:
-        blocks, registers = blocks_of(thread, fresh)
+        blocks, registers = basic_blocks(thread, fresh)
     except UsageError as error:
         raise UsageError(f"thread {thread.name}: {error}") from None
     statements, more = _statements(blocks, fresh)
@@ -59,7 +59,7 @@ def _add(builder: ProgramBuilder, thread: EvaluatedThread, taken: set[str]) -> N
     statements.write(made, _place)
 
 
-def _statements(blocks: dict[int, Block], fresh: Callable[[str], str]) -> tuple[Statements, tuple[str, ...]]:
+def _statements(blocks: dict[int, BasicBlock], fresh: Callable[[str], str]) -> tuple[WrittenThread, tuple[str, ...]]:
     try:
         return structured(blocks), ()
     except NotStructuredError:
@@ -67,7 +67,7 @@ def _statements(blocks: dict[int, Block], fresh: Callable[[str], str]) -> tuple[
         return dispatched(blocks, at), (at,)
 
 
-def _place(line: Line) -> Span | None:
+def _place(line: BlockLine) -> Span | None:
     return None if line.edge is None else chain_span(line.edge.chain)
 
 
@@ -85,7 +85,7 @@ def _told(span: Span | None) -> str:
     return "" if span is None else " < ".join(f"{each.file}:{each.line}:{each.column}" for each in (span, *span.chain()))
 
 
-def place_of(comment: str) -> SourcePlace | None:
+def place_in_c(comment: str) -> SourcePlace | None:
     """Return the innermost place that the comment behind a statement names, None if it names none."""
     found = re.match(r"//\s*(.+?):(\d+):(\d+)(?: <|$)", comment)
     return None if found is None else SourcePlace(found[1], int(found[2]), int(found[3]))

@@ -39,7 +39,7 @@ def waiting(thread: EvaluatedThread, nodes: Iterable[str], taken: Iterable[str])
     others = [each for each in nodes if each != thread.process]
     if not endless or not others:
         return thread
-    lane = fresh_name("never", taken)
+    lane = unused_name("never", taken)
     edges = dict(thread.edges)
     end = max(edges) + 1
     edges[end] = ()
@@ -52,7 +52,7 @@ def _nonempty(thread: EvaluatedThread) -> Iterator[tuple[int, tuple[ThreadEdge, 
     return ((place, edges) for place, edges in thread.edges.items() if edges)
 
 
-def fresh_name(wanted: str, taken: Iterable[str]) -> str:
+def unused_name(wanted: str, taken: Iterable[str]) -> str:
     """Return a name that is not `taken`, as it is wanted if that is not."""
     known = set(taken)
     return next(each for each in chain([wanted], (f"{wanted}_{number}" for number in count(2))) if each not in known)

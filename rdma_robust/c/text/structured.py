@@ -13,7 +13,7 @@ from typing import Final
 import networkx as nx
 
 from rdma_robust.build import ThreadBuilder
-from rdma_robust.c.text.blocks import Block, Line
+from rdma_robust.c.text.blocks import BasicBlock, BlockLine
 from rdma_robust.errors import Span
 
 _LONGER: Final = 2
@@ -21,21 +21,21 @@ _MORE: Final = 20
 """Statements that structured text may have at most: so many times those of the automaton, and so many more."""
 
 _END: Final = -1
-PlaceOf = Callable[[Line], Span | None]
+PlaceOf = Callable[[BlockLine], Span | None]
 
 
 class NotStructuredError(Exception):
     """The blocks of a thread have no shape that the language has."""
 
 
-class Statements:
+class WrittenThread:
     """Statements of a thread, written once it is known that they can all be."""
 
     def __init__(self) -> None:
-        self.steps: list[tuple[str, str, Line | None]] = []
+        self.steps: list[tuple[str, str, BlockLine | None]] = []
         self.lines = 0
 
-    def line(self, line: Line) -> None:
+    def line(self, line: BlockLine) -> None:
         """Add a statement."""
         self.steps.append(("line", line.text, line))
         self.lines += 1
@@ -52,7 +52,7 @@ class Statements:
         _written(iter(self.steps), builder, place)
 
 
-def _written(steps: Iterator[tuple[str, str, Line | None]], builder: ThreadBuilder, place: PlaceOf) -> None:
+def _written(steps: Iterator[tuple[str, str, BlockLine | None]], builder: ThreadBuilder, place: PlaceOf) -> None:
     for kind, text, line in steps:
         if kind == "end":
             return
@@ -77,17 +77,17 @@ def _written(steps: Iterator[tuple[str, str, Line | None]], builder: ThreadBuild
             next(steps)
 
 
-def structured(blocks: Mapping[int, Block]) -> Statements:
+def structured(blocks: Mapping[int, BasicBlock]) -> WrittenThread:
     """Return the statements of blocks, of which 0 is the first. Raises NotStructuredError."""
     return _Structure(blocks).statements()
 
 
-def dispatched(blocks: Mapping[int, Block], at: str) -> Statements:
+def dispatched(blocks: Mapping[int, BasicBlock], at: str) -> WrittenThread:
     """Return the statements of blocks with a register that says which comes next."""
     numbers = {block: number for number, block in enumerate(blocks)}
     over = len(blocks)
-    made = Statements()
-    made.line(Line(f"{at} = {numbers[0]}"))
+    made = WrittenThread()
+    made.line(BlockLine(f"{at} = {numbers[0]}"))
 
     def one_of(some: Sequence[int]) -> None:
         """Write the blocks, each where the register says that it comes next: by halves, so that blocks lie flat."""
@@ -102,15 +102,15 @@ def dispatched(blocks: Mapping[int, Block], at: str) -> Statements:
         for line in block.lines:
             made.line(line)
         if not block.ways.arms:
-            made.line(Line(f"{at} = {over}"))
-        _arms(made, block, lambda to: made.line(Line(f"{at} = {numbers[to]}")))
+            made.line(BlockLine(f"{at} = {over}"))
+        _arms(made, block, lambda to: made.line(BlockLine(f"{at} = {numbers[to]}")))
 
     with made.inside("while", f"{at} != {over}"):
         one_of(list(blocks))
     return made
 
 
-def _arms(made: Statements, block: Block, write: Callable[[int], None]) -> None:
+def _arms(made: WrittenThread, block: BasicBlock, write: Callable[[int], None]) -> None:
     """Write the way on of a block, in each arm as `write` does."""
     arms = block.ways.arms
     if len(arms) == 1:
@@ -124,7 +124,7 @@ def _arms(made: Statements, block: Block, write: Callable[[int], None]) -> None:
         _if(made, arms, write)
 
 
-def _if(made: Statements, arms: tuple[tuple[str, int], ...], write: Callable[[int], None]) -> None:
+def _if(made: WrittenThread, arms: tuple[tuple[str, int], ...], write: Callable[[int], None]) -> None:
     (condition, to), *others = arms
     if not others:
         write(to)
@@ -136,7 +136,7 @@ def _if(made: Statements, arms: tuple[tuple[str, int], ...], write: Callable[[in
 
 
 class _Structure:
-    def __init__(self, blocks: Mapping[int, Block]) -> None:
+    def __init__(self, blocks: Mapping[int, BasicBlock]) -> None:
         self.blocks = blocks
         graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_node(0)
@@ -147,7 +147,7 @@ class _Structure:
         back = graph.reverse(copy=True)
         self.join = nx.immediate_dominators(back, _END) if _END in back else {}
         self.loops = self._loops()
-        self.made = Statements()
+        self.made = WrittenThread()
         self.most = _LONGER * sum(len(block.lines) + 1 for block in blocks.values()) + _MORE
 
     def _dominates(self, first: int, second: int) -> bool:
@@ -186,7 +186,7 @@ class _Structure:
     def _add_inner(self, group: set[int], loops: dict[int, frozenset[int]]) -> None:
         self._add_loops(group, loops)
 
-    def statements(self) -> Statements:
+    def statements(self) -> WrittenThread:
         self._emit(0, _END, frozenset())
         return self.made
 
@@ -215,7 +215,7 @@ class _Structure:
         _arms(self.made, here, lambda to: self._emit(to, join, inside))
         return join
 
-    def _joined(self, block: Block, stop: int) -> int:
+    def _joined(self, block: BasicBlock, stop: int) -> int:
         """Return where all arms come together: at `stop` at the latest."""
         number = next(each for each, other in self.blocks.items() if other is block)
         found: int | None = self.join.get(number)

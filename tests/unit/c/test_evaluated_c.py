@@ -174,13 +174,13 @@ def test_numbers_that_are_too_long_have_short_names() -> None:
 
 def test_a_function_of_pthread_once_runs_once_and_the_others_wait() -> None:
     text = two(
-        "pthread_t t; pthread_create(&t, 0, second, 0); pthread_once(&once, make); m.y = m.x;",
+        "pthread_t t; pthread_create(&t, 0, other, 0); pthread_once(&once, make); m.y = m.x;",
         "post(IBV_WR_RDMA_READ, 0, &m.x, there, 16, 0, 0, 0);",
     ).replace(
         "static struct memory *there;",
         "#include <pthread.h>\nstatic struct memory *there;\nstatic pthread_once_t once = PTHREAD_ONCE_INIT;\n"
         "static void make(void) { m.x = 5; }\n"
-        "static void *second(void *p) { pthread_once(&once, make); m.z = m.x; return 0; }\n",
+        "static void *other(void *p) { pthread_once(&once, make); m.z = m.x; return 0; }\n",
     )
     found = evaluated(text)
     done = statements(found, "AT")
@@ -208,4 +208,5 @@ def test_data_out_of_order_is_another_order(flags: str, head: tuple[str, ...]) -
 	qp = mlx5dv_create_qp(0, &attr, &more);
 """
     text = two(SIGNALED, SIGNALED).replace("RR_QP(qp, sent, received);", made)
+    text = text.replace("RR_QP(second, sent_too, received);", "second = mlx5dv_create_qp(0, &attr, &more);")
     assert evaluated(text.replace("<infiniband/verbs.h>", "<infiniband/mlx5dv.h>")).head == head
