@@ -22,7 +22,6 @@ from rdma_robust.c.front.c_comments import OPTIONS, CComments, c_comments
 from rdma_robust.c.front.c_units import CUnits, read_units
 from rdma_robust.c.front.parsing import place_span
 from rdma_robust.c.text.automata_program import evaluated_program
-from rdma_robust.c.text.program_text import automata_text
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.suppressions import MARK, Suppressions
@@ -58,6 +57,8 @@ def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
 def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
     """Return the text of the program that the C in `text` is; raises as :func:`read_c`, and UsageError where the language
     has no statement for what a thread does. A `skeleton` has `skip` where something is not understood, and why."""
+    from rdma_robust.c.text.program_text import automata_text  # noqa: PLC0415 - import alone needs it
+
     path, refused = file_of(file), list[Diagnostic]()
     comments = c_comments(text, path)
     evaluated, lines, _ = _evaluated(text, file, comments, _Places(text, path), refused if skeleton else None)
