@@ -24,6 +24,11 @@ def own_command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-P", "-m", "rdma_robust", *arguments]
 
 
+def own_code(code: str, arguments: Sequence[str]) -> list[str]:
+    """Return the command line that runs some code of this program with `arguments` in an interpreter like this one."""
+    return [sys.executable, "-P", "-c", code, *arguments]
+
+
 def forget_current_folder() -> None:
     """Take the current folder off the list of those in which modules are looked for, unless this program lies there.
 

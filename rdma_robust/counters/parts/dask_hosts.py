@@ -23,6 +23,7 @@ from rdma_robust.counters.parts.links import PeerLostError
 from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.errors import UsageError
 from rdma_robust.fingerprint import fingerprint
+from rdma_robust.foreign import own_code
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -87,7 +88,7 @@ def look_at_cluster(address: str) -> None:
 
     Another process looks: a client leaves threads behind, and this one may fork.
     """
-    command = [sys.executable, "-c", _LOOK, address, str(CONNECT_S), json.dumps(sys.path)]
+    command = own_code(_LOOK, (address, str(CONNECT_S), json.dumps(sys.path)))
     try:
         done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=60 + CONNECT_S)
     except (OSError, subprocess.TimeoutExpired) as error:

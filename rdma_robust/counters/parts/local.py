@@ -21,6 +21,7 @@ from rdma_robust.counters.kernel.search_plan import SearchPlan
 from rdma_robust.counters.parts.all_parts import PartsLostError
 from rdma_robust.counters.parts.links import PeerLostError
 from rdma_robust.counters.parts.search_part import SearchPart
+from rdma_robust.foreign import own_code
 from rdma_robust.limits import resident_mebibytes
 
 _CODE: Final = (
@@ -46,7 +47,7 @@ class LocalHosts:
         for part in range(self.count):
             ours, theirs = socket.socketpair()
             with theirs:
-                command = [sys.executable, "-c", _CODE, str(theirs.fileno()), json.dumps(sys.path)]
+                command = own_code(_CODE, (str(theirs.fileno()), json.dumps(sys.path)))
                 try:
                     process = subprocess.Popen(
                         command,

@@ -40,6 +40,7 @@ WORDS = {
     "messages",
     "messages.traces",
     "messages.message_answers",
+    "value_ranges",
 }
 """Single modules: shared words, among them the names of messages and of hardware, and what a net is. An empty name is the
 package itself."""

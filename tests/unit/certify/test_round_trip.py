@@ -52,8 +52,9 @@ def round_trip(text: str, options: CheckOptions) -> str | None:
 
 def test_the_schema_has_every_kind_of_event_and_every_order() -> None:
     schema = (ROOT / "rdma_robust/schema/certificate-v2.json").read_text()
-    by_cards = {kind.value for kind in EventKind if kind not in CPU}
-    kinds = {kind.value for kind in EventKind} - {EventKind.ANSWERS_RELAXED.value}
+    events = set(EventKind) - {EventKind.SENT_READS, EventKind.SENT_WRITES}  # these are rows of tables, not events
+    by_cards = {kind.value for kind in events if kind not in CPU}
+    kinds = {kind.value for kind in events} - {EventKind.ANSWERS_RELAXED.value}
     enums = [set(re.findall(r'"([^"]+)"', found)) for found in re.findall(r'"enum": \[([^]]*)\]', schema)]
     assert [enum for enum in enums if "nlR" in enum] == [by_cards, kinds]
     assert [enum for enum in enums if "multipath" in enum] == [set(ORDERS)]

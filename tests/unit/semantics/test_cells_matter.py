@@ -59,6 +59,7 @@ CHANGES: Final = """
     default   naR naR -   cell-glob-two-atomics
     default   nrW naR -   cell-glob-put-then-atomic
     default   naR nrW -   cell-glob-atomic-then-put
+    default   naR nmW -   cell-glob-atomic-then-send
     relaxed   naR naR qp  cell-relaxed-two-atomics
     relaxed   naR naR i   cell-relaxed-two-atomics
     default   naR nrR -   cell-glob-atomic-then-get
