@@ -6,7 +6,7 @@ for it: a loop around `ibv_poll_cq` is a `poll`. For each rule it is said why no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Final
@@ -115,9 +115,13 @@ class _Graph:
             self.edges[place] = [replace(each, statement="", to=end) if each.statement == HALT else each for each in edges]
 
     def claim(self) -> None:
-        """Make a claim of a branch whose one side only fails: `assert` what leads to the other. Threads go on either way."""
-        for place in list(self.edges):
-            edges = self.edges[place]
+        """Make a claim of a branch whose one side only fails: `assert` what leads to the other. Threads go on either way.
+
+        C asks `r == 0 || r == 1` one by one. It is one claim: by itself the second would be about nothing where r is 0.
+        """
+        before = dict(self.edges)
+        for place, asked in before.items():
+            edges = [answer for each in asked for answer in _answers(before, each, frozenset({place}))]
             failing = {
                 id(each): fail for each in edges if each.guard is not None and (fail := self._fails(each.to)) is not None
             }
@@ -228,6 +232,22 @@ class _Graph:
         places = list(reversed(self._postorder()))
         numbers = {place: number for number, place in enumerate(places)}
         return {numbers[place]: tuple(replace(each, to=numbers[each.to]) for each in self.out(place)) for place in places}
+
+
+def _answers(edges: Mapping[int, Sequence[ThreadEdge]], asked: ThreadEdge, seen: frozenset[int]) -> list[ThreadEdge]:
+    """Return a guard with those of the place behind it, if they ask the same statement of C of the same register."""
+    guard, more = asked.guard, edges.get(asked.to, ())
+    if guard is None or asked.statement or asked.to in seen or not more:
+        return [asked]
+    found: list[ThreadEdge] = []
+    for each in more:
+        if each.guard is None or each.statement or each.chain != asked.chain or each.guard.register != guard.register:
+            return [asked]
+        if values := guard.values & each.guard.values:
+            narrow = replace(each, guard=Guard(guard.register, values, guard.among))
+            found += _answers(edges, narrow, seen | {asked.to})
+    known = frozenset[int]().union(*(each.guard.values for each in found if each.guard is not None))
+    return found if known == guard.values else [asked]
 
 
 def _is_poll(statement: str) -> bool:

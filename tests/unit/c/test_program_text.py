@@ -48,6 +48,7 @@ BODIES = {
     "for ever": "for (;;) { put(IBV_SEND_SIGNALED); while (!ibv_poll_cq(cq, 1, wc)) ; here = !here; }",
     "leaves inside": "put(0); for (;;) { r = here; if (r == 1) break; here = 2; r = here; if (r == 2) break; here = 1; }",
     "claims": "put(0); r = box; RR_ASSERT(r == 0); seen = 2; r = seen; RR_ASSERT(r != 2);",
+    "asks twice": "here = 2; here = 1; put(0); r = here; RR_ASSERT(r == 1 || r == 2);",
     "exits": "put(0); r = box; if (r) __builtin_exit(1); seen = 1;",
 }
 
@@ -148,6 +149,22 @@ def test_a_branch_whose_side_fails_is_a_claim() -> None:
         2: (),
     }
     assert [each.statement for each in simplified(EvaluatedThread("T", "A", given)).edges[0]] == ["assert r != 1"]
+
+
+@pytest.mark.parametrize(
+    "claim", ["r == 1 || r == 2", "r != 0 && r <= 2", "r == 1 || (r != 0 && r == 2)", "!(r < 1 || r > 2)"]
+)
+def test_a_claim_that_is_asked_one_by_one_is_one_claim(claim: str) -> None:
+    """The second part is asked on no way here: of it alone nothing could be said."""
+    c = f"{HEAD}here = 2; here = 1; here = 3; here = 1; put(0); r = here; RR_ASSERT({claim}); }}\n"
+    assert "assert r == 1 || r == 2" in rdma_text(c, "it.c")
+    assert both(c)[1] == [("assertion", "HOLDS"), ("hang", "HOLDS")]
+
+
+def test_what_a_branch_before_a_claim_asks_is_no_part_of_it() -> None:
+    """A claim behind a branch that is never taken is about nothing, and that is said."""
+    _, claims = both(f"{HEAD}here = 2; here = 1; put(0); r = here; if (r != 1) RR_ASSERT(r == 2); }}\n")
+    assert claims == [("assertion", "UNREACHABLE"), ("hang", "HOLDS")]
 
 
 def agree(seeds: range, size: int) -> None:
