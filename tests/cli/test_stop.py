@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from bench.families import pipeline
 from tests.conftest import COMMAND, ROBUST, ROOT, Cli
 
 SCHEMA = json.loads((ROOT / "rdma_robust/schema/check.schema.json").read_text())
@@ -186,3 +187,96 @@ def test_a_library_that_ends_the_process_is_a_defect(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("rdma_robust.cli.app.with_command", lambda _: sys.exit(1))
     done = cli("check", "a.rdma")
     assert (done.returncode, "a library ended the process" in done.stderr) == (4, True)
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A program of millions of states."""
+    (tmp_path / "long.rdma").write_text(pipeline(4, 10))
+    return tmp_path
+
+
+SHARED = (
+    "import sys; from rdma_robust.counters.kernel import driver; driver.MANY = 0; "
+    "from rdma_robust.__main__ import main; sys.exit(main())"
+)
+"""The command, which shares every search from its first state on."""
+
+
+def in_session(leader: int, text: str = "") -> list[int]:
+    """Return the processes of this session whose command line has this text (Linux)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            session = entry.name.isdigit() and os.getsid(int(entry.name)) == leader
+            if session and text in (entry / "cmdline").read_text():
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+@contextmanager
+def sharing(folder: Path, command: str, *arguments: str, timeout: str = "100") -> Iterator[subprocess.Popen[str]]:
+    """Start the command in a session of its own, and wait until two processes have a part of its search."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SHARED, *command.split(), "long.rdma", "--executor", "local:2", "--timeout", timeout, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        end = time.monotonic() + 60
+        while len(in_session(process.pid, "answer_requests")) < 2:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        yield process
+        end = time.monotonic() + 10
+        while left := in_session(process.pid):
+            assert time.monotonic() < end, left
+            time.sleep(0.05)
+    finally:
+        for each in in_session(process.pid):
+            os.kill(each, signal.SIGKILL)
+        process.communicate()
+
+
+ASKED = ["check", "verify", "reach -t Stage1.got==2"]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("command", ASKED)
+def test_ctrl_c_ends_the_processes_of_a_shared_search(shared: Path, command: str) -> None:
+    with sharing(shared, command) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert (process.returncode, "Traceback" in err) == (130, False)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("command", ASKED)
+def test_a_limit_of_time_ends_the_processes_of_a_shared_search(shared: Path, command: str) -> None:
+    with sharing(shared, command, timeout="6") as process:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, "Traceback" in err) == (3, False)
+        assert "unknown" in out.lower()
+
+
+@pytest.mark.ci
+def test_a_part_that_is_killed_ends_a_shared_search(shared: Path) -> None:
+    """The other questions go on without it: they have other ways to an answer."""
+    with sharing(shared, "check") as process:
+        os.kill(in_session(process.pid, "answer_requests")[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=30)
+        assert (process.returncode, "Traceback" in err) == (3, False)
+        assert "of the search was killed by SIGKILL" in out
+
+
+@pytest.mark.ci
+def test_the_processes_of_a_shared_search_do_not_outlive_who_asked(shared: Path) -> None:
+    with sharing(shared, "check") as process:
+        process.kill()
+        process.wait()

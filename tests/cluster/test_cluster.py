@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -46,9 +47,14 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 OPTIONS = CheckOptions(timeout=60)
 
 
+CLOSE_S = 20.0
+"""How long a cluster may take to close: where a worker was killed it may wait for that one for ever."""
+
+
 @contextmanager
 def started(processes: bool) -> Iterator[Any]:
-    with LocalCluster(
+    before = multiprocessing.active_children()
+    found = LocalCluster(
         n_workers=2,
         threads_per_worker=1,
         processes=processes,
@@ -56,8 +62,15 @@ def started(processes: bool) -> Iterator[Any]:
         host="127.0.0.1",
         dashboard_address=None,
         silence_logs=50,
-    ) as found:
+    )
+    try:
         yield found
+    finally:
+        with suppress(TimeoutError):
+            found.close(timeout=CLOSE_S)
+        for left in multiprocessing.active_children():
+            if left not in before:
+                left.kill()
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +282,7 @@ def test_workers_with_other_code_are_refused(address: str, monkeypatch: pytest.M
 
 
 def test_leaving_early_cancels_what_is_left(local: Any, address: str) -> None:
-    slow = replace(OPTIONS, reductions=frozenset())
+    slow = replace(OPTIONS, reductions=frozenset(), timeout=3)  # a worker in a thread of this process does not give it up
     jobs = [(n, Job(f"{n}.rdma", ROBUST, OPTIONS) if n == 0 else Job(f"{n}.rdma", endless(), slow)) for n in range(3)]
     answers = ClusterExecutor(address, TASKS).run(jobs, lambda: None)
     assert next(iter(answers))[0] == 0
