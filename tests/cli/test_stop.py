@@ -217,10 +217,10 @@ def in_session(leader: int, text: str = "") -> list[int]:
 
 
 @contextmanager
-def sharing(folder: Path, command: str, *arguments: str, timeout: str = "100") -> Iterator[subprocess.Popen[str]]:
+def sharing(folder: Path, command: str, timeout: str = "100") -> Iterator[subprocess.Popen[str]]:
     """Start the command in a session of its own, and wait until two processes have a part of its search."""
     process = subprocess.Popen(
-        [sys.executable, "-c", SHARED, *command.split(), "long.rdma", "--executor", "local:2", "--timeout", timeout, *arguments],
+        [sys.executable, "-c", SHARED, *command.split(), "long.rdma", "--executor", "local:2", "--timeout", timeout],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
