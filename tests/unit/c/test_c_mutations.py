@@ -75,7 +75,9 @@ def test_some_mutants_are_refused_or_decided() -> None:
 
 @pytest.mark.ci
 def test_mutants_are_refused_or_decided() -> None:
-    assert mutants(range(100, 250)) >= {"refused", "ROBUST", "NOT_ROBUST"}
+    seen = mutants(range(100, 250))
+    assert "refused" in seen
+    assert seen & {"ROBUST", "NOT_ROBUST"}
 
 
 @pytest.mark.long
