@@ -41,6 +41,7 @@ from rdma_robust.language.load import (
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.language.syntax.tree_limits import all_statements
+from rdma_robust.text import free_name
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REMOTE: Final = (
@@ -172,12 +173,7 @@ class _Names:
 
     def fresh(self, wanted: str) -> str:
         """Return a new name, as like the wanted one as can be."""
-        name, number = wanted, 1
-        while name in self.taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self.taken.add(name)
-        return name
+        return free_name(wanted, self.taken)
 
     def initial(self, name: str) -> str:
         """Return the declaration of `name` with a value of the domain."""

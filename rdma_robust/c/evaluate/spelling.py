@@ -9,6 +9,7 @@ from rdma_robust.c.evaluate.c_values import FunctionValue, Pointer, Scalar
 from rdma_robust.c.evaluate.operations import OnLane, ThreadStatement, Word
 from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.language.syntax.layout import MAX_DIGITS
+from rdma_robust.text import free_name
 
 _KEYWORDS = """
 all allow allowed and assert assume at atomics await barrier cas choose const cpu depth domain else ended expect faa
@@ -32,12 +33,7 @@ class Names:
         if thing not in self.given:
             base = re.sub(r"\W", "_", wanted, flags=re.ASCII).strip("_") or "word"
             base = f"m{base}" if base[0].isdigit() else base
-            found, number = base, 1
-            while found in self.taken:
-                number += 1
-                found = f"{base}_{number}"
-            self.taken.add(found)
-            self.given[thing] = found
+            self.given[thing] = free_name(base, self.taken)
         return self.given[thing]
 
 

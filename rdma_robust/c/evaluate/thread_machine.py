@@ -45,7 +45,7 @@ from rdma_robust.c.evaluate.c_values import (
 )  # fmt: skip
 from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import SET_ASIDE, Chain, Choice, ThreadStatement, ThreadStep
+from rdma_robust.c.evaluate.operations import SET_ASIDE, SKIP, Chain, Choice, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds, diagnostic
 from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
@@ -123,7 +123,7 @@ class ThreadMachine(ThreadRun):
                 return [ThreadStep((SET_ASIDE,), self.chain(state), None)]
             except Refusal as refusal:
                 self._note(refusal, self.chain(state))
-                return [ThreadStep((ThreadStatement("skip"),), self.chain(state), None)]
+                return [ThreadStep((SKIP,), self.chain(state), None)]
             if found is not None:
                 if not state.is_set_up and any(step.state is None for step in found):
                     self.world.found.said.add(ENDED_IN_SET_UP)

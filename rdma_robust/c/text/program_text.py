@@ -11,9 +11,9 @@ from rdma_robust.c.automaton import CProgram, EvaluatedThread
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.text.automata_program import chain_span, initial_value, names_of, simple_threads
 from rdma_robust.c.text.blocks import BasicBlock, BlockLine, basic_blocks
-from rdma_robust.c.text.simplified import unused_name
 from rdma_robust.c.text.structured import NotStructuredError, WrittenThread, dispatched, structured
 from rdma_robust.errors import Span, UsageError
+from rdma_robust.text import free_name
 
 _AT: Final = "at_block"
 _WIDTH: Final = 4
@@ -44,8 +44,7 @@ def _add(builder: ProgramBuilder, thread: EvaluatedThread, taken: set[str]) -> N
     known = {*taken, *thread.registers, *(word for line in thread.posted for word in re.findall(r"\w+", line))}
 
     def fresh(wanted: str) -> str:
-        known.add(name := unused_name(wanted, known))
-        return name
+        return free_name(wanted, known)
 
     try:
         blocks, registers = basic_blocks(thread, fresh)

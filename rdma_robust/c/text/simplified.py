@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
 from typing import Final
 
 from rdma_robust.c.automaton import EvaluatedThread, Guard, ThreadEdge
 from rdma_robust.digraph import components
+from rdma_robust.text import free_name
 
 HALT: Final = "halt"
 FAILS: Final = "assert 1 == 0"
@@ -39,7 +39,7 @@ def waiting(thread: EvaluatedThread, nodes: Iterable[str], taken: Iterable[str])
     others = [each for each in nodes if each != thread.process]
     if not endless or not others:
         return thread
-    lane = unused_name("never", taken)
+    lane = free_name("never", set(taken))
     edges = dict(thread.edges)
     end = max(edges) + 1
     edges[end] = ()
@@ -50,12 +50,6 @@ def waiting(thread: EvaluatedThread, nodes: Iterable[str], taken: Iterable[str])
 
 def _nonempty(thread: EvaluatedThread) -> Iterator[tuple[int, tuple[ThreadEdge, ...]]]:
     return ((place, edges) for place, edges in thread.edges.items() if edges)
-
-
-def unused_name(wanted: str, taken: Iterable[str]) -> str:
-    """Return a name that is not `taken`, as it is wanted if that is not."""
-    known = set(taken)
-    return next(each for each in chain([wanted], (f"{wanted}_{number}" for number in count(2))) if each not in known)
 
 
 def guard_condition(guard: Guard) -> str:

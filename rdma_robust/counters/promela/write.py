@@ -23,6 +23,7 @@ from rdma_robust.counters.promela.body_paths import SAVED, BodyPath, paths_of_bo
 from rdma_robust.counters.promela.ranges import variable_intervals
 from rdma_robust.counters.promela.words import WORD, Narrow, lies_within, temporaries
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, Unary, names
+from rdma_robust.text import free_name
 
 _TYPES: tuple[tuple[str, Interval], ...] = (("bit", (0, 1)), ("byte", (0, 255)), ("short", (-(2**15), 2**15 - 1)))
 """Promela's types, the smallest first, with the values they hold; `int` holds every word."""
@@ -71,11 +72,7 @@ def identifiers(wishes: Iterable[str]) -> list[str]:
         macro = plain.isupper() and "_" in plain
         if macro or not plain[:1].isalpha() or plain in RESERVED or plain.startswith("end"):
             plain = f"v_{plain}"
-        candidate, number = plain, 2
-        while candidate in used:
-            candidate, number = f"{plain}_{number}", number + 1
-        used.add(candidate)
-        found.append(candidate)
+        found.append(free_name(plain, used))
     return found
 
 
