@@ -25,8 +25,8 @@ def own_command(arguments: Sequence[str]) -> list[str]:
 
 
 def own_code(code: str, arguments: Sequence[str]) -> list[str]:
-    """Return the command line that runs some code of this program with `arguments` in an interpreter like this one."""
-    return [sys.executable, "-P", "-c", code, *arguments]
+    """Return the command line that runs code with `arguments` in an interpreter that has the modules of this one."""
+    return [sys.executable, "-P", "-c", f"import sys; sys.path[:] = {sys.path!r}; {code}", *arguments]
 
 
 def forget_current_folder() -> None:

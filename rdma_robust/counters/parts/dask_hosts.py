@@ -8,7 +8,6 @@ each other states themselves; through Dask go plans, code and numbers.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import subprocess
@@ -36,10 +35,7 @@ _LOOK_S: Final = 0.5
 """Between looks whether the cluster is there."""
 
 _FINE: Final = "fine"
-_LOOK: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
-    "from rdma_robust.counters.parts.dask_hosts import print_complaint; print_complaint(*sys.argv[1:3])"
-)
+_LOOK: Final = "from rdma_robust.counters.parts.dask_hosts import print_complaint; print_complaint(*sys.argv[1:])"
 
 
 class OtherCode(Exception):
@@ -88,7 +84,7 @@ def look_at_cluster(address: str) -> None:
 
     Another process looks: a client leaves threads behind, and this one may fork.
     """
-    command = own_code(_LOOK, (address, str(CONNECT_S), json.dumps(sys.path)))
+    command = own_code(_LOOK, (address, str(CONNECT_S)))
     try:
         done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=60 + CONNECT_S)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -5,14 +5,12 @@ In: how many. Each process reads requests from a socket and answers there; it en
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
 import socket
 import struct
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -24,10 +22,7 @@ from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.foreign import own_code
 from rdma_robust.limits import resident_mebibytes
 
-_CODE: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from rdma_robust.counters.parts.local import answer_requests; answer_requests(int(sys.argv[1]))"
-)
+_CODE: Final = "from rdma_robust.counters.parts.local import answer_requests; answer_requests(int(sys.argv[1]))"
 _SIZE: Final = struct.Struct("<Q")
 _HOST: Final = "127.0.0.1"
 _END_S: Final = 2.0
@@ -47,7 +42,7 @@ class LocalHosts:
         for part in range(self.count):
             ours, theirs = socket.socketpair()
             with theirs:
-                command = own_code(_CODE, (str(theirs.fileno()), json.dumps(sys.path)))
+                command = own_code(_CODE, (str(theirs.fileno()),))
                 try:
                     process = subprocess.Popen(
                         command,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -177,7 +178,7 @@ def test_a_part_that_is_killed_leaves_the_question_open(
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(PartsLostError, match="no process can be started"):
         explore(instrumented(pipeline(3, 3)), Limits(executor="local:2"))
 
