@@ -283,9 +283,9 @@ def test_workers_with_other_code_are_refused(address: str, monkeypatch: pytest.M
 
 def test_leaving_early_cancels_what_is_left(local: Any, address: str) -> None:
     slow = replace(OPTIONS, reductions=frozenset(), timeout=3)  # a worker in a thread of this process does not give it up
-    jobs = [(n, Job(f"{n}.rdma", ROBUST, OPTIONS) if n == 0 else Job(f"{n}.rdma", endless(), slow)) for n in range(3)]
+    jobs = [(n, Job(f"{n}.rdma", ROBUST, OPTIONS) if n == 0 else Job(f"{n}.rdma", endless(), slow)) for n in range(6)]
     answers = ClusterExecutor(address, TASKS).run(jobs, lambda: None)
-    assert next(iter(answers))[0] == 0
+    assert any(number == 0 for number, _ in answers)  # both workers are of this process, and either may be the first
     answers.close()
     end = time.monotonic() + 10
     while local.scheduler.tasks and time.monotonic() < end:

@@ -75,9 +75,7 @@ def test_some_mutants_are_refused_or_decided() -> None:
 
 @pytest.mark.ci
 def test_mutants_are_refused_or_decided() -> None:
-    seen = mutants(range(100, 250))
-    assert "refused" in seen
-    assert seen & {"ROBUST", "NOT_ROBUST"}
+    assert mutants(range(300, 450)) >= {"refused", "ROBUST", "NOT_ROBUST"}
 
 
 @pytest.mark.long
