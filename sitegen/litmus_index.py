@@ -139,10 +139,11 @@ def _comment(path: Path) -> Iterator[str]:
 @cache
 def goldens(family: str) -> dict[str, dict[str, dict[str, str]]]:
     """Return what the tool answered for each program of a family, as litmus/expected/ keeps it."""
-    read: dict[str, dict[str, dict[str, str]]] = json.loads((LITMUS / "expected" / f"{family}.json").read_text(encoding="utf-8"))
+    text = (LITMUS / "expected" / f"{family}.json").read_text(encoding="utf-8")
+    read: dict[str, dict[str, dict[str, str]]] = json.loads(text)
     return read
 
 
 def is_robust(path: Path) -> bool:
-    """Return whether the tool answers robust: a line `expect` may say more than the verdict, or speak of some numbers only."""
+    """Return whether the tool answers robust: a line `expect` may say more, or speak of some numbers only."""
     return goldens(path.stem.partition("-")[0])[path.stem]["pivot"]["verdict"] == "robust"

@@ -9,8 +9,8 @@ GENERATED = "<!-- Written by `make promote` from the code: edit the code, not th
 
 
 def cell(text: str) -> str:
-    """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code, and a
-    link to a page, as `[which](proof-tables.md)`, a link.
+    """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code,
+    and a link to a page, as `[which](proof-tables.md)`, a link.
 
     The name of a page, as docs/model.md, becomes a link from docs/reference.
     """
