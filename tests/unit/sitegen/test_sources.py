@@ -29,7 +29,7 @@ def test_every_linked_file_has_a_page_and_is_named_once() -> None:
     files = list(linked_sources())
     assert len(files) == len(set(files))
     assert "grammars/rdma.lark" in files
-    assert "README.md" in files
+    assert "litmus/README.md" in files
     assert not [each for each in files if page_of(each) is None]
 
 
