@@ -14,9 +14,8 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.axioms import check_well_formed, is_violating
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.oracle.any_receive import in_any_order
 from rdma_robust.semantics.oracle.candidate import CandidateExecution, PathOrder, Scopes
-from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
+from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch, in_any_order
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
 from rdma_robust.semantics.trace import Trace
