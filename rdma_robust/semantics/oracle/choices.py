@@ -134,8 +134,8 @@ MOST_WAYS: Final = 5_040
 def in_any_order(program: Program, blocks: Sequence[PathOrder]) -> Iterator[list[PathOrder]]:
     """Yield the paths with every choice of a receive for each message but the one in which each takes that of its turn.
 
-    Every message needs one: there is nothing where a connection has fewer receives. Raises SizeLimitError beyond `MOST_WAYS`, and
-    for what is not argued: messages of several words, and those that wait (`rnr wait`).
+    Every message needs one: there is nothing where a connection has fewer receives. Raises SizeLimitError beyond
+    `MOST_WAYS`, and for what is not argued: messages of several words, and those that wait (`rnr wait`).
     """
     ends = connection_ends(program, [block.path.events for block in blocks])
     sent = [(messages, len(ends.receives.get(each, ()))) for each, messages in ends.messages.items()]
