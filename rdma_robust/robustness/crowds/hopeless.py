@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rdma_robust.counters.kernel.driver import CompiledLookAhead, compiled_look
+from rdma_robust.counters.kernel.compiled_look import CompiledLookAhead, compiled_look
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import State
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds, GuardedMove, Marks, StateLook
