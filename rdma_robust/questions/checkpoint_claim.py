@@ -20,8 +20,8 @@ def asked_text(source: Source, asking: _Asking, limits: Limits) -> str:
     else, and what reading raises."""
     text = read_source(source)
     if limits.checkpoint:
-        from rdma_robust.counters.parts.checkpoint import claim  # noqa: PLC0415 - few need it
+        from rdma_robust.counters.parts.checkpoint import claim_folder  # noqa: PLC0415 - few need it
 
         asked = {name: value for name, value in asking.described().items() if name not in _LIMITS}
-        claim(limits.checkpoint, (source.name,), repr((type(asking).__name__, sorted(asked.items()), text)))
+        claim_folder(limits.checkpoint, (source.name,), repr((type(asking).__name__, sorted(asked.items()), text)))
     return text

@@ -151,7 +151,7 @@ def digest_of(file: BinaryIO) -> str:
     return found.hexdigest()
 
 
-def claim(place: str, names: Sequence[str], asked: str) -> None:
+def claim_folder(place: str, names: Sequence[str], asked: str) -> None:
     """Say in a folder which question its checkpoints are of, or see that it is this one.
 
     `asked` is all that the answer depends on, `names` are for people. Raises UsageError for a folder that has anything else,

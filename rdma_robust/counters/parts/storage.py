@@ -59,7 +59,7 @@ class _Disk:
 
 
 class _Elsewhere:
-    """What fsspec reaches. Object stores show a file when it is complete."""
+    """Files that fsspec reaches. Object stores show a file when it is complete."""
 
     def __init__(self, address: str) -> None:
         try:

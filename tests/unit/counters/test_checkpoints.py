@@ -19,7 +19,7 @@ from bench.families import pipeline
 from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.parts import checkpoint, local, storage
 from rdma_robust.counters.parts.all_parts import SearchParts
-from rdma_robust.counters.parts.checkpoint import Checkpoint, claim
+from rdma_robust.counters.parts.checkpoint import Checkpoint, claim_folder
 from rdma_robust.counters.parts.lost_parts import CheckpointError, PartsLostError
 from rdma_robust.counters.search import CounterSearch, explore
 from rdma_robust.errors import UsageError
@@ -275,21 +275,21 @@ def test_an_address_that_nobody_knows_is_refused() -> None:
 def test_a_folder_is_of_one_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = str(tmp_path / "kept")
     for _ in range(2):
-        claim(place, ("a.rdma",), "this")
+        claim_folder(place, ("a.rdma",), "this")
     with pytest.raises(UsageError, match=r"of another program, or other options \(a.rdma\): name another folder"):
-        claim(place, ("b.rdma",), "that")
+        claim_folder(place, ("b.rdma",), "that")
     monkeypatch.setattr(checkpoint, "fingerprint", lambda: "0.0.1-other")
     with pytest.raises(UsageError, match="of another version of rdma-robust"):
-        claim(place, ("a.rdma",), "this")
+        claim_folder(place, ("a.rdma",), "this")
     (tmp_path / "other").mkdir()
     (tmp_path / "other/file").touch()
     with pytest.raises(UsageError, match="has other files"):
-        claim(str(tmp_path / "other"), ("a.rdma",), "this")
+        claim_folder(str(tmp_path / "other"), ("a.rdma",), "this")
     with pytest.raises(UsageError, match="Not a directory"):
-        claim(str(tmp_path / "other/file/kept"), ("a.rdma",), "this")
+        claim_folder(str(tmp_path / "other/file/kept"), ("a.rdma",), "this")
     (tmp_path / "kept/question.json").write_text("{")
     with pytest.raises(UsageError, match="cannot be read"):
-        claim(place, ("a.rdma",), "this")
+        claim_folder(place, ("a.rdma",), "this")
 
 
 def test_a_checkpoint_is_kept_in_place_of_the_last(tmp_path: Path) -> None:
