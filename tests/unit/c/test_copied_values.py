@@ -30,7 +30,7 @@ def test_copies_through_registers_are_found() -> None:
     (claim,) = faults_of("RR_ASSERT(w == 1);")
     assert claim == "assertion `w_2 == 1` fails"
     (claim,) = faults_of("RR_ASSERT(seen != 1);")
-    assert claim == "assertion `w_2 == 0` fails"
+    assert claim == "assertion `seen == 0` fails"
 
 
 def test_what_no_run_makes_is_not_found() -> None:
