@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 from rdma_robust.c.code import Address, Function, Load
+from rdma_robust.c.evaluate.byte_ranges import merged_ranges
 from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
@@ -59,14 +60,18 @@ class EvaluationRounds:
         self.refused.append(diagnostic(_UNSTABLE, [place] if place else []))
 
     def _from_the_start(self) -> None:
-        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes."""
+        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes.
+
+        Round number k finds what k writes of computed values make; copies, through registers too, are found beside what
+        they are copies of, however many there are.
+        """
         self.world.allowed, self._since = {}, {}
         for number in range(self.options.rounds):
-            self._one_round()
+            before = len(self._since)
+            if not self._with_copies(number):
+                break
             if self.refused:
                 return
-            self._close()
-            before = len(self._since)
             for word, values in self.world.found.values.items():
                 for value in values:
                     self._since.setdefault((word, value), number)
@@ -77,6 +82,25 @@ class EvaluationRounds:
                 self._one_round()
                 return
         self.refused.append(diagnostic(_UNSTABLE, []))
+
+    def _with_copies(self, number: int) -> bool:
+        """Make round `number` until it finds no copy that is new, or something is refused; return False if it does not
+        end."""
+        for _ in range(self.options.rounds):
+            self._one_round()
+            copied = self._copied()
+            if self.refused or not copied:
+                return True
+            self._since.update(dict.fromkeys(copied, number - 1))
+            self._allow(number - 1)
+        return False
+
+    def _copied(self) -> set[tuple[Word, Scalar]]:
+        """Return what is new in this round and no step computes."""
+        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
+        new = found - set(self._since)
+        edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
+        return new - {each for edge in edges for each in _writes(edge)}
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
@@ -152,9 +176,12 @@ class EvaluationRounds:
     def _settle(self) -> bool:
         """Take over what this round has found; return whether nothing has changed."""
         known, found = self.world.known, self.world.found
-        found.shared |= known.shared | {
-            name for name, users in found.touched.items() if len(users) > 1 and any(users.values())
-        }
+        for name in {*known.shared, *found.shared, *found.touched}:
+            new = merged_ranges(
+                (*known.shared.get(name, ()), *found.shared.get(name, ()), *self.world.conflicting_bytes(name))
+            )
+            if new:
+                found.shared[name] = new
         found.ignored |= known.ignored
         found.said |= known.said
         for name, cuts in known.cuts.items():
@@ -271,6 +298,7 @@ _COMPARED = [
     "flows",
     "said",
     "regions",
+    "returned",
 ]
 
 
