@@ -10,6 +10,7 @@ from typing import Final
 from rdma_robust.c.code import Call, CType, Function
 from rdma_robust.c.evaluate.c_values import (
     Object,
+    Pointer,
     Scalar,
     UnknownValue,
     Value,
@@ -104,6 +105,12 @@ class CallContext:
 
 
 Handler = Callable[[CallContext], Result]
+
+
+def further(address: Value, distance: int) -> Value:
+    """Return an address that is so many bytes further, if it is one."""
+    found = known_scalar(address)
+    return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
 def as_number(value: Value, what: str) -> int:

@@ -36,13 +36,25 @@ from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
 from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
 from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name, word_at_other_end
+from rdma_robust.c.evaluate.texts import TEXTS
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.polls import POLLS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
 from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
 from rdma_robust.errors import Diagnostic, ProgramError
 
-LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS, **SHMEM, **MPI}
+LIBRARY: Mapping[str, Handler] = {
+    **LIBC,
+    **TEXTS,
+    **ATOMICS,
+    **THREADS,
+    **ANNOTATIONS,
+    **SET_UP,
+    **REQUESTS,
+    **POLLS,
+    **SHMEM,
+    **MPI,
+}
 """All calls that evaluation knows by name."""
 
 

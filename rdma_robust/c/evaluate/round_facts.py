@@ -9,7 +9,16 @@ from itertools import pairwise
 
 from rdma_robust.c.automaton import Remark
 from rdma_robust.c.code import CType, Leaf, Variable
-from rdma_robust.c.evaluate.byte_ranges import EVERYTHING, Ranges, Touch, conflicting_bytes, has_all, has_some, merged_ranges
+from rdma_robust.c.evaluate.byte_ranges import (
+    EVERYTHING,
+    Ranges,
+    Touch,
+    bounds_of,
+    conflicting_bytes,
+    has_all,
+    has_some,
+    merged_ranges,
+)
 from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
@@ -247,9 +256,7 @@ class World:
     def field_cuts(self, name: Object, offset: int, size: int) -> set[int]:
         """Return where a copy of a range by a processor is cut: at fields, and nothing is longer than eight bytes."""
         found = {offset, offset + size}
-        for leaf in self.leaves(name):
-            if leaf.size > 1 or not leaf.path.endswith("]"):
-                found |= {cut for cut in (leaf.offset, leaf.offset + leaf.size) if offset < cut < offset + size}
+        found |= {cut for cut in bounds_of(self.leaves(name)) if offset < cut < offset + size}
         for low, high in pairwise(sorted(found)):
             found |= set(range(low // WIDEST * WIDEST + WIDEST, high, WIDEST))
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, Value, known_scalar, symbolic
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, further
 from rdma_robust.c.evaluate.operations import (
     HALT,
     NoBuffer,
@@ -23,7 +23,6 @@ from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompleti
 from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
-    further,
     optional,
     other_end,
     queue_pair_at,
