@@ -38,6 +38,7 @@ from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
 from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name, word_at_other_end
 from rdma_robust.c.evaluate.texts import TEXTS
 from rdma_robust.c.evaluate.units import Units
+from rdma_robust.c.evaluate.verbs.connection_manager import CONNECTION_MANAGER
 from rdma_robust.c.evaluate.verbs.polls import POLLS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
 from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
@@ -50,6 +51,7 @@ LIBRARY: Mapping[str, Handler] = {
     **THREADS,
     **ANNOTATIONS,
     **SET_UP,
+    **CONNECTION_MANAGER,
     **REQUESTS,
     **POLLS,
     **SHMEM,

@@ -8,7 +8,7 @@ RR_PROCESS(A) void AT(void)
 	union word word = { .halves = { 5, 0 } };
 	set_up("A", "in");
 	outbox = word;
-	post(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED, &outbox, there, sizeof out);
+	post(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED, &outbox, there, sizeof outbox);
 	take(sent);
 	outbox.whole = 0;
 }
