@@ -132,7 +132,8 @@ class EvaluationRounds:
         self.buffers = {}
         for end, receives in self.world.found.early.items():
             try:
-                self.buffers[end] = tuple(word for each in receives for word in buffer_words(self.world, end, each))
+                numbered = enumerate(receives)
+                self.buffers[end] = tuple(word for at, each in numbered for word in buffer_words(self.world, end, each, at))
             except Refusal as refusal:
                 function = next(function for process, function in self.units.processes() if process == end.process)
                 place = self.units.declared(function)

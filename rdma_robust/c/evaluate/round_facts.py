@@ -52,10 +52,12 @@ class EvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A thread at one end of a connection."""
+    """A thread at one end of a connection. Where messages that it sends are counted, being of several lengths or kinds,
+    one with a number stands for that message."""
 
     connection: str
     process: str
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +330,14 @@ class World:
         return known_scalar(found)
 
     # connections
+
+    def counts_messages(self, sender: End) -> bool:
+        """Whether messages of an end are told apart by their numbers."""
+        return ("counted", sender.connection, sender.process) in self.known.said
+
+    def count_messages(self, sender: End) -> None:
+        """Tell messages of an end apart by their numbers from the next round on."""
+        self.found.said.add(("counted", sender.connection, sender.process))
 
     def peer(self, connection: str, process: str) -> str | None:
         """Return the process at the other end, if it is known yet."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.verbs.records import new_handle, set_field
-from rdma_robust.c.evaluate.verbs.set_up import RELIABLE, pair_of, registered
+from rdma_robust.c.evaluate.verbs.set_up import RELIABLE, queue_pair_as, register_memory
 
 _ANSWERS = {
     "rdma_resolve_addr": 0,
@@ -39,7 +39,7 @@ def _identifier(call: CallContext, channel: Value = 0, context: Value = 0) -> Po
 def _give_queues(call: CallContext, identifier: Value, attributes: Value, kind: int | None = None) -> None:
     """Let an identifier have a queue pair with queues of its own, where the program gives none."""
     own = new_handle(call, "cq", "ibv_cq"), new_handle(call, "cq", "ibv_cq")
-    made, queues = pair_of(call, "ibv_qp_init_attr", attributes, own=own, kind=kind)
+    made, queues = queue_pair_as(call, "ibv_qp_init_attr", attributes, own=own, kind=kind)
     for path, value in (("qp", made), ("send_cq", queues[0]), ("recv_cq", queues[1])):
         set_field(call, "rdma_cm_id", identifier, path, known_scalar(value))
 
@@ -104,7 +104,7 @@ def _event(call: CallContext) -> Result:
 
 
 def _register(call: CallContext) -> Result:
-    return registered(call, 1, 2, 0)
+    return register_memory(call, 1, 2, 0)
 
 
 def _name(call: CallContext) -> Result:

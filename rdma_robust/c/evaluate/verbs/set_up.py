@@ -39,7 +39,7 @@ def _completion_queue(call: CallContext) -> Result:
     return found
 
 
-def registered(call: CallContext, address_at: int, length_at: int, access: Value) -> Result:
+def register_memory(call: CallContext, address_at: int, length_at: int, access: Value) -> Result:
     """Register memory that two arguments say; others may reach it from now on."""
     name, offset = call.address(address_at, "the memory that is registered")
     world, length = call.run.world, call.number(length_at, "the length of this region")
@@ -59,15 +59,15 @@ def registered(call: CallContext, address_at: int, length_at: int, access: Value
 
 
 def _region(address_at: int, length_at: int, access_at: int) -> Handler:
-    return lambda call: registered(call, address_at, length_at, call.arguments[access_at])
+    return lambda call: register_memory(call, address_at, length_at, call.arguments[access_at])
 
 
 def _create_pair(call: CallContext) -> Result:
-    return pair_of(call, "ibv_qp_init_attr", call.arguments[1])[0]
+    return queue_pair_as(call, "ibv_qp_init_attr", call.arguments[1])[0]
 
 
 def _create_extended(call: CallContext) -> Result:
-    return pair_of(call, "ibv_qp_init_attr_ex", call.arguments[1])[0]
+    return queue_pair_as(call, "ibv_qp_init_attr_ex", call.arguments[1])[0]
 
 
 def _create_mlx5(call: CallContext) -> Result:
@@ -75,10 +75,10 @@ def _create_mlx5(call: CallContext) -> Result:
     flags = 0
     if known_scalar(call.arguments[2]) != 0:
         flags = number_field(call, "mlx5dv_qp_init_attr", call.arguments[2], "create_flags")
-    return pair_of(call, "ibv_qp_init_attr_ex", call.arguments[1], order="ooo-dp" if flags & _OUT_OF_ORDER else "")[0]
+    return queue_pair_as(call, "ibv_qp_init_attr_ex", call.arguments[1], order="ooo-dp" if flags & _OUT_OF_ORDER else "")[0]
 
 
-def pair_of(
+def queue_pair_as(
     call: CallContext,
     record: str,
     attributes: Value,
