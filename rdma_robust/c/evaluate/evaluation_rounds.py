@@ -8,6 +8,7 @@ passed, in which nothing but values has changed, what comes later is in no run, 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 
 from rdma_robust.c.code import Address, Function, Load
@@ -61,22 +62,35 @@ class EvaluationRounds:
     def _from_the_start(self) -> None:
         """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes."""
         self.world.allowed, self._since = {}, {}
+        level = 0
         for number in range(self.options.rounds):
             self._one_round()
             if self.refused:
                 return
+            moved = self._moved()
             self._close()
-            before = len(self._since)
-            for word, values in self.world.found.values.items():
-                for value in values:
-                    self._since.setdefault((word, value), number)
-            bound = self._computed()
-            is_enough = number > bound
-            self._allow(bound if is_enough else number)
-            if is_enough or len(self._since) == before:
+            values = self.world.found.values.items()
+            new = {(word, each) for word, found in values for each in found} - self._since.keys()
+            # What is only moved, also by a step that is new here, needs no further computed write.
+            is_moved = number > 0 and not new.isdisjoint(moved)
+            level += number > 0 and not is_moved
+            self._since |= dict.fromkeys(new & moved if is_moved else new, level)
+            bound = UNBOUNDED if is_moved else self._computed()
+            is_enough = level > bound
+            self._allow(bound if is_enough else level)
+            if is_enough or not new:
                 self._one_round()
                 return
         self.refused.append(diagnostic(_UNSTABLE, []))
+
+    def _moved(self) -> set[tuple[Word, Scalar]]:
+        """Return what the values that are allowed so far become where words are moved."""
+        assert self.world.allowed is not None
+        values: dict[Word, set[Scalar]] = defaultdict(set)
+        for word, allowed in self.world.allowed.items():
+            values[word] |= allowed
+        self._close_under_moves(values)
+        return {(word, value) for word, found in values.items() for value in found}
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
@@ -178,18 +192,18 @@ class EvaluationRounds:
         return is_same and not has_grown
 
     def _close(self) -> None:
-        """Let values go wherever words are moved."""
-        found = self.world.found
-        todo = list(found.flows)
-        while todo:
-            changed = False
-            for source, target in todo:
-                new = ({*found.values.get(source, ()), self.world.initial_of(source)}) - found.values[target]
-                if new and len(found.values[target]) <= self.options.values:
-                    found.values[target] |= new
-                    changed = True
-            if not changed:
-                return
+        """Let the values that this round has found go wherever words are moved."""
+        self._close_under_moves(self.world.found.values)
+
+    def _close_under_moves(self, values: dict[Word, set[Scalar]]) -> None:
+        flows, is_growing = self.world.found.flows, True
+        while is_growing:
+            is_growing = False
+            for source, target in flows:
+                new = {*values.get(source, ()), self.world.initial_of(source)} - values[target]
+                if new and len(values[target]) <= self.options.values:
+                    values[target] |= new
+                    is_growing = True
 
     def _count_sends(self) -> None:
         """How many messages each end can send on one way; without bound if the count goes on growing."""
