@@ -82,7 +82,7 @@ def _await(call: CallContext) -> Result:
         raise Refusal("RR814", f"`{comparison}` compares nothing", "one of == != < <= > >=")
     run.own(name, "wait for")
     run.world.share(name)
-    word, kind = run.one_word(name, offset, size, "wait"), CType("long", size, signed=True)
+    word, kind = run.one_word(name, offset, size, "wait"), CType("int", size, signed=True)
     run.world.found.by_processor[word.object].add(word)
     run.world.found.watched.add(word)
     values = ((raw, value_of_raw(raw, kind)) for raw in run.world.values_of(word))

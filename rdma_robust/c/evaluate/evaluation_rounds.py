@@ -3,7 +3,8 @@
 Values: a word has what anyone writes, puts, fetches or swaps into it. By induction over the steps of a run, the first value
 that is in no set would have been made from values in the sets, by a step that an automaton has: so there is none. Sums would
 grow for ever. A run makes no more computed writes than the longest ways of its threads have; so once as many rounds have
-passed, in which nothing but values has changed, what comes later is in no run, and is left out.
+passed, in which nothing but values has changed, what comes later is in no run, and is left out. A round in which values are
+only moved does not count: what is behind a branch is moved only once the branch is taken.
 """
 
 from __future__ import annotations
@@ -67,10 +68,9 @@ class EvaluationRounds:
             self._one_round()
             if self.refused:
                 return
-            moved = self._moved()
+            moved = self._moved(self.world.allowed)
             self._close()
-            values = self.world.found.values.items()
-            new = {(word, each) for word, found in values for each in found} - self._since.keys()
+            new = _pairs(self.world.found.values) - self._since.keys()
             # What is only moved, also by a step that is new here, needs no further computed write.
             is_moved = number > 0 and not new.isdisjoint(moved)
             level += number > 0 and not is_moved
@@ -83,14 +83,11 @@ class EvaluationRounds:
                 return
         self.refused.append(diagnostic(_UNSTABLE, []))
 
-    def _moved(self) -> set[tuple[Word, Scalar]]:
-        """Return what the values that are allowed so far become where words are moved."""
-        assert self.world.allowed is not None
-        values: dict[Word, set[Scalar]] = defaultdict(set)
-        for word, allowed in self.world.allowed.items():
-            values[word] |= allowed
+    def _moved(self, given: Mapping[Word, set[Scalar]]) -> set[tuple[Word, Scalar]]:
+        """Return what given values become where words are moved, by the steps of this round."""
+        values: dict[Word, set[Scalar]] = defaultdict(set, {word: set(each) for word, each in given.items()})
         self._close_under_moves(values)
-        return {(word, value) for word, found in values.items() for value in found}
+        return _pairs(values)
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
@@ -182,7 +179,8 @@ class EvaluationRounds:
                 found.values[word] |= values
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
-        self._quiet = self._quiet + 1 if has_grown else 0
+        has_moved = has_grown and not self._moved(known.values) <= _pairs(known.values)
+        self._quiet = self._quiet + (not has_moved) if has_grown else 0
         if not is_same:
             self._since = {}
         for word, values in found.values.items():
@@ -234,6 +232,10 @@ class EvaluationRounds:
             for automaton in self.automata.values()
         )
         return min(total, UNBOUNDED)
+
+
+def _pairs(values: Mapping[Word, set[Scalar]]) -> set[tuple[Word, Scalar]]:
+    return {(word, each) for word, found in values.items() for each in found}
 
 
 def _looks_at_first(body: Function) -> bool:

@@ -114,6 +114,7 @@ class CLibrary(ABC):
     def __init__(self, given: ExportedProgram) -> None:
         self.given = given
 
+    @abstractmethod
     def begin(self, writer: ThreadWriter) -> None:
         """Look at a thread before it is written."""
 
@@ -302,9 +303,7 @@ class ThreadWriter:
 
     def is_remote(self, ref: ast.Ref) -> bool:
         """Whether a name stands for a word of another node, or of the own one by way of a card."""
-        return ref.owner is not None and (
-            ref.owner.text != self.written.node.text or self.given.program.allow_loopback
-        )
+        return ref.owner is not None and (ref.owner.text != self.written.node.text or self.given.program.allow_loopback)
 
     def words(self, expr: ast.Expr) -> list[ast.Ref]:
         """Return what an expression reads of memory, from left to right, atomics left out."""
@@ -384,7 +383,6 @@ class ThreadWriter:
     def address(self, ref: ast.Ref) -> str:
         """Return the address of a word of the own node."""
         return f"&{self.place(ref)}"
-
 
 
 def statements_in(block: ast.Block) -> Iterator[ast.Statement]:

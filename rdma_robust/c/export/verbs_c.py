@@ -29,7 +29,8 @@ static void post(struct ibv_qp *qp, int opcode, int flags, volatile void *own, v
 }
 """,
     "post_atomic": """
-static void post_atomic(struct ibv_qp *qp, int opcode, int flags, volatile long *own, volatile long *remote, long compare_add, long swap)
+static void post_atomic(struct ibv_qp *qp, int opcode, int flags, volatile long *own, volatile long *remote,
+			long compare_add, long swap)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)own, .length = 8 };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = flags }, *bad;
@@ -122,7 +123,8 @@ class VerbsC(CLibrary):
             given.taken.add(helper)
         self.objects = {node: given.name(node) for node in self.nodes}
         self.relaxed = {node: given.name(f"{node}_relaxed") for node in self.nodes}
-        self.remote = {each: given.name(f"at_{each}") for objects in (self.objects, self.relaxed) for each in objects.values()}
+        objects = [*self.objects.values(), *self.relaxed.values()]
+        self.remote = {each: given.name(f"at_{each}") for each in objects}
         self.reached: dict[str, set[str]] = {}
         """The objects of other nodes that the threads of a node reach."""
         self.connections: dict[tuple[str, str], Connection] = {}
@@ -207,7 +209,7 @@ class VerbsC(CLibrary):
 
     def _received_by(self, pair: Connection, receiver: str, span: Span) -> Connection:
         if pair.receiver not in ("", receiver):
-            message = f"messages to `{pair.receiver}` and to `{receiver}` go on one queue pair, whose other end is one thread's"
+            message = f"messages to `{pair.receiver}` and to `{receiver}` go on one queue pair, which ends at one thread"
             raise NotInCError(span, message, "a lane for each: `qp a to NODE, b to NODE`")
         pair.receiver = receiver
         return pair
@@ -262,6 +264,7 @@ class VerbsC(CLibrary):
                 return [f"{writer.fences[pair.near]} = IBV_SEND_FENCE;"]
             case ast.PostedStatement(buffers, sender, on=on):
                 pair = self._received(writer, sender, on)
+                self.used["post_receive"] = None
                 pair.posted += [(writer.address(each.first), self.given.count(each.first, each.last)) for each in buffers]
                 return ()
             case ast.RecvStatement(buffer, sender, on=on):
@@ -299,11 +302,11 @@ class VerbsC(CLibrary):
         far = self.far_word(writer, statement.target)
         if imm is None:
             pair = self._of_request(writer, node, statement.flags)
-            return self._posted(writer, pair, "IBV_WR_RDMA_WRITE", statement.source, statement.flags, far)
+            return self._posted(writer, pair, "IBV_WR_RDMA_WRITE", statement.source, statement.flags, far=far)
         pair = self._sent_to(writer, imm.to, statement.flags)
         number = writer.expression(imm.value)
         opcode = "IBV_WR_RDMA_WRITE_WITH_IMM"
-        return self._posted(writer, pair, opcode, statement.source, statement.flags, far, number=number)
+        return self._posted(writer, pair, opcode, statement.source, statement.flags, far=far, number=number)
 
     def _posted(
         self,
@@ -312,8 +315,8 @@ class VerbsC(CLibrary):
         opcode: str,
         source: ast.Expr,
         flags: tuple[ast.Flag, ...],
-        far: str = "0",
         *,
+        far: str = "0",
         length: int = 8,
         number: str = "0",
     ) -> list[str]:
@@ -321,9 +324,7 @@ class VerbsC(CLibrary):
         words, after = self._flags(writer, pair, flags)
         return [*before, f"{self._call('post', pair.near, opcode, words, own, far, length, number)};", *after]
 
-    def _get(
-        self, writer: ThreadWriter, target: ast.Ref, source: ast.Expr, flags: tuple[ast.Flag, ...]
-    ) -> list[str]:
+    def _get(self, writer: ThreadWriter, target: ast.Ref, source: ast.Expr, flags: tuple[ast.Flag, ...]) -> list[str]:
         own = writer.address(target)
         remote = source if isinstance(source, ast.Ref) else source.target  # type: ignore[union-attr] # an atomic, else
         assert remote.owner is not None
@@ -384,9 +385,7 @@ class _VerbsText:
 
     def __init__(self, library: VerbsC, bodies: dict[str, tuple[list[str], list[str]]]) -> None:
         self.library, self.bodies, self.given = library, bodies, library.given
-        self.running = {
-            node: [name for name, place in library.places.items() if place == node] for node in library.nodes
-        }
+        self.running = {node: [name for name, place in library.places.items() if place == node] for node in library.nodes}
         self.ends: dict[str, list[tuple[str, str, list[tuple[str, int]]]]] = {node: [] for node in library.nodes}
         for pair in library.connections.values():
             self.ends[pair.home].append((pair.near, pair.near, []))
@@ -408,7 +407,7 @@ class _VerbsText:
             yield f"struct ibv_qp *{end};"
             yield f"struct ibv_cq *{end}_sent, *{end}_received;"
         for name, helper in HELPERS.items():
-            if name in self.library.used or (name == "post_receive" and any(p.posted for p in self.library.connections.values())):
+            if name in self.library.used:
                 yield helper.rstrip("\n")
         for each in program.expectations:
             if each.kind in ("robust", "race"):
