@@ -81,7 +81,7 @@ def _await(call: CallContext) -> Result:
     if comparison not in COMPARISONS:
         raise Refusal("RR814", f"`{comparison}` compares nothing", "one of == != < <= > >=")
     run.own(name, "wait for")
-    run.world.share(name)
+    run.world.share(name, offset, size)
     word, kind = run.one_word(name, offset, size, "wait"), CType("int", size, signed=True)
     run.world.found.by_processor[word.object].add(word)
     run.world.found.watched.add(word)

@@ -79,15 +79,15 @@ class VerbsC(CLibrary):
     def _check(self) -> None:
         if self.given.program.allow_loopback:
             span = next(item.span for item in self.given.tree.items if isinstance(item, ast.AllowLoopback))
-            self._refuse(span, "a queue pair from a machine to itself is not evaluated", "a node of its own for the memory")
+            self._reject(span, "a queue pair from a machine to itself is not evaluated", "a node of its own for the memory")
         for item in self.nodes.values():
             if item.via is not None:
-                self._refuse(item.span, "memory behind the card of another node is not said in C", "")
+                self._reject(item.span, "memory behind the card of another node is not said in C", "")
         for lane in self.lanes.values():
             if lane.depth is not None:
-                self._refuse(lane.span, "the depth of a send queue is not written", "leave `depth` out")
+                self._reject(lane.span, "the depth of a send queue is not written", "leave `depth` out")
 
-    def _refuse(self, span: Span, message: str, hint: str) -> None:
+    def _reject(self, span: Span, message: str, hint: str) -> None:
         self.given.refuse(NotInCError(span, message, hint))
 
     # words

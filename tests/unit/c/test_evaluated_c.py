@@ -192,7 +192,7 @@ def test_a_function_of_pthread_once_runs_once_and_the_others_wait() -> None:
 
 def test_one_poll_takes_many_completions_without_choosing_before_it_sees_them() -> None:
     body = SIGNALED * 9 + "struct ibv_wc wc[16]; int n = 0; do n += ibv_poll_cq(sent, 16, wc + n); while (n < 9); m.y = n;"
-    found = evaluated(two(body, "post(IBV_WR_RDMA_READ, 0, &m.y, there, 8, 0, 0, 0);"))
+    found = evaluated(two(body, "post(IBV_WR_RDMA_READ, 0, &m.y, &there->y, 8, 0, 0, 0);"))
     at = next(each for each in found.threads if each.name == "AT")
     for edges in at.edges.values():
         said = [edge.statement for edge in edges if edge.statement]
