@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "contracts.runs contracts.rerun contracts.any_procs messages.language messages.machine messages.message_answers",
     "contracts.inferred_clauses": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
-    "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
+    "analyses.repair": f"{WORDS} c language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.synthesis": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics counters",

@@ -3,13 +3,11 @@
 Values: a word has what anyone writes, puts, fetches or swaps into it. By induction over the steps of a run, the first value
 that is in no set would have been made from values in the sets, by a step that an automaton has: so there is none. Sums would
 grow for ever. A run makes no more computed writes than the longest ways of its threads have; so once as many rounds have
-passed, in which nothing but values has changed, what comes later is in no run, and is left out. A round in which values are
-only moved does not count: what is behind a branch is moved only once the branch is taken.
+passed, in which nothing but values has changed, what comes later is in no run, and is left out.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 
 from rdma_robust.c.code import Address, Function, Load
@@ -62,33 +60,47 @@ class EvaluationRounds:
         self.refused.append(diagnostic(_UNSTABLE, [place] if place else []))
 
     def _from_the_start(self) -> None:
-        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes."""
+        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes.
+
+        Round number k finds what k writes of computed values make; copies, through registers too, are found beside what
+        they are copies of, however many there are.
+        """
         self.world.allowed, self._since = {}, {}
-        level = 0
         for number in range(self.options.rounds):
-            self._one_round()
+            before = len(self._since)
+            if not self._with_copies(number):
+                break
             if self.refused:
                 return
-            moved = self._moved(self.world.allowed)
-            self._close()
-            new = _pairs(self.world.found.values) - self._since.keys()
-            # What is only moved, also by a step that is new here, needs no further computed write.
-            is_moved = number > 0 and not new.isdisjoint(moved)
-            level += number > 0 and not is_moved
-            self._since |= dict.fromkeys(new & moved if is_moved else new, level)
-            bound = UNBOUNDED if is_moved else self._computed()
-            is_enough = level > bound
-            self._allow(bound if is_enough else level)
-            if is_enough or not new:
+            for word, values in self.world.found.values.items():
+                for value in values:
+                    self._since.setdefault((word, value), number)
+            bound = self._computed()
+            is_enough = number > bound
+            self._allow(bound if is_enough else number)
+            if is_enough or len(self._since) == before:
                 self._one_round()
                 return
         self.refused.append(diagnostic(_UNSTABLE, []))
 
-    def _moved(self, given: Mapping[Word, set[Scalar]]) -> set[tuple[Word, Scalar]]:
-        """Return what given values become where words are moved, by the steps of this round."""
-        values: dict[Word, set[Scalar]] = defaultdict(set, {word: set(each) for word, each in given.items()})
-        self._close_under_moves(values)
-        return _pairs(values)
+    def _with_copies(self, number: int) -> bool:
+        """Make round `number` until it finds no copy that is new, or something is refused; return False if it does not
+        end."""
+        for _ in range(self.options.rounds):
+            self._one_round()
+            copied = self._copied()
+            if self.refused or not copied:
+                return True
+            self._since.update(dict.fromkeys(copied, number - 1))
+            self._allow(number - 1)
+        return False
+
+    def _copied(self) -> set[tuple[Word, Scalar]]:
+        """Return what is new in this round and no step computes."""
+        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
+        new = found - set(self._since)
+        edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
+        return new - {each for edge in edges for each in _writes(edge)}
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
@@ -183,8 +195,8 @@ class EvaluationRounds:
                 found.values[word] |= values
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
-        has_moved = has_grown and not self._moved(known.values) <= _pairs(known.values)
-        self._quiet = self._quiet + (not has_moved) if has_grown else 0
+        # A copy needs no computed write, and what is behind a branch that it opens is still to be seen.
+        self._quiet = self._quiet + (not self._copied()) if has_grown else 0
         if not is_same:
             self._since = {}
         for word, values in found.values.items():
@@ -194,18 +206,18 @@ class EvaluationRounds:
         return is_same and not has_grown
 
     def _close(self) -> None:
-        """Let the values that this round has found go wherever words are moved."""
-        self._close_under_moves(self.world.found.values)
-
-    def _close_under_moves(self, values: dict[Word, set[Scalar]]) -> None:
-        flows, is_growing = self.world.found.flows, True
-        while is_growing:
-            is_growing = False
-            for source, target in flows:
-                new = {*values.get(source, ()), self.world.initial_of(source)} - values[target]
-                if new and len(values[target]) <= self.options.values:
-                    values[target] |= new
-                    is_growing = True
+        """Let values go wherever words are moved."""
+        found = self.world.found
+        todo = list(found.flows)
+        while todo:
+            changed = False
+            for source, target in todo:
+                new = ({*found.values.get(source, ()), self.world.initial_of(source)}) - found.values[target]
+                if new and len(found.values[target]) <= self.options.values:
+                    found.values[target] |= new
+                    changed = True
+            if not changed:
+                return
 
     def _count_sends(self) -> None:
         """How many messages each end can send on one way; without bound if the count goes on growing."""
@@ -236,10 +248,6 @@ class EvaluationRounds:
             for automaton in self.automata.values()
         )
         return min(total, UNBOUNDED)
-
-
-def _pairs(values: Mapping[Word, set[Scalar]]) -> set[tuple[Word, Scalar]]:
-    return {(word, each) for word, found in values.items() for each in found}
 
 
 def _looks_at_first(body: Function) -> bool:
