@@ -156,6 +156,8 @@ _COLLECTIVE: Final = {
     "collect": "int {name}(shmem_team_t, {t} *, const {t} *, size_t)",
     "fcollect": "int {name}(shmem_team_t, {t} *, const {t} *, size_t)",
 }
+_OF_BITS_ONLY: Final = ("and", "or", "xor")
+_REDUCTIONS: Final = (*_OF_BITS_ONLY, "max", "min", "sum", "prod")
 _REDUCE: Final = "int {name}(shmem_team_t, {t} *, const {t} *, size_t)"
 _TO_ALL: Final = "void {name}({t} *, const {t} *, int, int, int, int, {t} *, long *)"
 
@@ -262,8 +264,8 @@ def _old() -> Iterator[ShmemFunction]:
         more = ("float", "double") if operation in _OF_READABLE else ()
         yield from _typed(operation, form, ("int", "long", "longlong", *more), False, old)
     yield from _typed("wait", "void {name}(volatile {t} *, {t})", ("short", "int", "long", "longlong"), False)
-    for reduction in ("and", "or", "xor", "min", "max", "sum", "prod"):
-        types = ("short", "int", "long", "longlong") + ("float", "double") * (reduction in ("min", "max", "sum", "prod"))
+    for reduction in _REDUCTIONS:
+        types = ("short", "int", "long", "longlong") + ("float", "double", "longdouble") * (reduction not in _OF_BITS_ONLY)
         yield from _typed(f"{reduction}_to_all", _TO_ALL, types, False)
     for bits in ("32", "64"):
         each = {
@@ -274,7 +276,8 @@ def _old() -> Iterator[ShmemFunction]:
             "alltoalls": "void *, const void *, ptrdiff_t, ptrdiff_t, size_t, int, int, int, long *",
         }
         for name, parameters in each.items():
-            yield ShmemFunction(f"shmem_{name}{bits}", f"void shmem_{name}{bits}({parameters})", f"old_{name}")
+            declared = f"void shmem_{name}{bits}({parameters})"
+            yield ShmemFunction(f"shmem_{name}{bits}", declared, f"old_{name}", CType("void", int(bits) // 8))
 
 
 def _functions() -> Iterator[ShmemFunction]:
@@ -299,8 +302,8 @@ def _functions() -> Iterator[ShmemFunction]:
         yield from _typed(operation, form, (*_BASIC, *_EIGHTS, "size", "ptrdiff"), False)
         declared = form.format(name=f"shmem_{operation}mem", t="void")
         yield ShmemFunction(f"shmem_{operation}mem", declared, operation, CType("void", 1))
-    for reduction in ("and", "or", "xor", "max", "min", "sum", "prod"):
-        types = _BITS if reduction in ("and", "or", "xor") else _REDUCED
+    for reduction in _REDUCTIONS:
+        types = _BITS if reduction in _OF_BITS_ONLY else _REDUCED
         yield from _typed(f"{reduction}_reduce", _REDUCE, types, False)
     yield from _old()
 
@@ -383,6 +386,12 @@ def _generics() -> Iterator[str]:
                     line = line.replace(f" {old}: shmem_{old}_", f" {old}: shmem_{new}_")
                     line = line.replace(f" {old}: shmem_ctx_{old}_", f" {old}: shmem_ctx_{new}_")
                 yield line
+    for operation, form in _COLLECTIVE.items():
+        yield from _generic(operation, _BASIC, form.partition("(")[2].count(",") + 1, "_2", contexts=False)
+    for reduction in _REDUCTIONS:
+        of_bits = tuple(each for each in _BITS if each in _BASIC)
+        types = of_bits if reduction in _OF_BITS_ONLY else tuple(each for each in _REDUCED if each in _BASIC)
+        yield from _generic(f"{reduction}_reduce", types, 4, "_2", contexts=False)
 
 
 @lru_cache
