@@ -83,8 +83,14 @@ def _environment(call: CallContext) -> Result:
 
 
 def _option(call: CallContext) -> Result:
-    """`getopt`: a program that is run without arguments has no options."""
-    return -1 if known_scalar(call.arguments[0]) == 1 else UnknownValue(f"what `{call.name}` returns")
+    """`getopt`: a program that is run without arguments has no options, and `optind` is behind its name."""
+    if known_scalar(call.arguments[0]) != 1:
+        return UnknownValue(f"what `{call.name}` returns")
+    for variable in call.run.world.globals.values():
+        if variable.name == "optind":
+            name = call.run.world.global_of(call.run.process, variable)
+            call.state.place(name, ObjectBytes({0: (4, 1)}))
+    return -1
 
 
 def _named(call: CallContext) -> Result:

@@ -73,24 +73,15 @@ _BASIC: Final = tuple(name for name in _C if not name.startswith(("int", "uint")
 """Types of which no two are one type of C: what `_Generic` can choose among."""
 _EIGHTS: Final = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
 _ATOMIC: Final = (
-    "int",
-    "long",
-    "longlong",
-    "uint",
-    "ulong",
-    "ulonglong",
-    "int32",
-    "int64",
-    "uint32",
-    "uint64",
-    "size",
-    "ptrdiff",
+    *["int", "long", "longlong", "uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64", "size", "ptrdiff"],
 )
 _READABLE: Final = ("float", "double", *_ATOMIC)
 _BITWISE: Final = ("uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64")
 _WAITED: Final = ("short", "ushort", *_ATOMIC)
 _REDUCED: Final = (*(name for name in _BASIC if name != "char"), *_EIGHTS, "size", "ptrdiff")
 _BITS: Final = ("uchar", "ushort", "uint", "ulong", "ulonglong", *_EIGHTS, "size")
+_BITS_APART: Final = ("uchar", "ushort", "uint", "ulong", "ulonglong", "int8", "int16", "int32", "int64")
+"""Those among them of which no two are one type of C."""
 _SIZED: Final = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 
 _MOVES: Final = {
@@ -374,23 +365,17 @@ def _generics() -> Iterator[str]:
         ({**_MOVES, **_ONE}, _BASIC, True),
         (_OF_READABLE, ("float", "double", *integers), True),
         (_OF_INTEGERS, integers, True),
-        (_OF_BITS, ("uint", "ulong", "ulonglong", "int", "long"), True),
+        (_OF_BITS, ("uint", "ulong", "ulonglong", "int32", "int64"), True),
         (_WAITS, ("short", "ushort", *integers), False),
     )
     for operations, types, contexts in groups:
         for operation, form in operations.items():
-            named = {"int": "int32", "long": "int64"} if operations is _OF_BITS else {}
             arguments = form.partition("(")[2].count(",") + 1
-            for line in _generic(operation, types, arguments, contexts=contexts):
-                for old, new in named.items():
-                    line = line.replace(f" {old}: shmem_{old}_", f" {old}: shmem_{new}_")
-                    line = line.replace(f" {old}: shmem_ctx_{old}_", f" {old}: shmem_ctx_{new}_")
-                yield line
+            yield from _generic(operation, types, arguments, contexts=contexts)
     for operation, form in _COLLECTIVE.items():
         yield from _generic(operation, _BASIC, form.partition("(")[2].count(",") + 1, "_2", contexts=False)
     for reduction in _REDUCTIONS:
-        of_bits = tuple(each for each in _BITS if each in _BASIC)
-        types = of_bits if reduction in _OF_BITS_ONLY else tuple(each for each in _REDUCED if each in _BASIC)
+        types = _BITS_APART if reduction in _OF_BITS_ONLY else tuple(each for each in _REDUCED if each in _BASIC)
         yield from _generic(f"{reduction}_reduce", types, 4, "_2", contexts=False)
 
 
