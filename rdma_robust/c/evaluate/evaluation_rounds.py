@@ -61,14 +61,18 @@ class EvaluationRounds:
         self.refused.append(diagnostic(_UNSTABLE, [place] if place else []))
 
     def _from_the_start(self) -> None:
-        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes."""
+        """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes.
+
+        Round number k finds what k writes of computed values make; copies, through registers too, are found beside what
+        they are copies of, however many there are.
+        """
         self.world.allowed, self._since = {}, {}
         for number in range(self.options.rounds):
-            self._one_round()
+            before = len(self._since)
+            if not self._with_copies(number):
+                break
             if self.refused:
                 return
-            self._close()
-            before = len(self._since)
             for word, values in self.world.found.values.items():
                 for value in values:
                     self._since.setdefault((word, value), number)
@@ -79,6 +83,25 @@ class EvaluationRounds:
                 self._one_round()
                 return
         self.refused.append(diagnostic(_UNSTABLE, []))
+
+    def _with_copies(self, number: int) -> bool:
+        """Make round `number` until it finds no copy that is new, or something is refused; return False if it does not
+        end."""
+        for _ in range(self.options.rounds):
+            self._one_round()
+            copied = self._copied()
+            if self.refused or not copied:
+                return True
+            self._since.update(dict.fromkeys(copied, number - 1))
+            self._allow(number - 1)
+        return False
+
+    def _copied(self) -> set[tuple[Word, Scalar]]:
+        """Return what is new in this round and no step computes."""
+        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
+        new = found - set(self._since)
+        edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
+        return new - {each for edge in edges for each in _writes(edge)}
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
