@@ -77,7 +77,7 @@ MAY_IMPORT = {
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.message_answers "
-        "messages.engines "
+        "messages.engines counters "
         "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
     "batch": f"{WORDS} __init__ counters frame certify analyses.repair analyses.explain reports",
