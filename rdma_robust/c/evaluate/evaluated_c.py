@@ -34,9 +34,9 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
+from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
 from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name, word_at_other_end
-from rdma_robust.c.evaluate.texts import TEXTS
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.connection_manager import CONNECTION_MANAGER
 from rdma_robust.c.evaluate.verbs.polls import POLLS
@@ -46,7 +46,7 @@ from rdma_robust.errors import Diagnostic, ProgramError
 
 LIBRARY: Mapping[str, Handler] = {
     **LIBC,
-    **TEXTS,
+    **SHARED_TEXTS,
     **ATOMICS,
     **THREADS,
     **ANNOTATIONS,

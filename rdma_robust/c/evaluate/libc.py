@@ -8,6 +8,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further, 
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.texts import TEXTS
 
 _NOTHING = """
 vprintf vfprintf putchar fputc fflush perror fclose close usleep sleep nanosleep sched_yield
@@ -15,7 +16,7 @@ setvbuf srand srand48 signal munmap mlock munlock shutdown setsockopt listen bin
 sched_setaffinity clock_nanosleep atexit setlocale
 """
 _UNKNOWN = """
-rand random time getpid strerror getenv fopen lrand48 drand48 rdtsc __rdtsc clock
+rand random time getpid strerror fopen lrand48 drand48 rdtsc __rdtsc clock
 gethostname socket accept connect fileno isatty
 """
 _IDENTITY = """
@@ -143,6 +144,7 @@ def _unknown(call: CallContext) -> Result:
 
 
 LIBC: dict[str, Handler] = {
+    **TEXTS,
     **dict.fromkeys(_NOTHING.split(), given(0)),
     **dict.fromkeys(_UNKNOWN.split(), _unknown),
     **dict.fromkeys(_IDENTITY.split(), _identity),
