@@ -7,7 +7,7 @@
 #include <string.h>
 typedef uint16_t __be16;
 typedef uint32_t __be32;
-typedef uint64_t __be64;
+typedef unsigned long long __be64;
 union ibv_gid {
 	uint8_t raw[16];
 	struct {
