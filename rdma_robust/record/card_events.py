@@ -78,7 +78,7 @@ def card_events(run: RecordedRun, told: Told) -> CardEvents:
 
 
 def _users(run: RecordedRun, told: Told) -> dict[int, dict[str, ThreadKey]]:
-    """Return who posts requests to each queue pair (`P`) and receives (`V`). Raises UsageError if that are several threads."""
+    """Return who posts requests to each queue pair (`P`) and receives (`V`). Raises UsageError for several threads."""
     first: dict[tuple[int, str], Event] = {}
     for event in run.events:
         if event.kind in ("P", "V", "C"):
@@ -88,8 +88,8 @@ def _users(run: RecordedRun, told: Told) -> dict[int, dict[str, ThreadKey]]:
             if before.thread != event.thread:
                 what = "requests" if role == "P" else "receives"
                 raise UsageError(
-                    f"two threads use the {what} of one queue pair: {told.of(before)} and {told.of(event)}. A queue pair, and "
-                    "the completions of it, belong to one thread at each end"
+                    f"two threads use the {what} of one queue pair: {told.of(before)} and {told.of(event)}. A queue pair, "
+                    "and the completions of it, belong to one thread at each end"
                 )
     users: dict[int, dict[str, ThreadKey]] = defaultdict(dict)
     for (number, role), event in first.items():

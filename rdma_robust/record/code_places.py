@@ -14,6 +14,8 @@ from functools import cached_property
 from rdma_robust.record.recorded_log import Module, RecordedRun, modules_of
 
 _TIMEOUT_S = 60
+_SYSTEM = ("/usr/lib", "/lib")
+"""Libraries of the system, whose places nobody looks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class CodePlaces:
         wanted: dict[str, set[int]] = defaultdict(set)
         for process, address in addresses:
             module = self._module(process, address)
-            if module is not None and (module.path, address - module.base) not in self._known:
+            if module is not None and not module.path.startswith(_SYSTEM):
                 wanted[module.path].add(address - module.base)
         for path, found in wanted.items():
             ordered = sorted(found)

@@ -137,9 +137,7 @@ def _needed(run: RecordedRun, edges: list[OrderEdge]) -> list[OrderEdge]:
         doing[event.number] = does.get(event.thread, False)
         tells = any(doing.get(edge.after.number, False) for edge in before[event.number])
         does[event.thread] = doing[event.number] or event.kind in MEMORY or event.kind == "c" or tells
-    return [
-        edge for found in after.values() for edge in found if done[edge.before.number] and doing[edge.after.number]
-    ]
+    return [edge for found in after.values() for edge in found if done[edge.before.number] and doing[edge.after.number]]
 
 
 def _barriers(run: RecordedRun, found: RecordedOrder) -> dict[int, tuple[ThreadKey, ...]]:

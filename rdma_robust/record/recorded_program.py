@@ -58,6 +58,7 @@ class RecordedProgram:
     nodes: dict[int, str] = field(default_factory=dict)
     threads: dict[ThreadKey, RecordedThread] = field(default_factory=dict)
     declared: dict[int, dict[str, int]] = field(default_factory=dict)
+    synchronising: set[tuple[int, str]] = field(default_factory=set)
     names: dict[int, Names] = field(default_factory=dict)
     lanes: dict[int, str] = field(default_factory=dict)
     values: dict[int, int] = field(default_factory=dict)
@@ -114,6 +115,8 @@ class RecordedProgram:
         """Return the name of a word, which is declared with it."""
         named = self.names[word.process].name(word, self._wanted(word))
         self.declared[word.process][named] = self.value(self.replay.initial.get(word, 0))
+        if self.replay.synchronises(word):
+            self.synchronising.add((word.process, named))
         return named
 
     def _wanted(self, word: Word) -> str:

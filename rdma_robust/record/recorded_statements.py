@@ -217,6 +217,7 @@ class RecordedStatements:
         symbol = program.places.symbol(process, int(about, 16))
         name = program.names[process].name(("lock", about), "lock" if symbol is None else f"{symbol[0]}_lock")
         program.declared[process][name] = 0
+        program.synchronising.add((process, name))
         deep = self._depth[event.thread, about]
         self._depth[event.thread, about] = deep + (1 if event.kind == "L" else -1)
         if event.kind == "L" and deep == 0:
@@ -228,6 +229,7 @@ class RecordedStatements:
         program, process = self.program, edge.after.thread[0]
         name = program.names[process].name(("told", edge.before.number, edge.after.number), "told")
         program.declared[process][name] = 0
+        program.synchronising.add((process, name))
         return name
 
     def _tell(self, edge: OrderEdge) -> None:
@@ -247,5 +249,3 @@ def _lock_users(events: list[Event]) -> dict[tuple[int, str], set[ThreadKey]]:
         if event.kind == "L":
             users[event.thread[0], event.words[0]].add(event.thread)
     return users
-
-

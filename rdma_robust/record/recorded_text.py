@@ -74,7 +74,10 @@ def _text(program: RecordedProgram, name: str, added: int) -> str:
     nodes = {program.nodes[thread.process]: thread.process for thread in used.values()}
     nodes |= {node: process for process, node in program.nodes.items() if program.declared[process]}
     for node, process in sorted(nodes.items(), key=lambda each: int(each[0][1:])):
-        words = ", ".join(f"{word} = {value}" if value else word for word, value in program.declared[process].items())
+        words = ", ".join(
+            f"{'sync ' if (process, word) in program.synchronising else ''}{word}{f' = {value}' if value else ''}"
+            for word, value in program.declared[process].items()
+        )
         head.append(f"node {node} {{ {words} }}" if words else f"node {node} {{ }}")
     lines = [(each, "") for each in head]
     for thread in used.values():

@@ -12,11 +12,16 @@ from rdma_robust.record.words import Told, Word, Words, initial_of, pairs_of
 
 @dataclass(slots=True)
 class ReplayedRun:
-    """What words held first, which are written, and who uses each: threads, and None for cards."""
+    """What words held first, which are written, who uses each (threads, and None for cards), and how processors do."""
 
     initial: dict[Word, int] = field(default_factory=dict)
     written: set[Word] = field(default_factory=set)
     users: dict[Word, set[ThreadKey | None]] = field(default_factory=dict)
+    kinds: dict[Word, set[str]] = field(default_factory=dict)
+
+    def synchronises(self, word: Word) -> bool:
+        """Return whether all accesses of processors to a word are volatile or atomic, and there are some."""
+        return word in self.kinds and self.kinds[word] <= {"v", "a", "s"}
 
     def matters(self, word: Word) -> bool:
         """Return whether others can see what a thread does with a word: it is written, and there are others, or cards."""
@@ -34,6 +39,7 @@ def replayed(run: RecordedRun, accesses: dict[int, Access], card: CardEvents, wo
             _make(request, card, words, memory)
         if access is not None:
             for word, old, new in parts_of(access, words):
+                memory.found.kinds.setdefault(word, set()).add(access.kind)
                 memory.read(word, event.thread, event, old)
                 if new is not None:
                     memory.write(word, new, event.thread, event)

@@ -8,6 +8,7 @@ transfer touches and nothing else is no word: nobody sees it.
 from __future__ import annotations
 
 import bisect
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ class Words:
         first = bisect.bisect_left(cuts, piece.address)
         last = bisect.bisect_right(cuts, piece.address + piece.length)
         inside = cuts[first:last]
-        return [Word(piece.process, a, b - a) for a, b in zip(inside, inside[1:], strict=False)]
+        return [Word(piece.process, a, b - a) for a, b in itertools.pairwise(inside)]
 
 
 def cut_words(accesses: Iterable[Access], transfers: list[Transfer], told: Told) -> Words:
@@ -172,6 +173,6 @@ def initial_of(word: Word, run: RecordedRun, first: dict[Word, int]) -> int:
     `first` read before it was written, and 0 else."""
     for region in run.regions:
         at = word.address - region.address
-        if region.process == word.process and 0 <= at and at + word.size <= region.length:
+        if region.process == word.process and at >= 0 and at + word.size <= region.length:
             return int.from_bytes(region.before[at : at + word.size], "little")
     return first.get(word, 0)

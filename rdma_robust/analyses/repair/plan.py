@@ -31,7 +31,7 @@ from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import has_text, is_trencher, load_decidable, refuse_c
+from rdma_robust.language.load import has_text, is_trencher, load_decidable, refuse_edits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
@@ -65,7 +65,7 @@ def repair(
 
 def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions, checking: type[Checker]) -> Repair:
     """Return what `repair` does. Raises LimitReached too."""
-    refuse_c(text, file)
+    refuse_edits(text, file)
     started = time.monotonic()
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)
