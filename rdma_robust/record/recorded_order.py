@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 from rdma_robust.record.recorded_log import Event, RecordedRun, ThreadKey
 
-MEMORY = frozenset("RSWAXPVCFLUuB")
+MEMORY = frozenset("RSWAXPVCFB")
 """Kinds of events that become statements by themselves."""
+_TAKES, _GIVES = frozenset("Lrw"), frozenset("Uux")
+"""Kinds of events that take a lock, to read (r) or alone, and that give one back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class RecordedOrder:
 def recorded_order(run: RecordedRun) -> RecordedOrder:
     """Return what ordered the threads of a run, without the edges that order nothing."""
     found = RecordedOrder()
-    edges = [*_semaphores(run, found), *_read_write_locks(run), *_streams(run, found), *_processes(run)]
+    edges = [*_semaphores(run, found), *_locks(run), *_streams(run, found), *_processes(run)]
     found.edges = _needed(run, edges)
     found.barriers = _barriers(run, found)
     return found
@@ -55,23 +57,26 @@ def _semaphores(run: RecordedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
                 yield OrderEdge(given, event)
 
 
-def _read_write_locks(run: RecordedRun) -> Iterator[OrderEdge]:
-    """Taking a lock to read comes after the last writer gave it back, taking it to write also after the readers since."""
+def _locks(run: RecordedRun) -> Iterator[OrderEdge]:
+    """Taking a lock comes after who had it alone gave it back; taking it alone also after the readers since.
+
+    The order of the run is kept: what a lock protects need not be registered, and then nothing else shows it.
+    """
     writer: dict[tuple[int, str], Event] = {}
     readers: dict[tuple[int, str], list[Event]] = defaultdict(list)
     writing: dict[tuple[int, str], ThreadKey] = {}
     for event in run.events:
-        if event.kind not in ("r", "w", "x"):
+        if event.kind not in _TAKES | _GIVES:
             continue
         key = (event.thread[0], event.words[0])
-        if event.kind == "x":
+        if event.kind in _GIVES:
             if writing.pop(key, None) == event.thread:
                 writer[key] = event
             else:
                 readers[key].append(event)
             continue
         before = [writer[key]] if key in writer else []
-        if event.kind == "w":
+        if event.kind != "r":
             before += readers.pop(key, [])
             writing[key] = event.thread
         for each in before:

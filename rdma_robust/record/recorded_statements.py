@@ -34,8 +34,6 @@ class RecordedStatements:
         run = program.run
         self._repeated = self._spins()
         self._begun = {event.words[0]: event.thread for event in run.events if event.kind == "b"}
-        self._locked = _lock_users(run.events)
-        self._depth: dict[tuple[ThreadKey, str], int] = defaultdict(int)
         self._before: dict[int, list[OrderEdge]] = defaultdict(list)
         self._after: dict[int, list[OrderEdge]] = defaultdict(list)
         for edge in program.order.edges:
@@ -86,8 +84,10 @@ class RecordedStatements:
             elif before is not None and behind is not None:
                 program.got(event, f"cas({name}, {before}, {behind})", before)
             elif before is not None:
-                waited = access.repeats and event.number not in self._repeated
-                program.add(event, f"{'await' if waited else 'assume'} {name} == {before}")
+                if access.repeats and event.number not in self._repeated:
+                    program.add(event, f"await {name} == {before}")
+                else:  # it may see anything; what the thread does then is not known
+                    program.got(event, name, before)
             else:
                 program.add(event, f"{name} = {behind}")
             if access.kind == "s":
@@ -199,31 +199,16 @@ class RecordedStatements:
             program.add(event, text)
 
     def _thread_order(self, event: Event) -> None:
-        """Write what orders threads of one process by itself: fences, starts and ends of threads, locks, barriers."""
+        """Write what orders threads of one process by itself: fences, starts and ends of threads, barriers."""
         program = self.program
         about = event.words[0] if event.words else ""
-        if event.kind == "F":
+        if event.kind in ("F", "L", "U"):  # taking a mutex, and giving it back, is an atomic operation
             program.add(event, "mfence")
         elif event.kind in ("c", "j") and about in self._begun and event.words[1] == "0":
             child = program.threads[self._begun[about]]
             program.add(event, f"{'start' if event.kind == 'c' else 'join'} {child.name}")
-        elif event.kind in ("L", "U", "u") and len(self._locked[event.thread[0], about]) > 1:
-            self._lock(event, about)
         elif event.kind == "B" and len(set(met := program.order.barriers.get(event.number, ()))) > 1:
             program.add(event, f"barrier {', '.join(program.threads[each].name for each in met)}")
-
-    def _lock(self, event: Event, about: str) -> None:
-        program, process = self.program, event.thread[0]
-        symbol = program.places.symbol(process, int(about, 16))
-        name = program.names[process].name(("lock", about), "lock" if symbol is None else f"{symbol[0]}_lock")
-        program.declared[process][name] = 0
-        program.synchronising.add((process, name))
-        deep = self._depth[event.thread, about]
-        self._depth[event.thread, about] = deep + (1 if event.kind == "L" else -1)
-        if event.kind == "L" and deep == 0:
-            program.got(event, f"cas({name}, 0, 1)", 0)
-        elif event.kind != "L" and deep == 1:
-            program.add(event, f"swap({name}, 0)" if event.kind == "U" else f"{name} = 0")
 
     def _told_word(self, edge: OrderEdge) -> str:
         program, process = self.program, edge.after.thread[0]
@@ -237,15 +222,7 @@ class RecordedStatements:
         program, word = self.program, self._told_word(edge)
         here, there = edge.before.thread[0], edge.after.thread[0]
         if here == there:
-            program.add(edge.before, f"swap({word}, 1)")
+            program.add(edge.before, f"{word} = 1" if edge.before.kind == "u" else f"swap({word}, 1)")
         else:
             lane = program.lane(edge.before.thread, there, "tell")
             program.add(edge.before, f"put {program.nodes[there]}.{word} = 1 on {lane} inline")
-
-
-def _lock_users(events: list[Event]) -> dict[tuple[int, str], set[ThreadKey]]:
-    users: dict[tuple[int, str], set[ThreadKey]] = defaultdict(set)
-    for event in events:
-        if event.kind == "L":
-            users[event.thread[0], event.words[0]].add(event.thread)
-    return users

@@ -33,7 +33,7 @@ _OPTIONS: Final = """
 _WITH_VALUE: Final = frozenset(_OPTIONS.split())
 """Options whose value may be an argument of its own."""
 _COPIES: Final = ("memcpy", "memmove", "memset")
-_HOOKS: Final = ("-g", "-fsanitize=thread", *(f"-fno-builtin-{each}" for each in _COPIES))
+_HOOKS: Final = ("-g", "-gdwarf-4", "-fsanitize=thread", *(f"-fno-builtin-{each}" for each in _COPIES))
 _OF_GCC: Final = ("--param", "tsan-distinguish-volatile=1")
 _OF_CLANG: Final = tuple(
     word for option in ("distinguish-volatile", "instrument-read-before-write") for word in ("-mllvm", f"-tsan-{option}=1")
