@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from rdma_robust.errors import SizeLimitError
+from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.guard import Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits, resident_mebibytes
 from rdma_robust.text import one_line
@@ -54,7 +54,7 @@ class Beside:
             limits.look("preparing it")
             with guarded_by(limits):
                 return work(limits)
-        except (Overrun, SizeLimitError) as error:
+        except (Overrun, SizeLimitError, UsageError) as error:
             self.leave_out(what, str(error))
         except MemoryError as error:
             self.leave_out(what, out_of_memory(error))

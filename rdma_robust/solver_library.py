@@ -10,7 +10,7 @@ from typing import Any, Final
 from rdma_robust.errors import UsageError
 from rdma_robust.foreign import unheard
 
-NEEDED: Final = "pip install rdma-robust[smt]"
+NEEDED: Final = "pip install z3-solver"
 
 
 def has_solver() -> bool:

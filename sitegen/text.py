@@ -9,11 +9,13 @@ GENERATED = "<!-- Written by `make promote` from the code: edit the code, not th
 
 
 def cell(text: str) -> str:
-    """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code.
+    """Return plain `text` so that Markdown shows it as it is, in a table or paragraph; what is in backquotes stays code,
+    and a link to a page, as `[which](proof-tables.md)`, a link.
 
     The name of a page, as docs/model.md, becomes a link from docs/reference.
     """
-    return "".join(piece if piece.startswith("`") else _escaped(piece) for piece in re.split(r"(`[^`\n]*`)", text))
+    pieces = re.split(r"(`[^`\n]*`|\[[^\[\]\n]*\]\([a-z-]+\.md\))", text)
+    return "".join(_escaped(piece) if k % 2 == 0 else piece for k, piece in enumerate(pieces))
 
 
 def _escaped(text: str) -> str:

@@ -33,7 +33,7 @@ CLEAR: Final = "\x1b[2J\x1b[H"
 def need_watchfiles() -> None:
     """Raise UsageError unless watchfiles is installed."""
     if find_spec("watchfiles") is None:
-        raise UsageError(f"{FLAG} needs watchfiles, which is not installed here: pip install 'rdma-robust[watch]'")
+        raise UsageError(f"{FLAG} needs watchfiles, which is not installed here: pip install watchfiles")
 
 
 class WatchedFiles:

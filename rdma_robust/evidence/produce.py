@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from typing import Final
 
 from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
@@ -32,6 +33,8 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
 from rdma_robust.robustness.searched_orders import has_atomics, has_messages, takes_operands
 
+NO_ANY_RECEIVE: Final = "the checker of certificates has no rules for messages that may take any posted receive"
+
 
 def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
     """Return the certificate of a robustness verdict, None for UNKNOWN.
@@ -57,6 +60,8 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
             claim, evidence = "not-robust", copies_trace_evidence(outcome)
         case Verdict.NOT_ROBUST:
             assert outcome.witness is not None
+            if any(event.takes is not None for event in outcome.witness.trace.events):
+                raise SizeLimitError(NO_ANY_RECEIVE)
             claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
     settings = {"model": asdict(replace(options.model, order=order)), "await_loops": options.await_loops}
     written = says(program.source, program, await_loops=options.await_loops)
@@ -85,6 +90,8 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
     model = options.model
     if model.order in ORDERS:
         return _evidence_under(program, model, options, limits)
+    if order_table(model.order).matching == "any" and has_messages(program):
+        raise SizeLimitError(NO_ANY_RECEIVE)
     for order in _orders_below(program, model.order):
         weaker = replace(model, order=_told(order))
         if order == _read_by_checker(program, model.order):
@@ -109,8 +116,6 @@ def _read_by_checker(program: Program, order: str) -> str:
 def _orders_below(program: Program, order: str) -> Iterator[str]:
     """Yield orders that keep no more than an order, and for which the checker has rules."""
     asked = {"atomics": has_atomics(program), "messages": has_messages(program)}
-    if order_table(order).matching == "any" and has_messages(program):
-        return
     read = told_of_source(_read_by_checker(program, order))
     near = read if not lacking(read, **asked) else weaker_with_facts(read, **asked)
     found = dict.fromkeys(each for each in (near, *ORDERS) if each is not None)

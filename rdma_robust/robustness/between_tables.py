@@ -88,10 +88,11 @@ def _any_receive(program: Program, model: Model) -> bool:
     return order_table(model.order).matching == "any" and has_choice_of_buffers(program)
 
 
-def decided_both_ways(program: Program, model: Model, decide: Decide) -> Outcome:
+def decided_both_ways(program: Program, model: Model, decide: Decide, by_axioms: Callable[[str], Outcome]) -> Outcome:
     """Return the outcome under a table with cells that can be read in two ways: the verdict that the program has whichever
     they are, or UNKNOWN with the cells on which it depends and the run that the weaker reading allows. A table that lets
-    messages take any receive has more executions than one that does not: only NOT ROBUST follows from that one."""
+    messages take any receive has more executions than one that does not: only NOT ROBUST follows from that one, and what is
+    robust there is decided `by_axioms`, with a reason."""
     cells = _unknown(program, model)
 
     def under(kept: frozenset[Cell]) -> Outcome:
@@ -102,7 +103,9 @@ def decided_both_ways(program: Program, model: Model, decide: Decide) -> Outcome
         return strong
     if _any_receive(program, model):
         said = f"order {model.order_name} lets a message take any posted receive"
-        return _undecided(strong, model, f"{said}: it is robust if messages take them in order, and no more is known")
+        if cells:
+            return _undecided(strong, model, f"{said}: it is robust if messages take them in order, and no more is known")
+        return replace(by_axioms(said), model=model)
     weak = under(frozenset())
     if weak.verdict is not Verdict.NOT_ROBUST:
         return replace(weak, model=model)

@@ -78,9 +78,10 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
     model = context.options.model
     if model.order not in ARGUED:
         from rdma_robust.robustness.between_tables import decided_both_ways, is_open  # noqa: PLC0415 - few tables need it
+        from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - for models that few ask for
 
         if is_open(program, model):
-            return decided_both_ways(program, model, _under(context))
+            return decided_both_ways(program, model, _under(context), lambda why: decide_by_axioms(program, context, why))
     try:
         outcome: Outcome = run_passes(passes_for(program, model), program, context)
     except UnconfirmedError as reached:

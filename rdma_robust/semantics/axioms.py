@@ -265,8 +265,11 @@ def ob(trace: Trace, model: Model = RDMA) -> Relation:
 
 
 def sc_parts(trace: Trace) -> dict[str, Relation]:
-    """Return the relations whose union is sc, by name, between events."""
+    """Return the relations whose union is sc, by name, between events; `turn` is what fills a buffer before its turn."""
     parts = {"po": trace.po, "rf": trace.rf, "mo": trace.mo, "rb": rb(trace), "sm": trace.sm, "rpf": trace.rpf}
+    if trace.turns is not None:
+        in_turn = trace.turns.without_identity()
+        parts |= {"sm": in_turn, "turn": trace.turns.minus(in_turn)}
     return {name: part for name, part in parts.items() if part is not None}
 
 

@@ -2,7 +2,8 @@
 
 A connection is that of one thread to another on one lane of the first, or on its queue pair without a name. On each, the
 k-th message from a thread to another matches the k-th receive of the other from the first, of which the posted ones
-come first, and the k-th RP of the other polls it. A message with data takes no receive without room.
+come first, and the k-th RP of the other polls it. A message with data takes no receive without room. Where messages may
+take any receive, an event says which one it takes if that is not the one of its turn.
 
 Source: docs/deployed.md, "Events".
 """
@@ -15,9 +16,24 @@ from typing import Final, NamedTuple, Protocol
 
 from rdma_robust.errors import InternalError
 from rdma_robust.kept import Kept
-from rdma_robust.language.flow.cfg import NAMELESS, Cell, Program, Recv, Step, Thread, fills, named_lane, steps
+from rdma_robust.language.flow.cfg import (
+    NAMELESS,
+    Cell,
+    Program,
+    Recv,
+    RecvPoll,
+    Send,
+    Step,
+    Thread,
+    fills,
+    named_lane,
+    steps,
+)
 from rdma_robust.semantics.event_table import Agent, cases_of
 from rdma_robust.semantics.trace import EventType
+
+MOST_OPEN: Final = 64
+"""Receives of one connection that are posted and not polled, up to which it is found out whether they are of one buffer."""
 
 Place = tuple[int, int]
 """A thread's number and a position in its program order."""
@@ -51,18 +67,23 @@ class ConnectionEvent(Protocol):
     @property
     def step(self) -> Step | None: ...
 
+    @property
+    def takes(self) -> int | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class MatchedMessage:
     """A message, the V and the buffer that it takes, and the RP that polls it, as places.
 
-    `receive` is None for a posted receive, `buffer` where the receive is missing, `poll` while there is none.
+    `receive` is None for a posted receive, `buffer` where the receive is missing, `poll` while there is none. `turn` is the
+    V that the message takes where all take them in order, but the message itself if it fills another buffer than that.
     """
 
     message: Place
     receive: Place | None
     buffer: Cell | None
     poll: Place | None
+    turn: Place | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +105,18 @@ def takes_buffer(event: ConnectionEvent) -> bool:
     return event.type is EventType.NRW and event.peer is not None
 
 
-def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> Connections:
-    """Match the messages, V and RP of `threads`, the events of every thread in program order.
+@dataclass(frozen=True, slots=True)
+class ConnectionEnds:
+    """The receives of each connection, with the places of those that are no posted ones, its messages and its RPs, each in
+    program order."""
+
+    receives: Mapping[Connection, Sequence[tuple[Place | None, Cell]]]
+    messages: Mapping[Connection, Sequence[Place]]
+    polls: Mapping[Connection, Sequence[Place]]
+
+
+def connection_ends(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> ConnectionEnds:
+    """Return what `threads`, the events of every thread in program order, do on each connection.
 
     Raises InternalError for a V without a step: nothing else says which buffer it posts.
     """
@@ -107,19 +138,35 @@ def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> C
                 polls.setdefault((other, t, lane), []).append((t, position))
             else:
                 messages.setdefault((t, other, lane), []).append((t, position))
-    found, idle = [], []
-    left = {
-        connection: [cell for _, cell in got[len(messages.get(connection, ())) :]] for connection, got in receives.items()
-    }
-    for connection in dict.fromkeys((*messages, *polls)):
-        sent, asked = messages.get(connection, []), polls.get(connection, [])
-        got = receives.get(connection, [])
+    return ConnectionEnds(receives, messages, polls)
+
+
+def connect(program: Program, threads: Sequence[Sequence[ConnectionEvent]]) -> Connections:
+    """Match the messages, V and RP of `threads`, the events of every thread in program order.
+
+    Raises InternalError for a V without a step.
+    """
+    ends = connection_ends(program, threads)
+    found: list[MatchedMessage] = []
+    idle: list[Place] = []
+    left: dict[Connection, list[Cell]] = {}
+    for connection in dict.fromkeys((*ends.messages, *ends.polls, *ends.receives)):
+        sent, asked = ends.messages.get(connection, ()), ends.polls.get(connection, ())
+        got, taken = ends.receives.get(connection, ()), set()
         for k, message in enumerate(sent):
-            receive, buffer = (
-                got[k] if k < len(got) and finds_room(threads[message[0]][message[1]].step, got[k][1]) else (None, None)
-            )
-            found.append(MatchedMessage(message, receive, buffer, asked[k] if k < len(asked) else None))
+            event = threads[message[0]][message[1]]
+            number = k if event.takes is None else event.takes
+            taken.add(number)
+            poll = asked[k] if k < len(asked) else None
+            if number < len(got) and finds_room(event.step, got[number][1]):
+                (receive, buffer), (turn, wanted) = got[number], got[min(k, len(got) - 1)]
+                filling = event.step is not None and fills(event.step.op)
+                turn = message if filling and wanted != buffer else turn
+                found.append(MatchedMessage(message, receive, buffer, poll, turn))
+            else:
+                found.append(MatchedMessage(message, None, None, poll, None))
         idle += asked[len(sent) :]
+        left[connection] = [cell for number, (_, cell) in enumerate(got) if number not in taken]
     return Connections(tuple(found), tuple(idle), left)
 
 
@@ -161,18 +208,47 @@ def buffers_for(receiver: Thread, sender: str, lane: str) -> tuple[Cell, ...]:
     return tuple(dict.fromkeys(cell for cell in (*posted, *received) if not cell.void))
 
 
+def has_long_messages(program: Program) -> bool:
+    """Return whether messages of some connection have several words."""
+    return any(words > 1 for _, words in program.words)
+
+
 def has_choice_of_buffers(program: Program) -> bool:
-    """Return whether it makes a difference which posted receive a message takes: on a connection with receives of several
-    buffers. If all are of one, a message that takes a later receive does what it does with the earlier one."""
-    found: dict[Connection, set[Cell]] = {}
+    """Return whether it makes a difference which posted receive a message takes: where receives of several buffers of one
+    connection, whose messages fill them, can be posted and not polled.
+
+    If they are all of one, a message that takes another one does what it does with its own. An RP comes behind its message
+    and those of the RPs before it, so as many receives as that were taken by then.
+    Source: docs/theory.md, "Any posted receive".
+    """
     numbers = {thread.name: i for i, thread in enumerate(program.threads)}
-    for t, thread in enumerate(program.threads):
-        for sender, cell, lane in thread.posted:
-            found.setdefault((numbers[sender], t, lane), set()).add(cell)
-        for op in (step.op for _, _, step in steps(thread)):
-            if isinstance(op, Recv):
-                found.setdefault((numbers[op.sender], t, op.lane), set()).add(op.cell)
-    return any(len(buffers) > 1 for buffers in found.values())
+    ops = ((t, step.op) for t, thread in enumerate(program.threads) for _, _, step in steps(thread))
+    filling = {(t, numbers[op.to], op.lane) for t, op in ops if isinstance(op, Send) and fills(op)}
+    return any(_has_choice(program.threads[each[1]], each, numbers) for each in sorted(filling))
+
+
+def _has_choice(receiver: Thread, connection: Connection, numbers: Mapping[str, int]) -> bool:
+    """Whether receives of several buffers of the connection can be posted and not polled at one point of the receiver."""
+    out: dict[int, list[tuple[int, Step]]] = {}
+    for source, target, step in steps(receiver):
+        out.setdefault(source, []).append((target, step))
+    posted = tuple(cell for name, cell, on in receiver.posted if (numbers[name], on) == (connection[0], connection[2]))
+    first = (receiver.entry, posted)
+    seen, left = {first}, [first]
+    while left:
+        point, open_ = left.pop()
+        if len(set(open_)) > 1 or len(open_) > MOST_OPEN:
+            return True
+        for target, step in out.get(point, ()):
+            op, after = step.op, open_
+            if isinstance(op, Recv | RecvPoll) and (numbers[op.sender], op.lane) == (connection[0], connection[2]):
+                if isinstance(op, RecvPoll) and not open_:
+                    continue
+                after = (*open_, op.cell) if isinstance(op, Recv) else open_[1:]
+            if (target, after) not in seen:
+                seen.add((target, after))
+                left.append((target, after))
+    return False
 
 
 def _buffer(event: ConnectionEvent) -> Cell:

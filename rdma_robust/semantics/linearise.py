@@ -106,9 +106,9 @@ def rao_of_order(order: Sequence[Event], threads: Threads, model: Model, size: i
 
 
 def relations_of_messages(program: Program, events: Sequence[Event], threads: Threads) -> dict[str, Relation | None]:
-    """Return `sm` and `rpf` of events with these indices, None for what is empty."""
+    """Return `sm`, `rpf` and `turns` of events with these indices, None for what is empty, or no other than sm."""
     if not any(e.peer is not None for e in events):
-        return {"sm": None, "rpf": None}
+        return {"sm": None, "rpf": None, "turns": None}
     found = connect(program, threads).matched
 
     def relation(pairs: Iterable[tuple[int, int]]) -> Relation | None:
@@ -121,6 +121,9 @@ def relations_of_messages(program: Program, events: Sequence[Event], threads: Th
     return {
         "sm": relation((index(m.receive), index(m.message)) for m in found if m.receive is not None),
         "rpf": relation((index(m.message), index(m.poll)) for m in found if m.poll is not None),
+        "turns": relation((index(m.turn), index(m.message)) for m in found if m.turn is not None)
+        if any(m.turn != m.receive for m in found)
+        else None,
     }
 
 

@@ -68,7 +68,7 @@ class Event:
     the last event of an atomic without an answer is. `peer` is the other thread of the connection, for messages (its
     receiver), V and RP (the sender). An event that is `joined` is one vertex with the event before it in its thread: both
     are of a locked section, which happens at one moment. A BAR is one of the threads `members`: the k-th ones of all are one
-    vertex.
+    vertex. A message that `takes` a receive of its connection takes the one of this number, others that of their turn.
     """
 
     index: int
@@ -85,6 +85,7 @@ class Event:
     peer: str | None = None
     joined: bool = False
     members: tuple[str, ...] = ()
+    takes: int | None = None
 
     @property
     def lane(self) -> str:
@@ -123,7 +124,9 @@ class Trace:
     """(E, po, pf, rf, mo, nfo, rao, sm, rpf): relations are over event indices.
 
     `pf` are the polled completions themselves; that a poll also tells of every earlier operation of its queue pair is part
-    of the axioms. The last three are None where there is nothing that they could order.
+    of the axioms. rao, sm and rpf are None where there is nothing that they could order. Where messages take receives that
+    are not of their turn, `turns` is what sequential consistency has instead of sm: the receive of the turn comes before
+    each, and what fills another buffer than that comes before itself.
     """
 
     events: tuple[Event, ...]
@@ -135,6 +138,7 @@ class Trace:
     rao: Relation | None = None
     sm: Relation | None = None
     rpf: Relation | None = None
+    turns: Relation | None = None
 
     def over(self, events: Sequence[Event], number: Mapping[int, int], **changed: Relation | None) -> Trace:
         """Return the trace of `events`, whose relations are those of this one between the events that `number` maps to

@@ -9,6 +9,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, evaluate, value_of
 from rdma_robust.language.flow.cfg import Program, Section, Step, Thread, steps
 from rdma_robust.model import RDMA, Model
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.event_table import Act, Case, cases_of, remote_of
 from rdma_robust.semantics.linearise import (
@@ -48,6 +49,7 @@ def check_well_formed(program: Program, trace: Trace, model: Model = RDMA) -> No
     _check_nfo(trace, model)
     threads = in_threads(program, trace.events)
     _check_messages(program, trace, threads)
+    _check_takes(threads, model)
     _check_rounds(threads)
     overtaken = _check_rao(trace, threads, model)
     for thread, events in zip(program.threads, threads, strict=True):
@@ -159,6 +161,23 @@ def _check_messages(program: Program, trace: Trace, threads: Threads) -> None:
                 _wrong(f"{poll} does not have the immediate of {message}")
     for name, wanted in relations_of_messages(program, trace.events, threads).items():
         _difference(trace, name, _of(trace, getattr(trace, name)), _of(trace, wanted))
+
+
+def _check_takes(threads: Threads, model: Model) -> None:
+    """Check that no two messages take one receive, and that only where one may take any they do not take them in order."""
+    taken = set()
+    for mine in threads:
+        counts: dict[tuple[str, str], int] = {}
+        for e in mine:
+            if e.peer is None or e.type is not EventType.NRW:
+                continue
+            counts[e.peer, e.lane] = counts.get((e.peer, e.lane), 0) + 1
+            takes = counts[e.peer, e.lane] - 1 if e.takes is None else e.takes
+            if e.takes is not None and order_table(model.order).matching != "any":
+                _wrong(f"message {e} takes a receive that is not of its turn")
+            if (e.thread, e.peer, e.lane, takes) in taken:
+                _wrong(f"message {e} takes a receive that another one takes")
+            taken.add((e.thread, e.peer, e.lane, takes))
 
 
 def _check_rounds(threads: Threads) -> None:

@@ -161,6 +161,7 @@ EDGE: Final[Mapping[str, str]] = {
     "rmw": "{source}: the read and the write of {cell} are one step (rmw)",
     "sm": "{source} posts the buffer that {target} fills (sm)",
     "rpf": "{target} takes the receive completion of {source} (rpf)",
+    "turn": "{source} fills {cell}, which is not the buffer whose turn it is (turn)",
 }
 
 

@@ -152,6 +152,10 @@ SEARCH: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
         "get-into-the-accelerator",
     ),
     "walks by a message that is not there": (((CriticalCycles, "_unshown", 0),), "message-into-the-accelerator"),
+    "dead ends by a message that is not there": (
+        ((CriticalCycles, "taken_unshown", lambda *_: 0),),
+        "message-behind-data-for-the-kernel",
+    ),
 }
 
 

@@ -16,8 +16,9 @@ from rdma_robust.orders import order_record
 from rdma_robust.orders.known_orders import TABLES, order_of_file
 from rdma_robust.robustness import between_tables, searched_orders
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics import kinds, order_table
+from rdma_robust.semantics import connections, kinds, order_table
 from rdma_robust.semantics.connections import has_choice_of_buffers
+from rdma_robust.semantics.oracle import brute_force
 from tests.support.left_out import by_search, suite_program
 from tests.support.patches import Patch, mutated
 
@@ -56,7 +57,19 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
     ),
     "messages take receives in order": (
         everywhere(has_choice_of_buffers, lambda _: False),
-        *("hardware/buffers-in-order", "ooo-dp", "unknown"),
+        *("hardware/buffers-in-order", "ooo-dp", "not-robust"),
+    ),
+    "brute force takes receives in order": (
+        ((brute_force, "in_any_order", lambda *_: iter(())),),
+        *("hardware/buffers-placed", "", "not-robust"),
+    ),
+    "what fills the buffer of another one has its turn": (
+        ((connections, "fills", lambda _: False),),
+        *("hardware/buffers-placed", "", "not-robust"),
+    ),
+    "receives that were polled can be taken": (
+        ((connections, "_has_choice", lambda *_: True),),
+        *("hardware/buffers-one-at-a-time", "", "robust"),
     ),
     "a completion tells of its source": (
         (*everywhere(order_table.visible_when_polled, lambda kind, _: kind in order_table.VISIBLE_WHEN_POLLED),),

@@ -122,5 +122,5 @@ def test_what_cannot_be_watched(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("rdma_robust.cli.watching.find_spec", lambda _: None)
     answer = cli("check", "--watch", "one.rdma")
     assert answer.returncode == 2
-    needed = "watchfiles, which is not installed here: pip install 'rdma-robust[watch]'"
+    needed = "watchfiles, which is not installed here: pip install watchfiles"
     assert answer.stderr == f"error: --watch needs {needed} [RR002]\n"

@@ -156,7 +156,7 @@ def test_without_pygls_the_command_says_what_to_install(cli: Cli, monkeypatch: p
     monkeypatch.setattr("rdma_robust.cli.commands.lsp.find_spec", lambda name: None if name == "pygls" else find_spec(name))
     answer = cli("lsp")
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr == "error: lsp needs pygls, which is not installed here: pip install 'rdma-robust[lsp]' [RR002]\n"
+    assert answer.stderr == "error: lsp needs pygls, which is not installed here: pip install pygls [RR002]\n"
 
 
 def replaced(text: str, edits: list[lsp.TextEdit]) -> str:

@@ -297,6 +297,7 @@ class _Maker:
         for side in self.sides:
             text += f"RR_PROCESS({side.name}) void {side.name}T(void)\n{{\n\tstruct memory *there;\n\tlong r0 = 0, r1 = 0;\n"
             text += f'\tset_up("{side.name}", "{side.other}", &there);\n'
+            text += "\tibv_reg_mr(0, &m, sizeof m, IBV_ACCESS_LOCAL_WRITE);\n"
             posted = ("&m.b0, 16",) if self.kind == "wide" else ("&m.b0, 8", "&m.b1, 8")
             text += "".join(f"\tpost_receive({each});\n" for each in posted) * (side.arrivals > 0)
             text += '\tRR_CONNECT(qp, "c");\n\tRR_CONNECT(second, "d");\n'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Final
@@ -45,10 +45,12 @@ def random_order(rng: Random) -> str:
     return order_of_file("\n".join(lines) + "\n", "random.toml")
 
 
-def programs_under_orders(order: str, rng: Random, number: int) -> Iterator[tuple[Program, Model]]:
+def programs_under_orders(
+    order: str, rng: Random, number: int, families: Sequence[str] = FAMILIES
+) -> Iterator[tuple[Program, Model]]:
     """Yield random loop-free programs under an order; what they say of the order themselves is taken away."""
     for _ in range(number):
-        family = rng.choice(FAMILIES)
+        family = rng.choice(families)
         text = random_program(rng, SMALL) if family == "plain" else random_text(family, rng)
         program = load_program(text, f"random {family}")
         hardware = replace(program.hardware, order=order)

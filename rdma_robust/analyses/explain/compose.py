@@ -26,6 +26,7 @@ from rdma_robust.analyses.explain.pairs import explained_pairs
 from rdma_robust.analyses.explain.schedule import machine_run
 from rdma_robust.analyses.explain.story import headline, paragraphs
 from rdma_robust.analyses.explain.timeline import timeline
+from rdma_robust.errors import UsageError
 from rdma_robust.guard import found_within
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.send_queues import needed_slots, slots_text
@@ -138,13 +139,17 @@ def _parts(
 
 
 def _told(what: str, work: Callable[[], Found], otherwise: Found, limits: Limits, left: list[str]) -> Found:
-    """Return what `work` finds, else `otherwise`, and add to `left` that it was left out, and by which limit."""
+    """Return what `work` finds, else `otherwise`, and add to `left` that it was left out, and by which limit, or for want of
+    a machine for the order."""
 
     def leave_out(why: str) -> Found:
         left.append(f"{what}: {why}")
         return otherwise
 
-    return found_within(limits, work, leave_out)
+    try:
+        return found_within(limits, work, leave_out)
+    except UsageError as error:
+        return leave_out(str(error))
 
 
 def _under_glob(outcome: Outcome, options: CheckOptions, limits: Limits) -> str:

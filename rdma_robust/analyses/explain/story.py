@@ -22,6 +22,7 @@ EDGES = {
     "barrier": "{source} and {target} are one step, at which the threads meet",
     "sm": "{source} comes before {target}, which fills the buffer that it posts",
     "rpf": "{source} comes before {target}, which takes its receive completion",
+    "turn": "{source} fills {cell}, which is not the buffer whose turn it is",
 }
 """Why the source of an edge of the SC cycle comes before its target."""
 

@@ -51,9 +51,9 @@ def _target(call: CallContext, index: int, size: int) -> tuple[Object, int, Word
     """Return what an atomic changes, with its word if others see that."""
     run = call.run
     name, offset = run.address(call.arguments[index], "this atomic")
-    run.note(call.state, name, True)
+    run.note(call.state, name, offset, size, is_write=True)
     run.own(name, "change")
-    if not run.is_visible(call.state, name):
+    if not run.is_visible(call.state, name, offset, size):
         return name, offset, None
     word = run.one_word(name, offset, size, "atomic")
     run.kind_of_access(word, _type(size))

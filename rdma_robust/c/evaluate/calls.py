@@ -87,7 +87,7 @@ class CallContext:
     def private(self, address: Value, size: int, what: str) -> Value:
         """Return a raw value that the library reads at an address, from memory that nobody else writes."""
         name, offset = self.run.address(address, what)
-        if self.run.is_visible(self.state, name):
+        if self.run.is_visible(self.state, name, offset, size):
             raise Refusal(
                 "RR814", f"{what} lies in `{name.name}`, which others can reach", "keep it in memory of the thread alone"
             )
@@ -96,7 +96,7 @@ class CallContext:
     def set_private(self, address: Value, size: int, raw: Value, what: str) -> None:
         """Store a raw value that the library gives back at an address."""
         name, offset = self.run.address(address, what)
-        if self.run.is_visible(self.state, name):
+        if self.run.is_visible(self.state, name, offset, size):
             raise Refusal(
                 "RR814", f"{what} lies in `{name.name}`, which others can reach", "keep it in memory of the thread alone"
             )

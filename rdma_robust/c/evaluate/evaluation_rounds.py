@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 from rdma_robust.c.code import Address, Function, Load
+from rdma_robust.c.evaluate.byte_ranges import merged_ranges
 from rdma_robust.c.evaluate.c_values import Object, Scalar
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
@@ -152,9 +153,12 @@ class EvaluationRounds:
     def _settle(self) -> bool:
         """Take over what this round has found; return whether nothing has changed."""
         known, found = self.world.known, self.world.found
-        found.shared |= known.shared | {
-            name for name, users in found.touched.items() if len(users) > 1 and any(users.values())
-        }
+        for name in {*known.shared, *found.shared, *found.touched}:
+            new = merged_ranges(
+                (*known.shared.get(name, ()), *found.shared.get(name, ()), *self.world.conflicting_bytes(name))
+            )
+            if new:
+                found.shared[name] = new
         found.ignored |= known.ignored
         found.said |= known.said
         for name, cuts in known.cuts.items():
@@ -271,6 +275,7 @@ _COMPARED = [
     "flows",
     "said",
     "regions",
+    "returned",
 ]
 
 

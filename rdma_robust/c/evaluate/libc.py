@@ -186,7 +186,7 @@ def _lost_text(index: int) -> Handler:
 def _lose(call: CallContext, index: int) -> Result:
     name, offset = call.address(index, "where this text goes")
     size = call.run.world.sizes.get(name, 0) - offset
-    if call.run.is_visible(call.state, name):
+    if call.run.is_visible(call.state, name, offset, max(size, 1)):
         raise Refusal("RR814", f"`{call.name}` into `{name.name}`, which others can reach, is not modelled")
     if size > 0:
         call.state.block(name).write(offset, size, UnknownValue(f"a text that `{call.name}` has made"))

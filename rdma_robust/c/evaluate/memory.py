@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rdma_robust.c.evaluate.byte_ranges import Ranges
 from rdma_robust.c.evaluate.c_values import (
     NO_VALUE,
     Scalar,
@@ -33,6 +34,13 @@ class ObjectBytes:
     def copy(self) -> ObjectBytes:
         """Return a block that can be changed by itself."""
         return ObjectBytes(dict(self.cells), self.zero)
+
+    def without(self, ranges: Ranges) -> ObjectBytes:
+        """Return the contents where nothing is known of the bytes in some ranges."""
+        other = self.copy()
+        for low, high in ranges:
+            other._clear(low, high - low)
+        return other
 
     def key(self) -> Key:
         """Return what is equal for equal contents."""

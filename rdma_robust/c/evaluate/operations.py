@@ -81,7 +81,7 @@ class ThreadUse:
 class BarrierUse:
     """All threads that wait at a barrier."""
 
-    barrier: Object
+    barrier: Word
 
 
 @dataclass(frozen=True, slots=True)

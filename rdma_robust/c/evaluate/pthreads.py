@@ -10,7 +10,17 @@ from collections.abc import Callable
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.atomics import compare_and_swap, possible_sums
-from rdma_robust.c.evaluate.c_values import FunctionValue, Object, Pointer, Scalar, Value, all_apart, known_scalar, map_one
+from rdma_robust.c.evaluate.c_values import (
+    FunctionValue,
+    Object,
+    Pointer,
+    Scalar,
+    UnknownValue,
+    Value,
+    all_apart,
+    known_scalar,
+    map_one,
+)
 from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import (
@@ -45,7 +55,8 @@ def _create(call: CallContext) -> Result:
     run.world.end_set_up(run.process, state)
     number = state.numbers.get(("thread", function.name), 0)
     state.numbers["thread", function.name] = number + 1
-    name = f"{function.name}_{number}" if number else function.name
+    base = f"{run.thread}_{function.name}" if run.is_spawned or function.name == run.thread else function.name
+    name = f"{base}_{number}" if number else base
     if len(state.threads) >= _MOST_THREADS:
         raise Refusal("RR817", f"more than {_MOST_THREADS} threads are created here", "give the loop a bound")
     state.threads = (*state.threads, name)
@@ -63,7 +74,7 @@ def _spawn(call: CallContext, name: str, function: str) -> None:
         base.memory[object] = block.copy()
     base.queue_pairs, base.numbers = dict(call.state.queue_pairs), {}
     base.is_set_up = True
-    found = SpawnedThread(run.process, name, function, known_scalar(call.arguments[3]), base)
+    found = SpawnedThread(run.process, name, run.thread, function, known_scalar(call.arguments[3]), base)
     before = run.world.found.spawned.setdefault((run.process, name), found)
     if before is not found and (before.function, before.argument, before.state.key()) != (
         function,
@@ -80,20 +91,23 @@ def _join(call: CallContext) -> Result:
     name = handle.object.key[0]
     assert isinstance(name, str)
     if call.arguments[1:] and known_scalar(call.arguments[1]) != 0:
-        call.run.world.remark("RR846", "what a joined thread returns is not known", call.chain)
+        returned = call.run.world.known.returned.get((call.run.process, name), set())
+        value = next(iter(returned)) if len(returned) == 1 else UnknownValue(f"what thread `{name}` returns")
+        call.set_private(call.arguments[1], 8, value, "what this thread returns")
     return call.step([ThreadStatement("join {0}", (ThreadUse(name),))])
 
 
 def _thread_exit(call: CallContext) -> Result:
+    call.run.returns(call.arguments[0])
     return [ThreadStep((), call.chain, None)]
 
 
 def _word(call: CallContext, index: int, what: str) -> tuple[Object, int, Word | None]:
     """Return the word of a lock, if others see it."""
     name, offset = call.address(index, what)
-    call.run.note(call.state, name, True)
+    call.run.note(call.state, name, offset, 4, is_write=True)
     call.run.own(name, "use")
-    if not call.run.is_visible(call.state, name):
+    if not call.run.is_visible(call.state, name, offset, 4):
         return name, offset, None
     word = call.run.one_word(name, offset, 4, what)
     call.run.kind_of_access(word, _LOCK)
@@ -103,7 +117,7 @@ def _word(call: CallContext, index: int, what: str) -> tuple[Object, int, Word |
 
 def _set_word(call: CallContext, index: int, value: int, what: str) -> Result:
     name, offset = call.address(index, what)
-    if call.run.is_visible(call.state, name):
+    if call.run.is_visible(call.state, name, offset, 4):
         return _put_word(call, index, value, what)
     call.run.raw_write(call.state, name, offset, 4, value)
     return 0
@@ -182,21 +196,21 @@ def _wait(call: CallContext) -> Result:
 def _barrier_init(call: CallContext) -> Result:
     name, offset = call.address(0, "this barrier")
     call.run.raw_write(call.state, name, offset, 4, call.number(2, "the number of threads of this barrier"))
-    call.run.world.found.counts[name] = call.number(2, "the number of threads of this barrier")
+    call.run.world.found.counts[Word(name, offset, 4)] = call.number(2, "the number of threads of this barrier")
     return 0
 
 
 def _barrier_wait(call: CallContext) -> Result:
-    name, _ = call.address(0, "this barrier")
-    call.run.world.found.barriers[name].add(call.run.thread)
-    count, users = call.run.world.known.counts.get(name), call.run.world.known.barriers.get(name, set())
+    barrier = Word(*call.address(0, "this barrier"), 4)
+    call.run.world.found.barriers[barrier].add(call.run.thread)
+    count, users = call.run.world.known.counts.get(barrier), call.run.world.known.barriers.get(barrier, set())
     if count != len(users):
         raise Refusal(
             "RR814",
             f"this barrier is for {count} threads, and {len(users)} wait at it: barriers that some of several threads "
             "pass are not modelled",
         )
-    return call.step([ThreadStatement("barrier {0}", (BarrierUse(name),))])
+    return call.step([ThreadStatement("barrier {0}", (BarrierUse(barrier),))])
 
 
 def _sem_init(call: CallContext) -> Result:

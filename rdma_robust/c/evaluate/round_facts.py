@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from rdma_robust.c.automaton import Remark
 from rdma_robust.c.code import CType, Leaf, Variable
+from rdma_robust.c.evaluate.byte_ranges import EVERYTHING, Ranges, Touch, conflicting_bytes, has_all, has_some, merged_ranges
 from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
@@ -17,6 +18,8 @@ from rdma_robust.c.evaluate.state import ConnectedPair, Receive, State
 from rdma_robust.c.evaluate.units import Units
 
 ENDED_IN_SET_UP = "a process ends in set-up"
+_REACHED = ("global", "local", "heap")
+"""Kinds of objects that several threads, or cards, may reach."""
 WIDEST = 8
 """Bytes of the largest scalar."""
 _MOST_PIECES = 8
@@ -52,6 +55,7 @@ class SpawnedThread:
 
     process: str
     name: str
+    creator: str
     function: str
     argument: Value
     state: State
@@ -61,7 +65,7 @@ class SpawnedThread:
 class RoundFacts:
     """The facts that one round has found; of those that are `said` all that any round has."""
 
-    shared: set[Object] = field(default_factory=set)
+    shared: dict[Object, Ranges] = field(default_factory=dict)
     ignored: set[Object] = field(default_factory=set)
     cuts: dict[Object, set[int]] = field(default_factory=lambda: defaultdict(set))
     values: dict[Word, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
@@ -81,14 +85,14 @@ class RoundFacts:
     lengths: dict[End, set[int]] = field(default_factory=lambda: defaultdict(set))
     written: dict[End, set[int]] = field(default_factory=lambda: defaultdict(set))
     early: dict[End, tuple[Receive, ...]] = field(default_factory=dict)
-    barriers: dict[Object, set[str]] = field(default_factory=lambda: defaultdict(set))
-    counts: dict[Object, int] = field(default_factory=dict)
-    registered: set[Object] = field(default_factory=set)
+    barriers: dict[Word, set[str]] = field(default_factory=lambda: defaultdict(set))
+    counts: dict[Word, int] = field(default_factory=dict)
     relaxed: set[Object] = field(default_factory=set)
     orders: set[str] = field(default_factory=set)
     limits: tuple[int, int] | None = None
     spawned: dict[tuple[str, str], SpawnedThread] = field(default_factory=dict)
-    touched: dict[Object, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
+    returned: dict[tuple[str, str], set[Scalar]] = field(default_factory=lambda: defaultdict(set))
+    touched: dict[Object, set[Touch]] = field(default_factory=lambda: defaultdict(set))
     plain: set[Word] = field(default_factory=set)
     watched: set[Word] = field(default_factory=set)
     said: set[Hashable] = field(default_factory=set)
@@ -141,20 +145,35 @@ class World:
             self._contents[name] = self._initialise(name)
         return self._contents[name]
 
-    def share(self, name: Object) -> None:
-        """Say that others than one thread reach an object."""
-        if name.kind in ("global", "local", "heap"):
-            self.found.shared.add(name)
+    def share(self, name: Object, offset: int = 0, size: int = EVERYTHING[1]) -> None:
+        """Say that others than one thread reach bytes of an object, or all of it."""
+        if name.kind in _REACHED:
+            ranges = self.found.shared.get(name, ())
+            if not has_all(ranges, offset, offset + size):
+                self.found.shared[name] = merged_ranges((*ranges, (offset, offset + size)))
 
-    def is_shared(self, name: Object) -> bool:
-        """Whether others than one thread reach an object."""
-        return name in self.known.shared
+    def is_shared(self, name: Object, offset: int = 0, size: int = EVERYTHING[1]) -> bool:
+        """Whether others than one thread reach some bytes of a range of an object; all of it is shared from then on."""
+        ranges = self.known.shared.get(name, ())
+        found = bool(ranges) and has_some(ranges, offset, offset + size)
+        if found and size != EVERYTHING[1]:
+            self.share(name, offset, size)
+        return found
 
-    def touch(self, state: State, thread: str, name: Object, is_write: bool, is_spawned: bool) -> None:
-        """Say that a thread has accessed an object, if there are several threads by now."""
-        if (is_spawned or state.threads) and name.kind in ("global", "local", "heap"):
-            seen = self.found.touched[name]
-            seen[thread] = seen.get(thread, False) or is_write
+    def is_all_shared(self, name: Object) -> bool:
+        """Whether others reach every byte of an object."""
+        return has_all(self.known.shared.get(name, ()), 0, self.sizes.get(name) or EVERYTHING[1])
+
+    def touch(self, name: Object, touch: Touch) -> None:
+        """Say that a thread has accessed an object while there were several threads."""
+        if name.kind in _REACHED:
+            self.found.touched[name].add(touch)
+
+    def conflicting_bytes(self, name: Object) -> list[tuple[int, int]]:
+        """Return the bytes of an object that several threads access and one of them writes."""
+        spawned = {**self.known.spawned, **self.found.spawned}
+        creators = {thread: each.creator for (process, thread), each in spawned.items() if process == name.process}
+        return conflicting_bytes(self.found.touched[name], creators)
 
     def fields(self, kind: str) -> dict[str, Leaf]:
         """Return the scalars of a record of a library by their paths."""
@@ -174,17 +193,20 @@ class World:
             return
         state.is_set_up = True
         for name in [each for each in state.memory if each in self.known.shared and each.process == process]:
+            shared = self.known.shared[name]
             for low, high in pairwise(sorted(self.known.cuts.get(name, ()))):
+                if not has_some(shared, low, high):
+                    continue
                 word = Word(name, low, high - low)
                 value = known_scalar(state.memory[name].read(low, high - low, name.name))
                 if self.found.initial.setdefault(word, value) != value:
                     raise Refusal(
                         "RR844", f"`{name.name}` starts with different values on different ways", "RR_START ends set-up"
                     )
-            if name.kind == "heap":
-                state.place(name, ObjectBytes())
-            else:
+            if name.kind != "heap" and self.is_all_shared(name):
                 state.drop(name)
+            else:
+                state.place(name, state.memory[name].without(shared))
         self._post_early(process, state)
 
     def _post_early(self, process: str, state: State) -> None:

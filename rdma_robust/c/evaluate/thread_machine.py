@@ -165,7 +165,7 @@ class ThreadMachine(ThreadRun):
         found = self.object_of(state, each.variable)
         if each.size is not None:
             self.world.sizes[found] = max(as_number(frame.registers[each.size], "the size of this array"), 0)
-        if not self.is_visible(state, found):
+        if self.is_private(state, found):
             state.place(found, ObjectBytes())
         frame.at += 1
 
@@ -255,6 +255,7 @@ class ThreadMachine(ThreadRun):
         result = frame.function.result
         state.frames.pop()
         if not state.frames:
+            self.returns(value)
             return [ThreadStep((), (), None)]
         caller = state.frames[-1]
         if frame.target is not None:

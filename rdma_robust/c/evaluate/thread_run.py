@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rdma_robust.c.code import Address, Branch, Call, Cast, CType, FunctionReturn, JumpTo, Register, Store, Variable
+from rdma_robust.c.evaluate.byte_ranges import EVERYTHING, Touch
 from rdma_robust.c.evaluate.c_values import (
     Object,
     Pointer,
@@ -58,18 +59,25 @@ class ThreadRun:
         """Return the object of a variable, which is there afterwards if it is private."""
         if variable.is_global:
             found = self.world.global_of(self.process, variable)
-            if found not in state.memory and not self.is_visible(state, found):
-                state.memory[found] = self.world.contents_of(found)
+            if found not in state.memory and self.is_private(state, found):
+                shared = self.world.known.shared.get(found, ()) if state.is_set_up else ()
+                contents = self.world.contents_of(found)
+                state.memory[found] = contents.without(shared) if shared else contents
             return found
         found = self.local(len(state.frames) - 1, state.frames[-1].function.name, variable)
         self.world.declare(found, variable.type)
-        if found not in state.memory and not self.is_visible(state, found):
+        if found not in state.memory and self.is_private(state, found):
             state.place(found, ObjectBytes())
         return found
 
-    def is_visible(self, state: State, name: Object) -> bool:
-        """Whether others see accesses to an object: it is shared, and set-up has ended or it is not of this process."""
-        return self.world.is_shared(name) and (state.is_set_up or name.process != self.process)
+    def is_visible(self, state: State, name: Object, offset: int = 0, size: int = EVERYTHING[1]) -> bool:
+        """Whether others see accesses to bytes of an object: they are shared, and set-up has ended or they are not of this
+        process."""
+        return (state.is_set_up or name.process != self.process) and self.world.is_shared(name, offset, size)
+
+    def is_private(self, state: State, name: Object) -> bool:
+        """Whether some bytes of an object are of this thread alone."""
+        return not (state.is_set_up or name.process != self.process) or not self.world.is_all_shared(name)
 
     def is_any(self, frame: Frame, name: Object) -> bool:
         """Whether RR_ANY is said of a local."""
@@ -159,9 +167,10 @@ class ThreadRun:
         if offset < 0 or (total and offset + size > total):
             raise Refusal("RR813", f"bytes {offset} to {offset + size} are outside of `{name.name}`, which has {total}")
 
-    def note(self, state: State, name: Object, is_write: bool) -> None:
-        """Say that this thread accesses an object."""
-        self.world.touch(state, self.thread, name, is_write, self.is_spawned)
+    def note(self, state: State, name: Object, offset: int, size: int, *, is_write: bool) -> None:
+        """Say that this thread accesses bytes of an object."""
+        if self.is_spawned or state.threads:
+            self.world.touch(name, Touch(self.thread, offset, offset + size, is_write, state.threads))
 
     # accesses of scalars
 
@@ -173,8 +182,8 @@ class ThreadRun:
             return UnknownValue(f"`{name.name}`, which is ignored"), []
         if self.is_any(frame, name):
             return UnknownValue(f"`{name.name}`, which may have any value", True), []
-        self.note(state, name, False)
-        if not self.is_visible(state, name):
+        self.note(state, name, offset, kind.size, is_write=False)
+        if not self.is_visible(state, name, offset, kind.size):
             self.own(name, "read")
             return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind)), []
         self.own(name, "read")
@@ -201,9 +210,9 @@ class ThreadRun:
         if name in self.world.known.ignored or name in self.world.found.ignored or self.is_any(frame, name):
             return []
         raw = map_one(value, lambda each: raw_of(each, kind))
-        self.note(state, name, True)
+        self.note(state, name, offset, kind.size, is_write=True)
         self.own(name, "write")
-        if not self.is_visible(state, name):
+        if not self.is_visible(state, name, offset, kind.size):
             self.raw_write(state, name, offset, kind.size, raw)
             return []
         word = self.one_word(name, offset, kind.size, "write")
@@ -219,6 +228,10 @@ class ThreadRun:
         else:
             self.world.computed(word, values)
         return write_statement(word, operand)
+
+    def returns(self, value: Value) -> None:
+        """Say what this thread returns, to who joins it."""
+        self.world.found.returned[self.process, self.thread].add(known_scalar(value))
 
     # going on
 

@@ -20,9 +20,9 @@ def copied(
 ) -> list[ThreadStatement]:
     """Copy bytes from one place to another; return the reads and writes that others see, in the order of addresses."""
     (to, low), (origin, start) = target, source
-    run.note(state, to, True)
-    run.note(state, origin, False)
-    reads, writes = run.is_visible(state, origin), run.is_visible(state, to)
+    run.note(state, to, low, size, is_write=True)
+    run.note(state, origin, start, size, is_write=False)
+    reads, writes = run.is_visible(state, origin, start, size), run.is_visible(state, to, low, size)
     run.own(to, "write")
     if origin.kind != "text":
         run.own(origin, "read")
@@ -100,9 +100,9 @@ def _is_padding(run: ThreadRun, word: Word) -> bool:
 def bytes_set(run: ThreadRun, state: State, target: Range, size: int, byte: int) -> list[ThreadStatement]:
     """Set bytes, as `memset` and the rest of an initialiser do; return the writes that others see."""
     to, low = target
-    run.note(state, to, True)
+    run.note(state, to, low, size, is_write=True)
     run.own(to, "write")
-    if run.is_visible(state, to):
+    if run.is_visible(state, to, low, size):
         words = run.world.words(to, low, size, run.world.field_cuts(to, low, size))
         for word in words:
             run.kind_of_access(word, _PLAIN)

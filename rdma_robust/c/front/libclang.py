@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rdma_robust.errors import UsageError
 
-NEEDED: Final = "pip install 'rdma-robust[c]'"
+NEEDED: Final = "pip install libclang"
 
 Cursor = Any
 """A cursor of libclang, which has no types."""

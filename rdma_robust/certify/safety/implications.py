@@ -214,7 +214,7 @@ class Implications:
         if z3_version() is None:
             reject(
                 "a condition is no difference of two variables, and z3, which would decide it, is not installed here: "
-                "pip install 'rdma-robust[smt]'"
+                "pip install z3-solver"
             )
         self._solver = self._solver or Z3()
         self.by_z3 += 1

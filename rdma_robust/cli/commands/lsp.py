@@ -29,7 +29,7 @@ def lsp_command(context: typer.Context, *, stdio: Stdio = True, timeout: Verdict
 def run_lsp(timeout: float) -> Exit:
     """Serve until the editor has gone. Raises UsageError without pygls."""
     if find_spec("pygls") is None:
-        raise UsageError("lsp needs pygls, which is not installed here: pip install 'rdma-robust[lsp]'")
+        raise UsageError("lsp needs pygls, which is not installed here: pip install pygls")
     from rdma_robust.editing.language_server import make_server  # noqa: PLC0415 - slow, and an extra
 
     make_server(timeout).start_io()

@@ -81,7 +81,7 @@ def _every(proofs: EveryProcs | None, function: str, answers: tuple[ProcsAnswer,
     if violated is not None:
         return EveryProcsAnswer("UNKNOWN", reason=f"it is violated for n = {violated.procs}")
     if proofs is None:
-        return EveryProcsAnswer("UNKNOWN", reason="needs z3: pip install 'rdma-robust[smt]'")
+        return EveryProcsAnswer("UNKNOWN", reason="needs z3: pip install z3-solver")
     return proofs.answer(function)
 
 

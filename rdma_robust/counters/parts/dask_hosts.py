@@ -48,7 +48,7 @@ def connected(address: str) -> Iterator[Client]:
     try:
         from distributed import Client  # noqa: PLC0415 - an extra
     except ImportError as error:
-        why = "--executor dask://... needs the package distributed: pip install 'rdma-robust[cluster]'"
+        why = "--executor dask://... needs the package distributed: pip install distributed"
         raise UsageError(why) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:

@@ -247,6 +247,10 @@ class CriticalCycles:
         beta = members & (self._conflicting_with(behind[1]) | unshown)
         return members & self._conflicting_with(behind[0] | behind[1]), beta
 
+    def taken_unshown(self, number: int) -> int:
+        """The RPs that may be in alpha while the message that they take, this event, is in beta."""
+        return self._waiting_for[number] if self._unshown >> number & 1 else 0
+
     @cached_property
     def _unshown(self) -> int:
         """The messages into memories behind cards, of which receive completions do not tell that they are there."""

@@ -6,7 +6,7 @@ barred goes to beta; a CPU event in beta takes all that follows in its thread wi
 what it writes. Taint spreads from events of beta to alpha only by a later event that overtakes one of its queue pair
 (:mod:`relaxation`), or by marks that are there already; among events of alpha by program order and conflicts. It
 closes the cycle at an event of alpha that conflicts with the pivot or is of its thread, or at one of beta that the pivot
-overtakes.
+overtakes. A message of beta into memory behind a card taints the RP of alpha that takes it, as one that overtakes it.
 
 Under tso a store in beta bars later stores, CAS, mfence and NIC events of its thread. A store that is barred is passed, as a
 NIC event is. A read that may forward is neither barred by a conflict, which its own store lifts, nor held up by the value
@@ -83,7 +83,7 @@ def _move(
         bool(e.cell is not None and frame.written_by(e)),
         bool(bit or (e.type and e.connection) or e.members),
         (*seen.tainted.parts(conflicting | seen.marks.threads(e) * bool(e.members)), *frame.messages.taints_of(e)),
-        cycles.overtaking[number] | (cycles.conflicting[number] if e.stops else 0),
+        cycles.overtaking[number] | (cycles.conflicting[number] if e.stops else 0) | cycles.taken_unshown(number),
         cycles.after[number],
         cycles.conflicting[number],
     )

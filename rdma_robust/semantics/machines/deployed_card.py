@@ -5,16 +5,17 @@ Source: docs/deployed.md, "The machine"; which events may come next is said by :
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.cfg import Fault, Program, Step
+from rdma_robust.language.flow.cfg import Fault, Program, Recv, Step, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import RMW_ROW, fact_meaning, lacking
-from rdma_robust.orders.order_record import MESSAGE
+from rdma_robust.orders.order_record import MESSAGE, OrderTable
 from rdma_robust.semantics.connections import buffers_of, connections, has_choice_of_buffers
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
@@ -37,6 +38,7 @@ from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compil
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.order_table import receives_of_own
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
+from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.semantics.waits import messages_wait, no_buffer
 
 
@@ -101,7 +103,7 @@ class CardMachine:
         it writes if it succeeds: then whether it has to wait is known only later than it happens."""
         table = order_table(self.model.order)
         unknown = [cell for cell in table.unknown if self.connections or MESSAGE not in cell]
-        if table.matching == "any" and has_choice_of_buffers(self.program):
+        if table.matching == "any" and (has_choice_of_buffers(self.program) or self._messages_overtake(table)):
             raise UsageError(f"no machine lets a message take any posted receive, as order {self.model.order_name} does")
         if unknown:
             cells = ", ".join(map(" ".join, unknown))
@@ -117,6 +119,14 @@ class CardMachine:
                 f"no machine runs a compare-and-swap under order {self.model.order_name}, which lacks the fact {RMW_ROW} "
                 f"about its table: {fact_meaning(RMW_ROW)} `check` decides the program, if it has no loops"
             )
+
+    def _messages_overtake(self, table: OrderTable) -> bool:
+        """Whether a message may take a receive before an earlier one of its connection, which then takes a later one."""
+        kept = all(table.cells[a, b] in ("qp", "i") for a in ("nrW", MESSAGE) for b in ("nrW", MESSAGE))
+        counts = Counter((sender, t, lane) for t, u in enumerate(self.program.threads) for sender, _, lane in u.posted)
+        ops = ((t, step.op) for t, u in enumerate(self.program.threads) for _, _, step in steps(u))
+        counts.update((op.sender, t, op.lane) for t, op in ops if isinstance(op, Recv))
+        return not kept and (max(counts.values(), default=0) > 1 or (bool(counts) and not is_loop_free(self.program)))
 
     def nic_moves(self, state: DeployedState, t: int, qp: int) -> list[Move]:
         """Return the successors in which the card serves queue pair `qp` of thread `t`."""

@@ -11,10 +11,11 @@ from typing import Final
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.axioms import check_well_formed, is_violating
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.oracle.candidate import CandidateExecution, PathOrder, Scopes
-from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
+from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch, in_any_order
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
 from rdma_robust.semantics.trace import Trace
@@ -76,7 +77,7 @@ def oracle_robust(
     extent = Extent.ALL if all_prefixes else Extent.MAXIMAL
     budget = Budget(limits.decisions, limits.timeout)
     for_ever = False
-    for base in candidates(program, model, limits, extent, budget):
+    for base in with_any_receives(candidates(program, model, limits, extent, budget), budget):
         paths = [block.path for block in base.blocks]
         goes_on = any(path.goes_on for path in paths)
         passed = goes_on and (not program.plain or any(path.passed for path in paths))
@@ -121,7 +122,7 @@ def axiomatic_outcomes(program: Program, model: Model = RDMA, limits: OracleLimi
     budget = Budget(limits.decisions, limits.timeout)
     sc: set[FinalState] = set()
     rdma: set[FinalState] = set()
-    for base in candidates(program, model, limits, Extent.ENDED, budget):
+    for base in with_any_receives(candidates(program, model, limits, Extent.ENDED, budget), budget):
         search: ChoiceSearch
 
         def leaf(partial: Partial) -> bool:
@@ -169,6 +170,17 @@ def candidates(
             raise SizeLimitError(f"an execution has more than {limits.events} events, too many for the oracle")
         budget.spend()
         yield base
+
+
+def with_any_receives(found: Iterator[CandidateExecution], budget: Budget) -> Iterator[CandidateExecution]:
+    """Yield candidates, and behind each those whose messages take receives that are not of their turn, if its order lets a
+    message take any. Raises SizeLimitError, see :func:`in_any_order`."""
+    for base in found:
+        yield base
+        if base.connected and order_table(base.model.order).matching == "any":
+            for blocks in in_any_order(base.program, base.blocks):
+                budget.spend()
+                yield CandidateExecution(base.program, blocks, base.model)
 
 
 def _final_state(partial: Partial) -> FinalState:

@@ -194,12 +194,12 @@ class CandidateExecution:
     has none, and `readers` are the reads by write. `rivals` are the other writes of an event's cell, as bits; `carried` are
     the writes that store just what an event has read. `delayed` are the events that are not instantaneous.
 
-    `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib and sc, and
-    `behind` those of ib only; both are part of ob too, but those whose source is in `unseen`. `impossible` is also set
-    when a message has no receive or an RP no message, or a thread is said to be stuck before one that is there. `naw` is
-    the naW of every naR that has one, and `rao` are the two ways in which rao may order each pair of read-modify-writes
-    of one word. `sections` are the events of the section to which an event belongs, where it does, `rounds` those of each
-    round of a barrier, and `at_once` has both.
+    `told` are the messages that RPs poll, by RP; `across` the edges between threads that are part of ib, `behind` what else
+    RPs are told; both are part of ob too, but those whose source is in `unseen`. `in_turn` is what sc has of `across`.
+    `impossible` is also set when a message has no receive or an RP no message, or a thread is said to be stuck before one
+    that is there. `naw` is the naW of every naR that has one, and `rao` are the two ways in which rao may order each pair of
+    read-modify-writes of one word. `sections` are the events of the section to which an event belongs, where it does,
+    `rounds` those of each round of a barrier, and `at_once` has both.
     """
 
     def __init__(self, program: Program, blocks: Sequence[PathOrder], model: Model = RDMA) -> None:
@@ -243,6 +243,7 @@ class CandidateExecution:
         """Match messages with receives and RPs, and place their writes."""
         self.told: dict[int, int] = {}
         self.across: list[tuple[int, int]] = []
+        self.in_turn: list[tuple[int, int]] = []
         self.behind: list[tuple[int, int]] = []
         self.unseen: set[int] = set()
         self.connected = True
@@ -260,10 +261,13 @@ class CandidateExecution:
                 self.events[message] = replace(self.events[message], cell=match.buffer)
             if match.receive is not None:
                 self.across.append((self._number(match.receive), message))
+            if match.turn is not None:
+                self.in_turn.append((self._number(match.turn), message))
             if match.poll is not None:
                 poll = self._number(match.poll)
                 self.told[poll] = message
                 self.across.append((message, poll))
+                self.in_turn.append((message, poll))
                 self.behind += ((e, poll) for e in self._received_before(message))
 
     def _place(self, messages: Sequence[tuple[tuple[int, int], Cell]]) -> None:

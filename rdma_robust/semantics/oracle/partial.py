@@ -76,7 +76,7 @@ class Partial:
     def connect(self) -> bool:
         """Add what is settled beforehand: what messages take and tell."""
         base = self.base
-        for a, b in base.across:
+        for a, b in base.in_turn:
             self.sc_before[b] |= 1 << a
         if not all(map(self._meet, base.rounds)) or not self._tell(base.across) or not self._tell(base.behind):
             return False
@@ -283,6 +283,7 @@ class Partial:
                     peer=e.peer,
                     joined=e.joined,
                     members=e.members,
+                    takes=e.takes,
                 )
             )
         initial = {cell: i for i, cell in enumerate(base.program.cells)}

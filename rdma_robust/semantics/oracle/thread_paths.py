@@ -52,6 +52,7 @@ class PathEvent:
     `copied` is how many events before it that was, 0 for none. The operation completes with what is `completing`; a poll of
     the queue pair can take that if it `completes`. `peer` is the other thread of the connection, of messages, V and RP. The
     word of a message that carries `data` is known when it is matched; one without data has the immediate as `written`.
+    `takes` is the number of the receive that a message takes, if it is not its own.
     """
 
     type: EventType
@@ -66,6 +67,7 @@ class PathEvent:
     data: bool = False
     joined: bool = False
     members: tuple[str, ...] = ()
+    takes: int | None = None
 
 
 _Way = tuple[tuple[PathEvent, ...], tuple[Term, ...]]

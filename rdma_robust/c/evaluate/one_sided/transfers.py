@@ -73,7 +73,7 @@ def put(call: CallContext, remote: Remote, source: Range, size: int, element: in
 def _give_values(call: CallContext, source: Range, size: int, element: int) -> None:
     """Let private memory that has no value hold 0, as shared memory does."""
     run, (name, offset) = call.run, source
-    if run.is_visible(call.state, name) or name.kind == "text":
+    if run.is_visible(call.state, name, offset, size) or name.kind == "text":
         return
     step = element_step(element)
     for at in range(offset, offset + size, step):
@@ -89,8 +89,8 @@ def get(call: CallContext, remote: Remote, target: Range, size: int, element: in
         return []
     name, offset = target
     run = call.run
-    run.note(call.state, name, True)
-    if late or run.is_visible(call.state, name):
+    run.note(call.state, name, offset, size, is_write=True)
+    if late or run.is_visible(call.state, name, offset, size):
         found = read_statements(_posted(call, remote, "read", target, size, element=element, late=late))
         return found if late else [*found, *polls(remote.connection, len(found))]
     gets: list[ThreadStatement] = []
@@ -241,8 +241,8 @@ def result_word(call: CallContext, target: Range, size: int, *, is_written: bool
     """Return the word of memory that an answer goes to, or an operand is taken from, while the process goes on."""
     name, offset = target
     call.run.own(name, "give to its card")
-    call.run.note(call.state, name, is_written)
-    call.run.world.share(name)
+    call.run.note(call.state, name, offset, size, is_write=is_written)
+    call.run.world.share(name, offset, size)
     return call.run.one_word(name, offset, size, "answer or operand")
 
 

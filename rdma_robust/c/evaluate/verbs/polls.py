@@ -52,9 +52,9 @@ def _posted(call: CallContext, queue_pair: Value, receives: list[Receive]) -> Re
     if len(pair.receives) + len(receives) > limit:
         raise Refusal("RR817", f"more than {limit} receives are posted here", "fewer receives, a smaller depth")
     for each in receives:
-        for buffer, _, _ in each.buffers:
+        for buffer, offset, size in each.buffers:
             call.run.own(buffer, "give to its card")
-            call.run.world.share(buffer)
+            call.run.world.share(buffer, offset, size)
     if not call.state.is_set_up or not pair.connection:
         return 0
     end = End(pair.connection, call.run.process)

@@ -122,7 +122,7 @@ def _remote(post: PostedWork, total: int) -> tuple[Object, int]:
             f"`remote_addr` is in `{name.name}` of {name.process}, and connection `{post.connection}` leads to {post.peer}",
             "RR_EXPORT the address in the other process, and RR_IMPORT it here",
         )
-    post.call.run.world.share(name)
+    post.call.run.world.share(name, offset, total)
     post.call.run.world.words(name, offset, total)
     return name, offset
 
@@ -158,7 +158,7 @@ def _shared_word(post: PostedWork, name: Object, offset: int, size: int) -> Word
     """Return the word of a buffer that the card reads or writes."""
     run = post.call.run
     run.own(name, "give to its card")
-    run.world.share(name)
+    run.world.share(name, offset, size)
     words = run.world.words(name, offset, size)
     if len(words) > 1:
         raise Refusal("RR815", f"this request covers {len(words)} words of `{name.name}` at once, where it has to be one")
@@ -171,8 +171,8 @@ def _source(post: PostedWork, local: tuple[Object, int], size: int) -> Source:
     if not post.request.is_inline:
         return _shared_word(post, name, offset, size)
     run.own(name, "give to its card")
-    run.note(post.call.state, name, False)
-    if run.is_visible(post.call.state, name):
+    run.note(post.call.state, name, offset, size, is_write=False)
+    if run.is_visible(post.call.state, name, offset, size):
         word = run.one_word(name, offset, size, "inline read")
         run.kind_of_access(word, _NUMBER)
         return word

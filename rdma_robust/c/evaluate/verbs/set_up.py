@@ -43,13 +43,12 @@ def _region(address_at: int, length_at: int, access_at: int) -> Handler:
     def handler(call: CallContext) -> Result:
         name, offset = call.address(address_at, "the memory that is registered")
         world, length = call.run.world, call.number(length_at, "the length of this region")
-        world.share(name)
-        world.found.registered.add(name)
         if not world.sizes.get(name):
             world.sizes[name] = offset + length
         if offset < 0 or offset + length > world.sizes[name]:
             message = f"bytes {offset} to {offset + length} are outside of `{name.name}`, which has {world.sizes[name]}"
             raise Refusal("RR813", message, "look at the length that is registered")
+        world.share(name, offset, length)
         access = known_scalar(call.arguments[access_at])
         if isinstance(access, int) and access & RELAXED_ORDERING:
             world.found.relaxed.add(name)
@@ -201,7 +200,7 @@ def _filled(index: int, record: str) -> Handler:
     def handler(call: CallContext) -> Result:
         name, offset = call.address(index, "where this query's answer goes")
         size = call.run.world.size_of(f"struct {record}")
-        if size and not call.run.is_visible(call.state, name):
+        if size and not call.run.is_visible(call.state, name, offset, size):
             call.run.raw_write(call.state, name, offset, size, UnknownValue(f"what `{call.name}` says"))
         return 0
 

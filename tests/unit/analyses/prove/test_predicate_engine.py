@@ -188,7 +188,7 @@ def test_a_limit_is_named(engine: Engine) -> None:
 @both
 def test_without_the_solver_it_is_said_what_to_install(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "z3", None)
-    with pytest.raises(UsageError, match=r"z3.*pip install rdma-robust\[smt\]"):
+    with pytest.raises(UsageError, match=r"z3.*pip install z3-solver"):
         engine(sums(), Limits(), ignore)
 
 
