@@ -1,4 +1,4 @@
-"""What the card did in a recorded run: which request takes which receive, and what it carries from where to where."""
+"""The deeds of the card in a recorded run: which request takes which receive, and what it carries from where to where."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.errors import UsageError
-from rdma_robust.record.recorded_log import Event, Piece, RecordedRun, Request, ThreadKey, receive_of, request_of
-from rdma_robust.record.words import Told, Transfer
+from rdma_robust.record.memory_words import CardTransfer, EventPlaces
+from rdma_robust.record.recorded_log import (
+    LoggedEvent,
+    LoggedRequest,
+    LoggedRun,
+    MemoryPiece,
+    ThreadKey,
+    logged_request,
+    receive_of,
+)
 
 WRITE, WRITE_IMM, SEND, SEND_IMM, READ, SWAP, ADD = range(7)
 """Opcodes of work requests, as in verbs.h."""
@@ -21,7 +29,7 @@ _ATOMIC_BYTES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePair:
+class LoggedQueuePair:
     """A queue pair: its process, the one that it is connected with, and the threads that post requests to it, take their
     completions, post receives, and take those of receives."""
 
@@ -38,16 +46,16 @@ class CardEvents:
     posted receive. `effects` are the requests in the order in which they took effect. `waits` says that a message that finds
     no receive waits for ever."""
 
-    queue_pairs: dict[int, QueuePair] = field(default_factory=dict)
-    requests: dict[int, Request] = field(default_factory=dict)
-    transfers: dict[int, list[Transfer]] = field(default_factory=dict)
-    taken: dict[int, Request] = field(default_factory=dict)
-    receives: dict[int, tuple[Piece, ...]] = field(default_factory=dict)
-    effects: list[tuple[Event, Request]] = field(default_factory=list)
-    left: list[Request] = field(default_factory=list)
+    queue_pairs: dict[int, LoggedQueuePair] = field(default_factory=dict)
+    requests: dict[int, LoggedRequest] = field(default_factory=dict)
+    transfers: dict[int, list[CardTransfer]] = field(default_factory=dict)
+    taken: dict[int, LoggedRequest] = field(default_factory=dict)
+    receives: dict[int, tuple[MemoryPiece, ...]] = field(default_factory=dict)
+    effects: list[tuple[LoggedEvent, LoggedRequest]] = field(default_factory=list)
+    left: list[LoggedRequest] = field(default_factory=list)
     waits: bool = False
 
-    def atomics(self) -> list[Piece]:
+    def atomics(self) -> list[MemoryPiece]:
         """Return the memory that remote atomics are about."""
         return [
             piece
@@ -59,7 +67,7 @@ class CardEvents:
         ]
 
 
-def card_events(run: RecordedRun, told: Told) -> CardEvents:
+def card_events(run: LoggedRun, told: EventPlaces) -> CardEvents:
     """Return what the card did. Raises UsageError for queue pairs that several threads use at one end."""
     found, users = CardEvents(), _users(run, told)
     processes, peers, retries = dict[int, int](), dict[int, int](), set[int]()
@@ -71,15 +79,15 @@ def card_events(run: RecordedRun, told: Told) -> CardEvents:
             retries.update([int(event.words[2])] if event.words[2] != "-1" else [])
     for number, process in processes.items():
         used = users.get(number, {})
-        found.queue_pairs[number] = QueuePair(number, process, peers.get(number, 0), used.get("P"), used.get("V"))
+        found.queue_pairs[number] = LoggedQueuePair(number, process, peers.get(number, 0), used.get("P"), used.get("V"))
     found.waits = retries == {7}
     _effects(run, found)
     return found
 
 
-def _users(run: RecordedRun, told: Told) -> dict[int, dict[str, ThreadKey]]:
+def _users(run: LoggedRun, told: EventPlaces) -> dict[int, dict[str, ThreadKey]]:
     """Return who posts requests to each queue pair (`P`) and receives (`V`). Raises UsageError for several threads."""
-    first: dict[tuple[int, str], Event] = {}
+    first: dict[tuple[int, str], LoggedEvent] = {}
     for event in run.events:
         if event.kind in ("P", "V", "C"):
             number = int(event.words[0])
@@ -97,12 +105,12 @@ def _users(run: RecordedRun, told: Told) -> dict[int, dict[str, ThreadKey]]:
     return users
 
 
-def _effects(run: RecordedRun, found: CardEvents) -> None:
-    posted: dict[int, deque[Request]] = defaultdict(deque)
-    receives: dict[int, deque[tuple[Event, tuple[Piece, ...]]]] = defaultdict(deque)
+def _effects(run: LoggedRun, found: CardEvents) -> None:
+    posted: dict[int, deque[LoggedRequest]] = defaultdict(deque)
+    receives: dict[int, deque[tuple[LoggedEvent, tuple[MemoryPiece, ...]]]] = defaultdict(deque)
     for event in run.events:
         if event.kind == "P":
-            request = request_of(event)
+            request = logged_request(event)
             posted[request.qp].append(request)
         elif event.kind == "V":
             number, pieces = receive_of(event)
@@ -110,7 +118,7 @@ def _effects(run: RecordedRun, found: CardEvents) -> None:
         elif event.kind == "E":
             request = posted[int(event.words[0])].popleft()
             peer = found.queue_pairs[found.queue_pairs[request.qp].peer]
-            into: tuple[Piece, ...] = ()
+            into: tuple[MemoryPiece, ...] = ()
             if request.opcode in TAKES_RECEIVE:
                 receive, into = receives[peer.number].popleft()
                 found.taken[receive.number], found.receives[receive.number] = request, into
@@ -120,10 +128,10 @@ def _effects(run: RecordedRun, found: CardEvents) -> None:
     found.left = [request for queue in posted.values() for request in queue]
 
 
-def _transfers(request: Request, peer: int, into: tuple[Piece, ...], run: RecordedRun) -> list[Transfer]:
-    remote, own = Piece(peer, request.remote, request.length), request.pieces
+def _transfers(request: LoggedRequest, peer: int, into: tuple[MemoryPiece, ...], run: LoggedRun) -> list[CardTransfer]:
+    remote, own = MemoryPiece(peer, request.remote, request.length), request.pieces
     if request.opcode in ATOMIC:
-        return [Transfer(request.event, Piece(peer, request.remote, _ATOMIC_BYTES), own[0])]
+        return [CardTransfer(request.event, MemoryPiece(peer, request.remote, _ATOMIC_BYTES), own[0])]
     if request.opcode == READ:
         return _side_by_side(request, [(remote, remote.length)], own)
     unknown = request.data is not None
@@ -131,7 +139,7 @@ def _transfers(request: Request, peer: int, into: tuple[Piece, ...], run: Record
     return _side_by_side(request, sources, into if request.opcode in (SEND, SEND_IMM) else (remote,))
 
 
-def _is_registered(piece: Piece, run: RecordedRun) -> bool:
+def _is_registered(piece: MemoryPiece, run: LoggedRun) -> bool:
     return any(
         region.process == piece.process and 0 <= piece.address - region.address <= region.length - piece.length
         for region in run.regions
@@ -139,18 +147,18 @@ def _is_registered(piece: Piece, run: RecordedRun) -> bool:
 
 
 def _side_by_side(
-    request: Request, sources: Iterable[tuple[Piece | None, int]], targets: tuple[Piece, ...]
-) -> list[Transfer]:
+    request: LoggedRequest, sources: Iterable[tuple[MemoryPiece | None, int]], targets: tuple[MemoryPiece, ...]
+) -> list[CardTransfer]:
     """Return the transfers from pieces one after the other to pieces one after the other."""
-    made, left = list[Transfer](), deque(piece for piece in targets if piece.length)
+    made, left = list[CardTransfer](), deque(piece for piece in targets if piece.length)
     for source, length in sources:
         done = 0
         while done < length and left:
             room = left.popleft()
             part = min(length - done, room.length)
-            here = None if source is None else Piece(source.process, source.address + done, part)
-            made.append(Transfer(request.event, here, Piece(room.process, room.address, part)))
+            here = None if source is None else MemoryPiece(source.process, source.address + done, part)
+            made.append(CardTransfer(request.event, here, MemoryPiece(room.process, room.address, part)))
             if part < room.length:
-                left.appendleft(Piece(room.process, room.address + part, room.length - part))
+                left.appendleft(MemoryPiece(room.process, room.address + part, room.length - part))
             done += part
     return made

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rdma_robust.record.recorded_log import Module, RecordedRun, modules_of
+from rdma_robust.record.recorded_log import LoggedRun, MappedModule, modules_of
 
 _TIMEOUT_S = 60
 _SYSTEM = ("/usr/lib", "/lib")
@@ -31,15 +31,15 @@ class CodePlace:
 class CodePlaces:
     """Where the addresses of a run are. Without the tools of binutils, or debug information, it knows of none."""
 
-    run: RecordedRun
+    run: LoggedRun
     _known: dict[tuple[str, int], tuple[CodePlace, ...]] = field(default_factory=dict)
     _symbols: dict[str, tuple[list[int], list[tuple[int, str]]]] = field(default_factory=dict)
 
     @cached_property
-    def _modules(self) -> dict[int, list[Module]]:
+    def _modules(self) -> dict[int, list[MappedModule]]:
         return {process: modules_of(maps) for process, maps in self.run.maps.items()}
 
-    def _module(self, process: int, address: int) -> Module | None:
+    def _module(self, process: int, address: int) -> MappedModule | None:
         return next((each for each in self._modules.get(process, ()) if each.start <= address < each.end), None)
 
     def look_up(self, addresses: Iterable[tuple[int, int]]) -> None:

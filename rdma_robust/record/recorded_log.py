@@ -1,4 +1,4 @@
-"""What a recorded run has written: the events of each thread, in one order."""
+"""The logs that a recorded run has written: the events of each thread, in one order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REPEATED: Final = "S"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class LoggedEvent:
     """An event: its place in the order of all, its kind (see runtime/log.h), what it says, and its places in the code,
     addresses behind calls, the innermost first."""
 
@@ -33,7 +33,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class LoggedRegion:
     """Registered memory of a process: where it begins, how long it is, what it held, and from which event on."""
 
     index: int
@@ -45,11 +45,11 @@ class Region:
 
 
 @dataclass(slots=True)
-class RecordedRun:
+class LoggedRun:
     """A run: the events in their order, the regions, and the modules of each process, `maps` as the kernel writes them."""
 
-    events: list[Event] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
+    events: list[LoggedEvent] = field(default_factory=list)
+    regions: list[LoggedRegion] = field(default_factory=list)
     maps: dict[int, str] = field(default_factory=dict)
 
     def threads(self) -> list[ThreadKey]:
@@ -57,9 +57,9 @@ class RecordedRun:
         return list(dict.fromkeys(event.thread for event in self.events))
 
 
-def read_run(folder: Path) -> RecordedRun:
+def read_run(folder: Path) -> LoggedRun:
     """Return the run that is recorded in a folder. Raises UsageError if nothing is."""
-    run = RecordedRun()
+    run = LoggedRun()
     for path in folder.glob("log.*.*"):
         run.events += _events(path)
     run.events.sort(key=lambda event: event.number)
@@ -70,7 +70,7 @@ def read_run(folder: Path) -> RecordedRun:
             index = int(event.words[0])
             before = (folder / f"region.{index}").read_bytes()
             run.regions.append(
-                Region(index, event.thread[0], event.hexadecimal(1), event.hexadecimal(2), before, event.number)
+                LoggedRegion(index, event.thread[0], event.hexadecimal(1), event.hexadecimal(2), before, event.number)
             )
     if not any(event.kind == "P" for event in run.events):
         raise UsageError(
@@ -80,17 +80,17 @@ def read_run(folder: Path) -> RecordedRun:
     return run
 
 
-def _events(path: Path) -> Iterator[Event]:
+def _events(path: Path) -> Iterator[LoggedEvent]:
     _, process, thread = path.name.split(".")
     key = (int(process), int(thread))
     for line in path.read_text().splitlines():
         said, _, chain = line.partition(" @")
         number, kind, *words = said.split()
-        yield Event(int(number), key, kind, tuple(words), tuple(int(each, 16) for each in chain.split()))
+        yield LoggedEvent(int(number), key, kind, tuple(words), tuple(int(each, 16) for each in chain.split()))
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class LoggedAccess:
     """A read or a write of memory by a thread: `old` is what was read, `new` what was written (None for neither).
 
     `kind` is `p` for plain, `v` for volatile, `a` for atomic, `s` for a sequentially consistent store, `m` for a copy of
@@ -98,7 +98,7 @@ class Access:
     `wanted` is what a compare-and-swap that failed compared with and would have written.
     """
 
-    event: Event
+    event: LoggedEvent
     kind: str
     address: int
     size: int
@@ -108,7 +108,7 @@ class Access:
     wanted: tuple[int, int] | None = None
 
 
-def access_of(event: Event) -> Access | None:
+def access_of(event: LoggedEvent) -> LoggedAccess | None:
     """Return the access that an event is, None if it is none."""
     if event.kind not in ("R", "S", "W", "A", "X"):
         return None
@@ -116,22 +116,22 @@ def access_of(event: Event) -> Access | None:
     values = [int(each, 16) & (1 << 8 * size) - 1 for each in event.words[3:]]
     data = [each.to_bytes(size, "little") for each in values]
     if event.kind == "W":
-        return Access(event, kind, address, size, None, data[0])
+        return LoggedAccess(event, kind, address, size, None, data[0])
     if event.kind == "A":
-        return Access(event, kind, address, size, data[0], data[1])
+        return LoggedAccess(event, kind, address, size, data[0], data[1])
     if event.kind == "X":
-        return Access(event, kind, address, size, data[2], None, wanted=(values[0], values[1]))
-    return Access(event, kind, address, size, data[0], None, event.kind == _REPEATED)
+        return LoggedAccess(event, kind, address, size, data[2], None, wanted=(values[0], values[1]))
+    return LoggedAccess(event, kind, address, size, data[0], None, event.kind == _REPEATED)
 
 
-def accesses_of(events: list[Event]) -> dict[int, Access]:
+def accesses_of(events: list[LoggedEvent]) -> dict[int, LoggedAccess]:
     """Return the accesses among events, by the number of the event; the lines of one copy of memory are one access."""
-    found: dict[int, Access] = {}
-    last: Access | None = None
+    found: dict[int, LoggedAccess] = {}
+    last: LoggedAccess | None = None
     for event in events:
         made = access_of(event)
         if made is not None and last is not None and _goes_on(last, made):
-            joined = Access(
+            joined = LoggedAccess(
                 last.event, "m", last.address, last.size + made.size, _both(last.old, made.old), _both(last.new, made.new)
             )
             found[last.event.number] = last = joined
@@ -142,7 +142,7 @@ def accesses_of(events: list[Event]) -> dict[int, Access]:
     return found
 
 
-def _goes_on(last: Access, made: Access) -> bool:
+def _goes_on(last: LoggedAccess, made: LoggedAccess) -> bool:
     alike = last.event.thread == made.event.thread and last.event.chain == made.event.chain
     same = (last.old is None) == (made.old is None) and (last.new is None) == (made.new is None)
     return alike and same and last.kind == made.kind == "m" and last.address + last.size == made.address
@@ -153,7 +153,7 @@ def _both(first: bytes | None, second: bytes | None) -> bytes | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MemoryPiece:
     """Bytes of a process's memory."""
 
     process: int
@@ -162,11 +162,11 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LoggedRequest:
     """A work request: `remote` is the memory of the other side, `data` that of one with inline data. `receive` is the
     number of the event that posted the receive that it takes."""
 
-    event: Event
+    event: LoggedEvent
     qp: int
     opcode: int
     flags: int
@@ -174,7 +174,7 @@ class Request:
     compare: int
     swap: int
     immediate: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MemoryPiece, ...]
     data: bytes | None
 
     @property
@@ -183,21 +183,21 @@ class Request:
         return sum(piece.length for piece in self.pieces)
 
 
-def request_of(event: Event) -> Request:
+def logged_request(event: LoggedEvent) -> LoggedRequest:
     """Return the request that an event posts."""
     qp, opcode, flags = map(int, event.words[:3])
     remote, compare, swap, immediate = (int(each, 16) for each in event.words[3:7])
     rest = event.words[8:]
-    pieces = tuple(Piece(event.thread[0], int(a, 16), int(n, 16)) for a, n in zip(rest[::3], rest[1::3], strict=True))
+    pieces = tuple(MemoryPiece(event.thread[0], int(a, 16), int(n, 16)) for a, n in zip(rest[::3], rest[1::3], strict=True))
     inline = [each for each in rest[2::3] if each != "-"]
     data = bytes.fromhex("".join(inline)) if inline else None
-    return Request(event, qp, opcode, flags, remote, compare, swap, immediate, pieces, data)
+    return LoggedRequest(event, qp, opcode, flags, remote, compare, swap, immediate, pieces, data)
 
 
-def receive_of(event: Event) -> tuple[int, tuple[Piece, ...]]:
+def receive_of(event: LoggedEvent) -> tuple[int, tuple[MemoryPiece, ...]]:
     """Return the queue pair of a posted receive, and its memory."""
     rest = event.words[2:]
-    pieces = (Piece(event.thread[0], int(a, 16), int(n, 16)) for a, n in zip(rest[::2], rest[1::2], strict=True))
+    pieces = (MemoryPiece(event.thread[0], int(a, 16), int(n, 16)) for a, n in zip(rest[::2], rest[1::2], strict=True))
     return int(event.words[0]), tuple(pieces)
 
 
@@ -207,7 +207,7 @@ _FIXED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class MappedModule:
     """A file of code in the memory of a process, from `start` to `end`; addresses in it count from `base`."""
 
     start: int
@@ -216,9 +216,9 @@ class Module:
     path: str
 
 
-def modules_of(maps: str) -> list[Module]:
+def modules_of(maps: str) -> list[MappedModule]:
     """Return the modules of a process, as the kernel lists its memory; zeroed data lies behind what comes of the file."""
-    found, bases = list[Module](), dict[str, int]()
+    found, bases = list[MappedModule](), dict[str, int]()
     for line in maps.splitlines():
         match = _MAPPED.match(line)
         if match is None:
@@ -227,9 +227,9 @@ def modules_of(maps: str) -> list[Module]:
         if path.startswith("/"):
             if path not in bases:
                 bases[path] = 0 if _is_fixed(path) else start - offset
-            found.append(Module(start, end, bases[path], path))
+            found.append(MappedModule(start, end, bases[path], path))
         elif not path and found and found[-1].end == start:
-            found.append(Module(start, end, found[-1].base, found[-1].path))
+            found.append(MappedModule(start, end, found[-1].base, found[-1].path))
     return found
 
 

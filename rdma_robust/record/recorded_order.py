@@ -1,4 +1,4 @@
-"""What ordered the threads of a recorded run beside memory: who waited for whom, by semaphores, streams, and processes."""
+"""The order of the threads of a recorded run beside memory: who waited for whom, by semaphores, streams, and processes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rdma_robust.record.recorded_log import Event, RecordedRun, ThreadKey
+from rdma_robust.record.recorded_log import LoggedEvent, LoggedRun, ThreadKey
 
 MEMORY = frozenset("RSWAXPVCFB")
 """Kinds of events that become statements by themselves."""
@@ -16,10 +16,10 @@ _TAKES, _GIVES = frozenset("Lrw"), frozenset("Uux")
 
 @dataclass(frozen=True, slots=True)
 class OrderEdge:
-    """What `before` did came before what `after` waited for."""
+    """Two events: the first lets the second go on, which waits for it."""
 
-    before: Event
-    after: Event
+    before: LoggedEvent
+    after: LoggedEvent
 
 
 @dataclass(slots=True)
@@ -29,10 +29,10 @@ class RecordedOrder:
 
     edges: list[OrderEdge] = field(default_factory=list)
     barriers: dict[int, tuple[ThreadKey, ...]] = field(default_factory=dict)
-    unrecorded: dict[str, list[Event]] = field(default_factory=lambda: defaultdict(list))
+    unrecorded: dict[str, list[LoggedEvent]] = field(default_factory=lambda: defaultdict(list))
 
 
-def recorded_order(run: RecordedRun) -> RecordedOrder:
+def recorded_order(run: LoggedRun) -> RecordedOrder:
     """Return what ordered the threads of a run, without the edges that order nothing."""
     found = RecordedOrder()
     edges = [*_semaphores(run, found), *_locks(run), *_streams(run, found), *_processes(run)]
@@ -41,9 +41,9 @@ def recorded_order(run: RecordedRun) -> RecordedOrder:
     return found
 
 
-def _semaphores(run: RecordedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
+def _semaphores(run: LoggedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
     """Each wait behind those that a semaphore begins with takes what the earliest post not yet taken gave."""
-    tokens: dict[tuple[int, str], list[Event | None]] = defaultdict(list)
+    tokens: dict[tuple[int, str], list[LoggedEvent | None]] = defaultdict(list)
     for event in run.events:
         key = (event.thread[0], event.words[0] if event.words else "")
         if event.kind == "N":
@@ -57,13 +57,13 @@ def _semaphores(run: RecordedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
                 yield OrderEdge(given, event)
 
 
-def _locks(run: RecordedRun) -> Iterator[OrderEdge]:
+def _locks(run: LoggedRun) -> Iterator[OrderEdge]:
     """Taking a lock comes after who had it alone gave it back; taking it alone also after the readers since.
 
     The order of the run is kept: what a lock protects need not be registered, and then nothing else shows it.
     """
-    writer: dict[tuple[int, str], Event] = {}
-    readers: dict[tuple[int, str], list[Event]] = defaultdict(list)
+    writer: dict[tuple[int, str], LoggedEvent] = {}
+    readers: dict[tuple[int, str], list[LoggedEvent]] = defaultdict(list)
     writing: dict[tuple[int, str], ThreadKey] = {}
     for event in run.events:
         if event.kind not in _TAKES | _GIVES:
@@ -83,10 +83,10 @@ def _locks(run: RecordedRun) -> Iterator[OrderEdge]:
             yield OrderEdge(each, event)
 
 
-def _streams(run: RecordedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
+def _streams(run: LoggedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
     """Bytes of a pipe or a socket are read after they were written."""
-    beginning: dict[tuple[ThreadKey, str], Event] = {}
-    written: dict[str, list[tuple[Event, int, int]]] = defaultdict(list)
+    beginning: dict[tuple[ThreadKey, str], LoggedEvent] = {}
+    written: dict[str, list[tuple[LoggedEvent, int, int]]] = defaultdict(list)
     for event in run.events:
         name = event.words[0] if event.words else ""
         if event.kind in (">", "<", "+") and name.startswith("?"):
@@ -110,10 +110,10 @@ def _streams(run: RecordedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
                     yield OrderEdge(before, event)
 
 
-def _processes(run: RecordedRun) -> Iterator[OrderEdge]:
+def _processes(run: LoggedRun) -> Iterator[OrderEdge]:
     """A forked process begins after the fork; one that was waited for has ended."""
     created = {event.words[0]: event for event in run.events if event.kind == "c" and event.words[1] == "1"}
-    last: dict[int, dict[ThreadKey, Event]] = defaultdict(dict)
+    last: dict[int, dict[ThreadKey, LoggedEvent]] = defaultdict(dict)
     for event in run.events:
         if event.kind == "b" and event.words[0] in created:
             yield OrderEdge(created[event.words[0]], event)
@@ -123,7 +123,7 @@ def _processes(run: RecordedRun) -> Iterator[OrderEdge]:
         last[event.thread[0]][event.thread] = event
 
 
-def _needed(run: RecordedRun, edges: list[OrderEdge]) -> list[OrderEdge]:
+def _needed(run: LoggedRun, edges: list[OrderEdge]) -> list[OrderEdge]:
     """Return the edges between two threads, the first of which did something before, the second of which does something
     after: by itself or by what further edges tell."""
     after: dict[int, list[OrderEdge]] = defaultdict(list)
@@ -145,10 +145,10 @@ def _needed(run: RecordedRun, edges: list[OrderEdge]) -> list[OrderEdge]:
     return [edge for found in after.values() for edge in found if done[edge.before.number] and doing[edge.after.number]]
 
 
-def _barriers(run: RecordedRun, found: RecordedOrder) -> dict[int, tuple[ThreadKey, ...]]:
+def _barriers(run: LoggedRun, found: RecordedOrder) -> dict[int, tuple[ThreadKey, ...]]:
     """Return who meets at each arrival of a barrier: as many as it is for, in the order in which they come."""
     sizes = {(event.thread[0], event.words[0]): int(event.words[1]) for event in run.events if event.kind == "I"}
-    waiting: dict[tuple[int, str], list[Event]] = defaultdict(list)
+    waiting: dict[tuple[int, str], list[LoggedEvent]] = defaultdict(list)
     rounds = dict[int, tuple[ThreadKey, ...]]()
     for event in run.events:
         if event.kind == "B":

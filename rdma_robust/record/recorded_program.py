@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.c.evaluate.spelling import Names
-from rdma_robust.record.card_events import CardEvents, QueuePair
+from rdma_robust.record.card_events import CardEvents, LoggedQueuePair
 from rdma_robust.record.code_places import CodePlaces
-from rdma_robust.record.recorded_log import Access, Event, RecordedRun, ThreadKey
+from rdma_robust.record.memory_words import MemoryWord, MemoryWords
+from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedRun, ThreadKey
 from rdma_robust.record.recorded_order import RecordedOrder
-from rdma_robust.record.replay import ReplayedRun
-from rdma_robust.record.words import Word, Words
+from rdma_robust.record.replayed_run import ReplayedRun
 
 GOT: Final = "got"
 _NONE: Final = "empty"
@@ -24,11 +24,11 @@ MOST_DIGITS: Final = 10**18
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordedLine:
     """A statement, and the event that it comes from."""
 
     text: str
-    event: Event | None = None
+    event: LoggedEvent | None = None
 
 
 @dataclass(slots=True)
@@ -39,19 +39,19 @@ class RecordedThread:
     node: str
     process: int
     lanes: dict[str, str] = field(default_factory=dict)
-    lines: list[Line] = field(default_factory=list)
+    lines: list[RecordedLine] = field(default_factory=list)
     uses_register: bool = False
 
 
 @dataclass
 class RecordedProgram:
-    """What is written of a run; `drops_failed` leaves out what a thread read in vain while it waited."""
+    """The program of a run, as it is written; `drops_failed` leaves out what a thread read in vain while it waited."""
 
-    run: RecordedRun
-    accesses: dict[int, Access]
+    run: LoggedRun
+    accesses: dict[int, LoggedAccess]
     card: CardEvents
     order: RecordedOrder
-    words: Words
+    words: MemoryWords
     replay: ReplayedRun
     places: CodePlaces
     drops_failed: bool = False
@@ -88,7 +88,7 @@ class RecordedProgram:
 
     def _name_lanes(self) -> None:
         """The first queue pair of a thread to a node has no name, if it is the only one; others are lanes."""
-        used: dict[tuple[ThreadKey, int], list[QueuePair]] = {}
+        used: dict[tuple[ThreadKey, int], list[LoggedQueuePair]] = {}
         for qp in self.card.queue_pairs.values():
             if qp.posts is not None and qp.peer in self.card.queue_pairs:
                 there = self.card.queue_pairs[qp.peer].process
@@ -111,7 +111,7 @@ class RecordedProgram:
             self.values[value] = 1 - MOST_DIGITS + len(self.values) if near is None else near
         return self.values[value]
 
-    def word(self, word: Word) -> str:
+    def word(self, word: MemoryWord) -> str:
         """Return the name of a word, which is declared with it."""
         named = self.names[word.process].name(word, self._wanted(word))
         self.declared[word.process][named] = self.value(self.replay.initial.get(word, 0))
@@ -119,7 +119,7 @@ class RecordedProgram:
             self.synchronising.add((word.process, named))
         return named
 
-    def _wanted(self, word: Word) -> str:
+    def _wanted(self, word: MemoryWord) -> str:
         symbol = self.places.symbol(word.process, word.address)
         if symbol is not None:
             return f"{symbol[0]}_{symbol[1]}" if symbol[1] else symbol[0]
@@ -128,17 +128,17 @@ class RecordedProgram:
                 return f"region{region.index}_{word.address - region.address}"
         return "word"
 
-    def add(self, event: Event, text: str, thread: ThreadKey | None = None) -> None:
+    def add(self, event: LoggedEvent, text: str, thread: ThreadKey | None = None) -> None:
         """Add a statement to the thread of an event."""
-        self.threads[thread or event.thread].lines.append(Line(text, event))
+        self.threads[thread or event.thread].lines.append(RecordedLine(text, event))
 
-    def got(self, event: Event, operation: str, value: int) -> None:
+    def got(self, event: LoggedEvent, operation: str, value: int) -> None:
         """Add an operation whose result was seen."""
         self.threads[event.thread].uses_register = True
         self.add(event, f"{GOT} = {operation}")
         self.add(event, f"assume {GOT} == {value}")
 
-    def target(self, qp: QueuePair) -> str:
+    def target(self, qp: LoggedQueuePair) -> str:
         """Return what polls and fences of a queue pair name: its lane, or the other node."""
         return self.lanes.get(qp.number) or self.nodes[self.card.queue_pairs[qp.peer].process]
 
@@ -146,7 +146,7 @@ class RecordedProgram:
         """Return the words that say which lane a request is on."""
         return f" on {self.lanes[number]}" if number in self.lanes else ""
 
-    def peer(self, number: int) -> QueuePair:
+    def peer(self, number: int) -> LoggedQueuePair:
         """Return the other end of a queue pair."""
         return self.card.queue_pairs[self.card.queue_pairs[number].peer]
 

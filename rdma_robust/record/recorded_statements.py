@@ -16,17 +16,17 @@ from rdma_robust.record.card_events import (
     SIGNALED,
     WRITE_IMM,
 )
-from rdma_robust.record.recorded_log import Access, Event, Request, ThreadKey
+from rdma_robust.record.memory_words import EventPlaces, MemoryWord, pairs_of
+from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedRequest, ThreadKey
 from rdma_robust.record.recorded_order import OrderEdge
 from rdma_robust.record.recorded_program import RecordedProgram
-from rdma_robust.record.replay import parts_of
-from rdma_robust.record.words import Told, Word, pairs_of
+from rdma_robust.record.replayed_run import parts_of
 
 
 class RecordedStatements:
     """Writes the statements of a run into the threads of its program. Raises UsageError for what the language lacks."""
 
-    def __init__(self, program: RecordedProgram, told: Told) -> None:
+    def __init__(self, program: RecordedProgram, told: EventPlaces) -> None:
         self.program = program
         self.told = told
         self.added = 0
@@ -61,7 +61,7 @@ class RecordedStatements:
 
     def _spins(self) -> set[int]:
         """Return the numbers of reads that are made again at once, at the same place: what they saw was not waited for."""
-        found, last = set[int](), dict[ThreadKey, Event]()
+        found, last = set[int](), dict[ThreadKey, LoggedEvent]()
         for event in self.program.run.events:
             if event.kind == "S" and (before := last.get(event.thread)) is not None and before.kind in ("R", "S"):
                 found.add(before.number)
@@ -69,7 +69,7 @@ class RecordedStatements:
                 last[event.thread] = event
         return found
 
-    def _access(self, access: Access) -> None:
+    def _access(self, access: LoggedAccess) -> None:
         event, program = access.event, self.program
         if event.number in self._repeated and program.drops_failed:
             return
@@ -93,7 +93,7 @@ class RecordedStatements:
             if access.kind == "s":
                 program.add(event, "mfence")
 
-    def _request(self, request: Request) -> None:
+    def _request(self, request: LoggedRequest) -> None:
         program, event = self.program, request.event
         pairs = [
             pair
@@ -122,7 +122,7 @@ class RecordedStatements:
             is_last = index == len(texts) - 1
             program.add(event, f"{text}{flags}{f'{last}{message}' if is_last else ' unsignaled'}")
 
-    def _carried(self, request: Request, source: Word | None, target: Word) -> tuple[str, str]:
+    def _carried(self, request: LoggedRequest, source: MemoryWord | None, target: MemoryWord) -> tuple[str, str]:
         """Return the statement that carries one word, and ` inline` if the processor reads it."""
         program = self.program
         node = program.nodes[target.process]
@@ -139,7 +139,7 @@ class RecordedStatements:
         inline = " inline" if request.flags & INLINE else ""
         return f"put {node}.{program.word(target)} = {self._data(request, source, target)}", inline
 
-    def _data(self, request: Request, source: Word | None, target: Word) -> str:
+    def _data(self, request: LoggedRequest, source: MemoryWord | None, target: MemoryWord) -> str:
         """Return the word that is sent, or its value where it never changes or was in the request."""
         program = self.program
         if source is not None:
@@ -156,7 +156,7 @@ class RecordedStatements:
             at += transfer.target.length
         raise AssertionError("a word is not of the request that carries it")
 
-    def _send(self, request: Request, pairs: list[tuple[Word | None, Word]], flags: str) -> None:
+    def _send(self, request: LoggedRequest, pairs: list[tuple[MemoryWord | None, MemoryWord]], flags: str) -> None:
         program = self.program
         if len(pairs) > 1:
             raise UsageError(
@@ -168,12 +168,12 @@ class RecordedStatements:
         inline = " inline" if request.flags & INLINE or not pairs else ""
         program.add(request.event, f"send {sent} to {self._receiver(request)}{inline}{flags}")
 
-    def _receiver(self, request: Request) -> str:
+    def _receiver(self, request: LoggedRequest) -> str:
         receives = self.program.peer(request.qp).receives
         assert receives is not None, "a message that took a receive"
         return self.program.threads[receives].name
 
-    def _receive(self, event: Event, request: Request) -> None:
+    def _receive(self, event: LoggedEvent, request: LoggedRequest) -> None:
         program = self.program
         words = [
             target
@@ -184,7 +184,7 @@ class RecordedStatements:
         buffer = program.word(words[0]) if words else program.empty(event.thread[0])
         program.add(event, f"recv {buffer} from {program.threads[request.event.thread].name}{program.on_lane(request.qp)}")
 
-    def _completion(self, event: Event) -> None:
+    def _completion(self, event: LoggedEvent) -> None:
         program, number = self.program, int(event.words[0])
         qp = program.card.queue_pairs[number]
         if event.words[1] == "0":
@@ -198,7 +198,7 @@ class RecordedStatements:
         else:
             program.add(event, text)
 
-    def _thread_order(self, event: Event) -> None:
+    def _thread_order(self, event: LoggedEvent) -> None:
         """Write what orders threads of one process by itself: fences, starts and ends of threads, barriers."""
         program = self.program
         about = event.words[0] if event.words else ""

@@ -8,12 +8,12 @@ from typing import Final
 from rdma_robust.errors import UsageError
 from rdma_robust.record.card_events import card_events
 from rdma_robust.record.code_places import CodePlaces
+from rdma_robust.record.memory_words import EventPlaces, cut_words
 from rdma_robust.record.recorded_log import accesses_of, read_run
 from rdma_robust.record.recorded_order import recorded_order
 from rdma_robust.record.recorded_program import GOT, MOST_DIGITS, RecordedProgram, RecordedThread
 from rdma_robust.record.recorded_statements import RecordedStatements
-from rdma_robust.record.replay import replayed
-from rdma_robust.record.words import Told, cut_words
+from rdma_robust.record.replayed_run import replayed
 
 _WIDTH: Final = 4
 _MOST_STATEMENTS: Final = 20_000
@@ -29,7 +29,9 @@ def recorded_text(folder: Path, name: str, *, drops_failed: bool = False) -> tup
     run = read_run(folder)
     places = CodePlaces(run)
     places.look_up((event.thread[0], address) for event in run.events for address in event.chain)
-    told = Told({event.number: place for event in run.events if (place := _place(places, event.thread[0], event.chain))})
+    told = EventPlaces(
+        {event.number: place for event in run.events if (place := _place(places, event.thread[0], event.chain))}
+    )
     accesses = accesses_of(run.events)
     card = card_events(run, told)
     transfers = [each for found in card.transfers.values() for each in found]

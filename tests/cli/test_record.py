@@ -14,10 +14,10 @@ from rdma_robust.errors import UsageError
 from rdma_robust.foreign import own_command
 from rdma_robust.language.load import load_program
 from rdma_robust.record.card_events import CardEvents
+from rdma_robust.record.memory_words import EventPlaces, cut_words
 from rdma_robust.record.recorded_log import accesses_of, read_run
 from rdma_robust.record.recorded_order import recorded_order
 from rdma_robust.record.recorded_text import recorded_text
-from rdma_robust.record.words import Told, cut_words
 from tests.conftest import ROOT
 
 PROGRAMS = ROOT / "tests" / "data" / "record"
@@ -32,7 +32,8 @@ RUNS = (
     ("messages.c", (), "robust", ()),
     ("messages.c", ("-DGET",), "NOT ROBUST", ("messages.c:19",)),
     ("atomics.c", (), "robust", ()),
-    ("atomics.c", ("-DEARLY",), "NOT ROBUST", ("atomics.c:11",)),
+    ("atomics.c", ("-DREAD",), "NOT ROBUST", ("atomics.c:25",)),
+    ("atomics.c", ("-DEARLY",), "NOT ROBUST", ("atomics.c:12",)),
     ("threads.cc", (), "NOT ROBUST", ("threads.cc:32",)),
     ("threads.cc", ("-DPOLLED",), "robust", ()),
 )
@@ -167,7 +168,7 @@ def test_copies_of_memory_are_cut_where_others_look(tmp_path: Path) -> None:
     run = read_run_of(tmp_path, "1 R m 1000 8 1 @\n 2 R m 1008 8 2 @\n 3 R p 1004 4 0 @\n 4 P 256 0 2 0 0 0 0 0 @")
     accesses = accesses_of(run.events)
     assert [each.size for each in accesses.values()] == [16, 4]
-    words = cut_words(accesses.values(), [], Told({}))
+    words = cut_words(accesses.values(), [], EventPlaces({}))
     assert sorted((word.address, word.size) for word in words.kept) == [(0x1000, 4), (0x1004, 4), (0x1008, 8)]
 
 

@@ -6,30 +6,32 @@ from dataclasses import dataclass, field
 
 from rdma_robust.errors import UsageError
 from rdma_robust.record.card_events import ADD, ATOMIC, CardEvents
-from rdma_robust.record.recorded_log import Access, Event, Piece, RecordedRun, Request, ThreadKey
-from rdma_robust.record.words import Told, Word, Words, initial_of, pairs_of
+from rdma_robust.record.memory_words import EventPlaces, MemoryWord, MemoryWords, initial_of, pairs_of
+from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedRequest, LoggedRun, MemoryPiece, ThreadKey
 
 
 @dataclass(slots=True)
 class ReplayedRun:
-    """What words held first, which are written, who uses each (threads, and None for cards), and how processors do."""
+    """The words of a run: what they held first, which are written, who uses each (threads, and None for cards), and how processors do."""
 
-    initial: dict[Word, int] = field(default_factory=dict)
-    written: set[Word] = field(default_factory=set)
-    users: dict[Word, set[ThreadKey | None]] = field(default_factory=dict)
-    kinds: dict[Word, set[str]] = field(default_factory=dict)
+    initial: dict[MemoryWord, int] = field(default_factory=dict)
+    written: set[MemoryWord] = field(default_factory=set)
+    users: dict[MemoryWord, set[ThreadKey | None]] = field(default_factory=dict)
+    kinds: dict[MemoryWord, set[str]] = field(default_factory=dict)
 
-    def synchronises(self, word: Word) -> bool:
+    def synchronises(self, word: MemoryWord) -> bool:
         """Return whether all accesses of processors to a word are volatile or atomic, and there are some."""
         return word in self.kinds and self.kinds[word] <= {"v", "a", "s"}
 
-    def matters(self, word: Word) -> bool:
+    def matters(self, word: MemoryWord) -> bool:
         """Return whether others can see what a thread does with a word: it is written, and there are others, or cards."""
         users = self.users.get(word, set())
         return word in self.written and (len(users) > 1 or None in users)
 
 
-def replayed(run: RecordedRun, accesses: dict[int, Access], card: CardEvents, words: Words, told: Told) -> ReplayedRun:
+def replayed(
+    run: LoggedRun, accesses: dict[int, LoggedAccess], card: CardEvents, words: MemoryWords, told: EventPlaces
+) -> ReplayedRun:
     """Return what a run shows of its words. Raises UsageError where a read saw what nobody recorded wrote."""
     memory = _Memory(run, _first_reads(accesses, words), told)
     effects = {event.number: request for event, request in card.effects}
@@ -46,10 +48,10 @@ def replayed(run: RecordedRun, accesses: dict[int, Access], card: CardEvents, wo
     return memory.found
 
 
-def parts_of(access: Access, words: Words) -> list[tuple[Word, int | None, int | None]]:
+def parts_of(access: LoggedAccess, words: MemoryWords) -> list[tuple[MemoryWord, int | None, int | None]]:
     """Return the words of an access, with what was read and what was written of each."""
-    made = list[tuple[Word, int | None, int | None]]()
-    for word in words.all_of(Piece(access.event.thread[0], access.address, access.size)):
+    made = list[tuple[MemoryWord, int | None, int | None]]()
+    for word in words.all_of(MemoryPiece(access.event.thread[0], access.address, access.size)):
         at = word.address - access.address
         old, new = (
             None if data is None else int.from_bytes(data[at : at + word.size], "little")
@@ -59,9 +61,9 @@ def parts_of(access: Access, words: Words) -> list[tuple[Word, int | None, int |
     return made
 
 
-def _first_reads(accesses: dict[int, Access], words: Words) -> dict[Word, int]:
+def _first_reads(accesses: dict[int, LoggedAccess], words: MemoryWords) -> dict[MemoryWord, int]:
     """Return what was read of words before a processor wrote them."""
-    found, written = dict[Word, int](), set[Word]()
+    found, written = dict[MemoryWord, int](), set[MemoryWord]()
     for number in sorted(accesses):
         for word, old, new in parts_of(accesses[number], words):
             if old is not None and word not in written:
@@ -73,16 +75,16 @@ def _first_reads(accesses: dict[int, Access], words: Words) -> dict[Word, int]:
 
 @dataclass(slots=True)
 class _Memory:
-    """What words hold now, and who wrote them last."""
+    """Memory during the run: what words hold, and who wrote them last."""
 
-    run: RecordedRun
-    first: dict[Word, int]
-    told: Told
+    run: LoggedRun
+    first: dict[MemoryWord, int]
+    told: EventPlaces
     found: ReplayedRun = field(default_factory=ReplayedRun)
-    holds: dict[Word, int] = field(default_factory=dict)
-    last: dict[Word, Event] = field(default_factory=dict)
+    holds: dict[MemoryWord, int] = field(default_factory=dict)
+    last: dict[MemoryWord, LoggedEvent] = field(default_factory=dict)
 
-    def read(self, word: Word, user: ThreadKey | None, event: Event, expected: int | None = None) -> int:
+    def read(self, word: MemoryWord, user: ThreadKey | None, event: LoggedEvent, expected: int | None = None) -> int:
         self.found.users.setdefault(word, set()).add(user)
         if word not in self.holds:
             self.holds[word] = self.found.initial[word] = initial_of(word, self.run, self.first)
@@ -95,14 +97,14 @@ class _Memory:
             )
         return self.holds[word]
 
-    def write(self, word: Word, new: int, user: ThreadKey | None, event: Event) -> None:
+    def write(self, word: MemoryWord, new: int, user: ThreadKey | None, event: LoggedEvent) -> None:
         self.read(word, user, event)
         self.holds[word] = new
         self.last[word] = event
         self.found.written.add(word)
 
 
-def _make(request: Request, card: CardEvents, words: Words, memory: _Memory) -> None:
+def _make(request: LoggedRequest, card: CardEvents, words: MemoryWords, memory: _Memory) -> None:
     """Make what a request did."""
     event, at = request.event, 0
     for transfer in card.transfers[event.number]:
@@ -118,7 +120,7 @@ def _make(request: Request, card: CardEvents, words: Words, memory: _Memory) -> 
         at += transfer.target.length
 
 
-def _changed(request: Request, old: int) -> int:
+def _changed(request: LoggedRequest, old: int) -> int:
     """Return what an atomic makes of the word on the other side."""
     if request.opcode == ADD:
         return (old + request.compare) % (1 << 64)

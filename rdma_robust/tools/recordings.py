@@ -31,7 +31,7 @@ Examples
 """
 
 TOOL: Final = Tool(
-    "record",
+    "recordings",
     commands=(
         CommandEntry(
             "record",

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rdma_robust.errors import UsageError
-from rdma_robust.record.recorded_log import Access, Event, Piece, RecordedRun
+from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedRun, MemoryPiece
 
 _LONGEST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class MemoryWord:
     """A piece of the memory of a process."""
 
     process: int
@@ -29,40 +29,40 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
+class CardTransfer:
     """Bytes that a card carries from one piece of memory to another, as long as it, for the request of an event; None is
     data that was in the request itself."""
 
-    event: Event
-    source: Piece | None
-    target: Piece
+    event: LoggedEvent
+    source: MemoryPiece | None
+    target: MemoryPiece
 
 
 @dataclass(slots=True)
-class Words:
-    """Where memory is cut, for each process, and which pieces are words."""
+class MemoryWords:
+    """The places where memory is cut, for each process, and which pieces are words."""
 
     cuts: dict[int, list[int]] = field(default_factory=dict)
-    kept: set[Word] = field(default_factory=set)
+    kept: set[MemoryWord] = field(default_factory=set)
 
-    def of(self, piece: Piece) -> list[Word]:
+    def of(self, piece: MemoryPiece) -> list[MemoryWord]:
         """Return the words that a piece of memory is made of, the kept ones only."""
         return [word for word in self.all_of(piece) if word in self.kept]
 
-    def all_of(self, piece: Piece) -> list[Word]:
+    def all_of(self, piece: MemoryPiece) -> list[MemoryWord]:
         """Return the pieces between cuts that a piece of memory is made of."""
         cuts = self.cuts.get(piece.process, [])
         first = bisect.bisect_left(cuts, piece.address)
         last = bisect.bisect_right(cuts, piece.address + piece.length)
         inside = cuts[first:last]
-        return [Word(piece.process, a, b - a) for a, b in itertools.pairwise(inside)]
+        return [MemoryWord(piece.process, a, b - a) for a, b in itertools.pairwise(inside)]
 
 
-def cut_words(accesses: Iterable[Access], transfers: list[Transfer], told: Told) -> Words:
+def cut_words(accesses: Iterable[LoggedAccess], transfers: list[CardTransfer], told: EventPlaces) -> MemoryWords:
     """Return the words of a run. Raises UsageError where an access of a processor would be cut; `told` says where it is."""
     cuts: dict[int, set[int]] = defaultdict(set)
-    whole: dict[int, dict[int, Access]] = defaultdict(dict)
-    copied = list[Access]()
+    whole: dict[int, dict[int, LoggedAccess]] = defaultdict(dict)
+    copied = list[LoggedAccess]()
     for access in accesses:
         process = access.event.thread[0]
         cuts[process].update((access.address, access.address + access.size))
@@ -81,24 +81,24 @@ def cut_words(accesses: Iterable[Access], transfers: list[Transfer], told: Told)
             if not _within(whole[process], at):
                 cuts[process].add(at)
     _carry(cuts, transfers)
-    made = Words({process: sorted(found) for process, found in cuts.items()})
+    made = MemoryWords({process: sorted(found) for process, found in cuts.items()})
     _refuse_cut(made, whole, told)
     _keep(made, [*(each for found in whole.values() for each in found.values()), *copied], transfers)
     return made
 
 
-class Told:
-    """What says where an event is in the code."""
+class EventPlaces:
+    """Places of events in the code, for messages."""
 
     def __init__(self, place: dict[int, str]) -> None:
         self._place = place
 
-    def of(self, event: Event) -> str:
+    def of(self, event: LoggedEvent) -> str:
         """Return the place of an event for a message."""
         return self._place.get(event.number, "a place without debug information")
 
 
-def _carry(cuts: dict[int, set[int]], transfers: list[Transfer]) -> None:
+def _carry(cuts: dict[int, set[int]], transfers: list[CardTransfer]) -> None:
     """Carry cuts from one side of each transfer to the other until nothing changes."""
     changed = True
     while changed:
@@ -116,11 +116,11 @@ def _carry(cuts: dict[int, set[int]], transfers: list[Transfer]) -> None:
                         changed = True
 
 
-def _within(whole: dict[int, Access], at: int) -> bool:
+def _within(whole: dict[int, LoggedAccess], at: int) -> bool:
     return any(at - back in whole and whole[at - back].size > back for back in range(1, _LONGEST))
 
 
-def _refuse_cut(words: Words, whole: dict[int, dict[int, Access]], told: Told) -> None:
+def _refuse_cut(words: MemoryWords, whole: dict[int, dict[int, LoggedAccess]], told: EventPlaces) -> None:
     for process, found in whole.items():
         cuts = words.cuts[process]
         for access in found.values():
@@ -129,14 +129,14 @@ def _refuse_cut(words: Words, whole: dict[int, dict[int, Access]], told: Told) -
                 raise UsageError(
                     f"accesses of several sizes: {told.of(access.event)} accesses {access.size} bytes at once, of which "
                     f"another access or transfer, in process {process}, looks at {cuts[index] - access.address} alone. "
-                    "Words are accessed as a whole"
+                    "Memory is accessed as a whole"
                 )
 
 
-def _keep(words: Words, accesses: list[Access], transfers: list[Transfer]) -> None:
+def _keep(words: MemoryWords, accesses: list[LoggedAccess], transfers: list[CardTransfer]) -> None:
     """Keep what a processor accesses, or what two requests touch."""
     for access in accesses:
-        words.kept.update(words.all_of(Piece(access.event.thread[0], access.address, access.size)))
+        words.kept.update(words.all_of(MemoryPiece(access.event.thread[0], access.address, access.size)))
     touched = Counter(
         word
         for transfer in transfers
@@ -160,15 +160,15 @@ def _keep(words: Words, accesses: list[Access], transfers: list[Transfer]) -> No
             words.kept.update((target,) if source is None else (source, target))
 
 
-def pairs_of(words: Words, transfer: Transfer) -> Iterator[tuple[Word | None, Word]]:
+def pairs_of(words: MemoryWords, transfer: CardTransfer) -> Iterator[tuple[MemoryWord | None, MemoryWord]]:
     """Yield the pieces between cuts of a transfer: from where, and where to."""
     targets = words.all_of(transfer.target)
-    sources: list[Word] | list[None]
+    sources: list[MemoryWord] | list[None]
     sources = [None] * len(targets) if transfer.source is None else words.all_of(transfer.source)
     yield from zip(sources, targets, strict=True)
 
 
-def initial_of(word: Word, run: RecordedRun, first: dict[Word, int]) -> int:
+def initial_of(word: MemoryWord, run: LoggedRun, first: dict[MemoryWord, int]) -> int:
     """Return what a word holds at the beginning: what it held when its memory was registered; of other memory what was
     `first` read before it was written, and 0 else."""
     for region in run.regions:
