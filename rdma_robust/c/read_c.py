@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
@@ -33,16 +33,17 @@ _OF_VERBS: Final = frozenset({"RR707"})
 _DEFINED_SETTING: Final = re.compile(r"(?:hardware )?(send depth|rnr)=(\w+)")
 
 
-def read_c(text: str, file: str) -> tuple[Program, Suppressions]:
+def read_c(text: str, file: str, changed: Mapping[str, str] | None = None) -> tuple[Program, Suppressions]:
     """Return the program that the C in `text` is, with all its warnings, and the comments that ask for some not to be shown;
-    `file` is its name for messages, and where its headers and further files are looked for.
+    `file` is its name for messages, and where its headers and further files are looked for. Of these `changed` has texts, by
+    their names, that are not what is saved.
 
     Places are those of the C: the innermost, with the calls outwards as what they were expanded from.
     Raises ProgramError with all that is wrong or not understood, and UsageError without libclang.
     """
     path, moved = file_of(file), _Places(text, file_of(file))
     comments = c_comments(text, path)
-    evaluated, lines, units = _evaluated(text, file, comments, moved)
+    evaluated, lines, units = _evaluated(text, file, comments, moved, changed=changed)
     try:
         program = evaluated_program(evaluated, path, lines)
     except ProgramError as error:
@@ -72,13 +73,19 @@ def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
 
 
 def _evaluated(
-    text: str, file: str, comments: CComments, moved: _Places, refused: list[Diagnostic] | None = None
+    text: str,
+    file: str,
+    comments: CComments,
+    moved: _Places,
+    refused: list[Diagnostic] | None = None,
+    *,
+    changed: Mapping[str, str] | None = None,
 ) -> tuple[CProgram, list[tuple[str, Span]], CUnits]:
     """Return the evaluated program, further lines of the language with their places, and the units. What is not understood
     is an error, or goes to `refused`."""
     path = file_of(file)
     try:
-        units = read_units(path, comments.options, text)
+        units = read_units(path, comments.options, text, changed)
         asked = EvaluationOptions(is_of_standard=comments.options.about == "standard")
         evaluated = evaluate_units(units, asked, refused=refused)
     except ProgramError as error:
@@ -110,11 +117,16 @@ def with_options(text: str, define: Sequence[str], file: str) -> str:
     return text + "".join(f"\n/* {MARK} {line} */" for line in lines) + "\n" * bool(lines)
 
 
+def units_of(text: str, file: str) -> CUnits:
+    """Return the units of the C in `text`. Raises ProgramError and UsageError as :func:`read_c`."""
+    path = file_of(file)
+    return read_units(path, c_comments(text, path).options, text)
+
+
 def files_of(text: str, file: str) -> Sequence[str]:
     """Return the further files that a C file is made of: headers, but those of the system, and further units."""
     try:
-        comments = c_comments(text, file)
-        units = read_units(file, comments.options, text)
+        units = units_of(text, file)
     except (ProgramError, UsageError):
         return ()
     own = os.path.realpath(file)

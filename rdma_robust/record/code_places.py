@@ -29,7 +29,7 @@ class CodePlace:
 
 @dataclass
 class CodePlaces:
-    """Where the addresses of a run are. Without the tools of binutils, or debug information, it knows of none."""
+    """The places of the addresses of a run: none without the tools of binutils, or without debug information."""
 
     run: LoggedRun
     _known: dict[tuple[str, int], tuple[CodePlace, ...]] = field(default_factory=dict)

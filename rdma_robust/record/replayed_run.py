@@ -12,7 +12,8 @@ from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedReq
 
 @dataclass(slots=True)
 class ReplayedRun:
-    """The words of a run: what they held first, which are written, who uses each (threads, and None for cards), and how processors do."""
+    """The words of a run: what they held first, which are written, who uses each (threads, and None for cards), and how
+    processors do."""
 
     initial: dict[MemoryWord, int] = field(default_factory=dict)
     written: set[MemoryWord] = field(default_factory=set)

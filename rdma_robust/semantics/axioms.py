@@ -74,8 +74,7 @@ def inst(trace: Trace, model: Model = RDMA) -> int:
 def nlw(trace: Trace, model: Model = RDMA) -> int:
     """Return the NIC local writes as bits, but those to memory behind the card, which a poll does not show; where a polled
     completion tells that a remote write was placed, the remote writes too."""
-    kinds = zip(trace.events, kinds_of(trace.events), strict=True)
-    return sum(1 << e.index for e, kind in kinds if e.type is not EventType.INIT and visible_when_polled(kind, model))
+    return sum(1 << i for i, kind in enumerate(kinds_of(trace.events)) if visible_when_polled(kind, model))
 
 
 def same_qp(trace: Trace) -> Relation:
@@ -267,9 +266,8 @@ def ob(trace: Trace, model: Model = RDMA) -> Relation:
 def sc_parts(trace: Trace) -> dict[str, Relation]:
     """Return the relations whose union is sc, by name, between events; `turn` is what fills a buffer before its turn."""
     parts = {"po": trace.po, "rf": trace.rf, "mo": trace.mo, "rb": rb(trace), "sm": trace.sm, "rpf": trace.rpf}
-    if trace.turns is not None:
-        in_turn = trace.turns.without_identity()
-        parts |= {"sm": in_turn, "turn": trace.turns.minus(in_turn)}
+    if (turns := trace.turns) is not None:
+        parts |= {"sm": turns.without_identity(), "turn": turns.minus(turns.without_identity())}
     return {name: part for name, part in parts.items() if part is not None}
 
 

@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "build": f"{WORDS} language build_lines",
     "c": f"{WORDS} build build_lines language",
     "record": f"{WORDS} build c language",
-    "exports": f"{WORDS} language counters petri robustness",
+    "exports": f"{WORDS} c language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "contracts.runs contracts.rerun contracts.any_procs messages.language messages.machine messages.message_answers",
     "contracts.inferred_clauses": f"{WORDS} contracts.language contracts.contract_answers contracts.runs messages.language",
     "analyses.safety": f"{WORDS} language semantics counters counting robustness analyses.prove",
-    "analyses.repair": f"{WORDS} language semantics robustness analyses.safety analyses.prove",
+    "analyses.repair": f"{WORDS} c language semantics robustness analyses.safety analyses.prove",
     "analyses.lints": f"{WORDS} language semantics",
     "analyses.synthesis": f"{WORDS} language semantics",
     "analyses.prove": f"{WORDS} language semantics counters",
@@ -78,7 +78,7 @@ MAY_IMPORT = {
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.message_answers "
-        "messages.engines "
+        "messages.engines counters "
         "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
     "batch": f"{WORDS} __init__ counters frame certify analyses.repair analyses.explain reports",

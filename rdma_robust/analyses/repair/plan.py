@@ -31,7 +31,7 @@ from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import has_text, is_trencher, load_decidable, refuse_edits
+from rdma_robust.language.load import has_text, is_c, is_trencher, load_decidable, refuse_c, refuse_edits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
@@ -65,6 +65,8 @@ def repair(
 
 def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions, checking: type[Checker]) -> Repair:
     """Return what `repair` does. Raises LimitReached too."""
+    if is_c(text, file):
+        return _of_c(text, file, options, limits, checking)
     refuse_edits(text, file)
     started = time.monotonic()
     for_robust = checking.fine == "robust"
@@ -89,6 +91,15 @@ def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions
         found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
     found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
     return outside_of_copies(found, text, file)
+
+
+def _of_c(text: str, file: str, options: RepairOptions, limits: CheckOptions, checking: type[Checker]) -> Repair:
+    """Return a repair in C. Raises UsageError for what is only answered about the language."""
+    from rdma_robust.analyses.repair.in_c.c_repair import repair_c  # noqa: PLC0415 - few programs are C
+
+    if checking.fine != "robust" or options.all_minimal:
+        refuse_c(text, file)
+    return repair_c(text, file, options, limits)
 
 
 def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:

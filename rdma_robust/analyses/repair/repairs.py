@@ -178,7 +178,8 @@ class RepairSolution:
     The edits do not overlap and are in the order of the text. `hangs` is what a search through states says of the hangs of
     the repaired program: `none`, `kept` (the program has one too), or `unknown` (a limit came first). `spare` are polls of
     the program itself that could go, with lines of the patched one, each together with an inserted get. `kept` are waits of
-    the program that could go and do not, with its lines; their cost counts.
+    the program that could go and do not, with its lines; their cost counts. `elsewhere` are other files of a C program that
+    change: `patched` and `edits` are about its own, `diff` about all, and a line of an insertion is one of its file.
     """
 
     insertions: tuple[Insertion, ...]
@@ -191,6 +192,7 @@ class RepairSolution:
     hangs: str = ""
     spare: tuple[Insertion, ...] = ()
     kept: tuple[Insertion, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 Status = Literal["robust", "safe", "repaired", "impossible", "unknown"]

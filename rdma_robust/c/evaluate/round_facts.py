@@ -268,10 +268,8 @@ class World:
 
     def values_of(self, word: Word) -> list[Scalar]:
         """Return what a word may hold."""
-        found = {*self.known.values.get(word, ()), self.initial_of(word)}
-        if self.allowed is not None:
-            found &= {*self.allowed.get(word, ()), self.initial_of(word)}
-        return sorted(found, key=rank)
+        known = self.known.values if self.allowed is None else self.allowed
+        return sorted({*known.get(word, ()), self.initial_of(word)}, key=rank)
 
     def add_values(self, word: Word, values: Iterable[Scalar]) -> None:
         """Say what is written into a word. Raises RR820 if the values become too many."""

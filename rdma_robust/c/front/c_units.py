@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from rdma_robust.c.front.libclang import ClangType, Cursor, initial_expression
 from rdma_robust.c.front.objects import PLACES
 from rdma_robust.c.front.parsing import errors_of, is_of_system, parse_c, place_span
 from rdma_robust.c.front.statement_code import STATEMENTS
-from rdma_robust.c.front.written_text import use_text
+from rdma_robust.c.front.written_text import use_texts
 from rdma_robust.c.libraries import mpi, openshmem
 from rdma_robust.errors import Diagnostic, ProgramError
 
@@ -139,6 +139,10 @@ class CUnits:
             return said
         return tuple((f"P{number}", "main") for number in range(self.processes_asked or self.processes_given))
 
+    def bodies(self) -> tuple[Cursor, ...]:
+        """Return the functions of all units of which there is the body."""
+        return tuple(cursor for _, cursor in self._functions.values())
+
     def any_locals(self) -> frozenset[tuple[str, str]]:
         """Return the locals that may have any value (RR_ANY): function, and name."""
         return frozenset(self._any)
@@ -165,9 +169,9 @@ class CUnits:
 
     # How they are read.
 
-    def add(self, file: str, text: str | None, arguments: tuple[str, ...]) -> list[Diagnostic]:
-        """Parse one more file; return its errors."""
-        unit = CUnit(file, parse_c(file, text, arguments))
+    def add(self, file: str, texts: Mapping[str, str], arguments: tuple[str, ...]) -> list[Diagnostic]:
+        """Parse one more file; return its errors. `texts` are those of files that are not what is saved."""
+        unit = CUnit(file, parse_c(file, texts, arguments))
         self.units.append(unit)
         return errors_of(unit.parsed)
 
@@ -292,20 +296,22 @@ def _names_twice(units: list[CUnit]) -> set[str]:
     return {name for name, count in found.items() if count > 1}
 
 
-def read_units(path: str, options: COptions, text: str | None = None) -> CUnits:
+def read_units(path: str, options: COptions, text: str | None = None, changed: Mapping[str, str] | None = None) -> CUnits:
     """Return the units of a program: `path`, as `text` if that is not what is saved, and the further files of `options`.
+    `changed` are the texts of other files, by their names, that are not what is saved.
 
     Raises ProgramError with all errors of all files (RR810), and of what rdma_robust.h says (RR818), and UsageError.
     """
     options, commands = with_commands(options, path)
     source = Path(path).read_text(encoding="utf-8", errors="replace") if text is None else text
-    use_text(path, source)
+    texts = {**(changed or {}), path: source}
+    use_texts(texts)
     units = CUnits(path, source)
     units.processes_given = options.processes
     errors = []
-    for number, file in enumerate((path, *options.more_files)):
+    for file in (path, *options.more_files):
         own = commands.get(file, commands.get(str(Path(file).resolve()), ()))
-        errors += units.add(file, text if number == 0 else None, (*own, *options.arguments))
+        errors += units.add(file, texts, (*own, *options.arguments))
     if not errors:
         units.collect()
         errors += _wrong_processes(units)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,11 +52,10 @@ def arguments_of(more: Sequence[str]) -> list[str]:
     ]
 
 
-def parse_c(file: str, text: str | None, more: Sequence[str]) -> Any:
-    """Return the translation unit of a file, of `text` if that is not what is saved."""
+def parse_c(file: str, texts: Mapping[str, str], more: Sequence[str]) -> Any:
+    """Return the translation unit of a file. `texts` are those of files, by their names, that are not what is saved."""
     library = index_library()
-    unsaved = [(str(_OURS / name), made()) for name, made in _MADE.items()]
-    unsaved += [] if text is None else [(file, text)]
+    unsaved = [*((str(_OURS / name), made()) for name, made in _MADE.items()), *texts.items()]
     return library.Index.create().parse(file, args=arguments_of(more), unsaved_files=unsaved, options=_MACROS)
 
 

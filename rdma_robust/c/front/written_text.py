@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -27,12 +28,12 @@ def _text(file: str, offset: int, most: int = _MOST) -> str:
         return ""
 
 
-def use_text(file: str, text: str) -> None:
-    """Forget the texts of files, which may have changed; of one the text is given, for it may not be saved."""
+def use_texts(texts: Mapping[str, str]) -> None:
+    """Forget the texts of files, which may have changed; of some the text is given, for it may not be saved."""
     _bytes_of.cache_clear()
     _definitions.cache_clear()
     _unsaved.clear()
-    _unsaved[file] = text.encode("utf-8", "surrogateescape")
+    _unsaved.update({file: text.encode("utf-8", "surrogateescape") for file, text in texts.items()})
 
 
 _unsaved: dict[str, bytes] = {}

@@ -80,13 +80,20 @@ OPERATIONS: Final = (
 """The predefined operations: their handles are their places, from 1 on."""
 
 
+_ROWS: Final = {words[0]: tuple(words[1:]) for entry in _TABLE.replace("\n", ";").split(";") if (words := entry.split())}
+TARGETS: Final = {
+    f"MPI_{name}": (letters.index("r"), letters.index("w"))
+    for name, letters in _ROWS.items()
+    if "w" in letters and "a" in letters[:-1] and "r" in letters
+}
+"""The one-sided operations, each with the places of its target and its window among its arguments."""
+
+
 def _declarations() -> dict[str, str]:
     found: dict[str, str] = {}
-    for entry in _TABLE.replace("\n", ";").split(";"):
-        name, *letters = entry.split() or [""]
-        if name:
-            parameters = ", ".join(_PARAMETERS[each] for each in letters) or "void"
-            found[f"MPI_{name}"] = f"int MPI_{name}({parameters})"
+    for name, letters in _ROWS.items():
+        parameters = ", ".join(_PARAMETERS[each] for each in letters) or "void"
+        found[f"MPI_{name}"] = f"int MPI_{name}({parameters})"
     found["MPI_Wtime"], found["MPI_Wtick"] = "double MPI_Wtime(void)", "double MPI_Wtick(void)"
     found["MPI_Aint_add"] = "MPI_Aint MPI_Aint_add(MPI_Aint, MPI_Aint)"
     found["MPI_Aint_diff"] = "MPI_Aint MPI_Aint_diff(MPI_Aint, MPI_Aint)"

@@ -26,6 +26,7 @@ from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_by
 from rdma_robust.frame.shell.output import StandardOutput, replace_bytes, width_of_output
 from rdma_robust.frame.shell.stderr import warn, warn_of
 from rdma_robust.guard import ENDING
+from rdma_robust.language.load import is_c
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
@@ -219,7 +220,7 @@ def run_repair(request: RepairRequest) -> Exit:
     def repaired(source: Source, text: str) -> Exit:
         original = read_source(replace(source, define=()))
         hardware = _hardware(text, source.name)
-        repair = _undefined(_repair(text, source.name, request), original, source)
+        repair = _undefined(_repair(text, source.name, request), original, text, source)
         try:
             written = _write(repair, original, source, request)
         except (UsageError, UnreadableError, OSError) as error:
@@ -308,13 +309,28 @@ def _expected_model(program: Program) -> AnyModelName:
     return expected.pop()
 
 
-def _undefined(repair: Repair, original: str, source: Source) -> Repair:
-    """Return a repair of a program with other values for constants as one of its `original` text."""
+def _undefined(repair: Repair, original: str, text: str, source: Source) -> Repair:
+    """Return a repair of a program with other values for constants, in `text`, as one of its `original` text."""
     if not source.define:
         return repair
+    if is_c(original, source.name):
+        return _without_options(repair, original, text.removeprefix(original), source.name)
     from rdma_robust.analyses.repair.patch import repair_of_original  # noqa: PLC0415
 
     return repair_of_original(repair, original, source.define, source.name)
+
+
+def _without_options(repair: Repair, original: str, options: str, name: str) -> Repair:
+    """Return a repair of C without the comment at its end that has the options of the command line."""
+    from rdma_robust.analyses.repair.patch import unified  # noqa: PLC0415 - slow
+
+    solutions = []
+    for each in repair.solutions:
+        read = original + options
+        patched = each.patched.removesuffix(options)
+        diff = each.diff.replace(unified(read, each.patched, name), unified(original, patched, name))
+        solutions.append(replace(each, patched=patched, diff=diff))
+    return replace(repair, solutions=tuple(solutions))
 
 
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
@@ -323,6 +339,10 @@ def _write(repair: Repair, text: str, source: Source, request: RepairRequest) ->
     if repair.status not in ("robust", "safe", "repaired"):
         return None
     new = repair.patched or text
+    others = repair.solutions[0].elsewhere if repair.solutions else ()
+    if others and (request.path is not None or request.write):
+        there = ", ".join(map(printable, others))
+        raise UsageError(f"what is to be changed is in {there}; `--diff` prints it, for `patch -p0`")
     if request.path == "-":
         StandardOutput().write(new)
         return None

@@ -111,9 +111,10 @@ def compared(one: str, two: str, found: Sequence[ToldApart]) -> Iterator[str]:
     for each in found:
         yield f"  {_differs(each.difference)}"
         if each.why:
-            yield f"    no program: {each.why}"
+            yield f"    {each.why}"
             continue
-        yield f"    only {first}{'' if each.by_first else f' with this of {second}'} allows {each.condition}"
+        changed = "" if each.by_first else f" with this of {second}"
+        yield f"    can end with {each.condition} under {first}{changed} only:"
         yield from textwrap.indent(each.program.rstrip("\n"), "      ").split("\n")
 
 

@@ -133,6 +133,8 @@ def _rows(solution: RepairSolution, width: int | None) -> list[str]:
         (Column("", widest[0]), Column("", widest[1]), Column("", widest[2], wraps=True), Column("", widest[3])), width, "  "
     )
     lines = [line for row in cells for line in columns.row(row)]
+    if solution.elsewhere:
+        lines += sentence(f"in other files: {', '.join(map(printable, solution.elsewhere))}", width, "  ")
     if solution.declared:
         lines += sentence(f"declared for it: {', '.join(solution.declared)}", width, "  ")
     return lines
@@ -167,6 +169,7 @@ def repair_object(
                 "insertions": _insertions(s.insertions),
                 "removed": _insertions(s.removed),
                 "declared": list(s.declared),
+                "elsewhere": [valid_unicode(file) for file in s.elsewhere],
                 "hangs": s.hangs,
                 "spare": _insertions(s.spare),
                 "kept": _insertions(s.kept),
@@ -243,6 +246,8 @@ def _line(solution: RepairSolution) -> int:
     """The line of the program where the first statement comes or goes."""
     if solution.removed:
         return solution.removed[0].line
+    if not solution.edits:
+        return 1
     words = [w for i in solution.insertions for w in i.lines]
     return next(_statement_line(e) for e in solution.edits if any(w in e.text for w in words))
 

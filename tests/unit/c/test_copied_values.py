@@ -1,0 +1,37 @@
+"""Values that threads copy from word to word, where values grow: each copy is found, and nothing that no run makes."""
+
+from __future__ import annotations
+
+from rdma_robust.language.load import load_program
+
+COPIES = """#include <pthread.h>
+#include <rdma_robust.h>
+static volatile long x, y, z, w;
+static void *other(void *p) { x = 1; y = x; z = y; w = z; return p; }
+RR_PROCESS(A) void both(void)
+{
+	pthread_t t;
+	RR_START();
+	pthread_create(&t, 0, other, 0);
+	long seen = w;
+	pthread_join(t, 0);
+	ASKED
+}
+#include <infiniband/verbs.h>
+"""
+
+
+def faults_of(asked: str) -> list[str]:
+    program = load_program(COPIES.replace("ASKED", asked), "copies.c")
+    return [step.fault.message for thread in program.threads for _, _, step in thread.edges if step.fault]
+
+
+def test_copies_through_registers_are_found() -> None:
+    (claim,) = faults_of("RR_ASSERT(w == 1);")
+    assert claim == "assertion `w_2 == 1` fails"
+    (claim,) = faults_of("RR_ASSERT(seen != 1);")
+    assert claim == "assertion `seen == 0` fails"
+
+
+def test_what_no_run_makes_is_not_found() -> None:
+    assert faults_of("RR_ASSERT(w != 2);") == []
