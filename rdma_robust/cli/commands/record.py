@@ -32,7 +32,7 @@ RUN_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run that is asked for: a command, as how many processes, what is made of it; `join` is a folder that others are recorded in."""
+    """A run that is asked for: a command, as how many processes, what becomes of it; `join` is a folder of others."""
 
     command: tuple[str, ...]
     number: int
