@@ -13,7 +13,7 @@ from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.handles import communicator, datatype, members, process_of_rank
-from rdma_robust.c.evaluate.one_sided.reductions import contributed, reduced
+from rdma_robust.c.evaluate.one_sided.contributions import contributed, reduced
 from rdma_robust.c.evaluate.one_sided.spmd import reaches_others, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Range

@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value
 from rdma_robust.c.evaluate.calls import CallContext, Result
-from rdma_robust.c.evaluate.one_sided.reductions import OPERATIONS, contributed, reduced
+from rdma_robust.c.evaluate.one_sided.contributions import COMBINED, contributed, reduced
 from rdma_robust.c.evaluate.one_sided.spmd import meeting, reaches_others, twin
 from rdma_robust.c.evaluate.one_sided.tellings import Piece, Telling, deliver, hear
 from rdma_robust.c.evaluate.operations import ThreadStatement
@@ -192,7 +192,7 @@ def _written(what: _Collective, values: Sequence[Scalar]) -> list[ThreadStatemen
 
 
 REDUCTIONS: Final[Mapping[str, Callable[..., Result]]] = {
-    **{f"{name}_{form}": _collective(_reduction) for name in OPERATIONS for form in ("reduce", "to_all")},
+    **{f"{name}_{form}": _collective(_reduction) for name in COMBINED for form in ("reduce", "to_all")},
     **dict.fromkeys(("broadcast", "old_broadcast"), _collective(_broadcast, 2)),
     **dict.fromkeys(("fcollect", "old_fcollect"), _collective(_fixed)),
     **dict.fromkeys(("collect", "old_collect"), _collective(_collected)),

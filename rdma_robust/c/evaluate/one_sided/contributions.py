@@ -13,7 +13,7 @@ from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, canonical, raw
 from rdma_robust.c.evaluate.calls import CallContext
 
 _UNKNOWN: Final = UnknownValue("what a collective function gives")
-OPERATIONS: Final[Mapping[str, Callable[[int, int], int]]] = {
+COMBINED: Final[Mapping[str, Callable[[int, int], int]]] = {
     "sum": lambda x, y: x + y,
     "prod": lambda x, y: x * y,
     "min": min,
@@ -48,7 +48,7 @@ def reduced(operation: str, raws: Sequence[Scalar], kind: CType) -> Scalar:
     values = [value_of_raw(each, kind) for each in raws]
     numbers = [each for each in values if isinstance(each, int)]
     if kind.kind == "int" and len(numbers) == len(values):
-        return canonical(reduce(OPERATIONS[operation], numbers), kind.size)
+        return canonical(reduce(COMBINED[operation], numbers), kind.size)
     fractions = [Fraction(each) for each in values if isinstance(each, float) and abs(each) < float("inf")]
     if kind.kind != "float" or len(fractions) < len(values) or operation not in _OF_FRACTIONS:
         return _UNKNOWN
