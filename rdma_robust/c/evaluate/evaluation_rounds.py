@@ -199,7 +199,8 @@ class EvaluationRounds:
                 found.values[word] |= values
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
-        self._quiet = self._quiet + 1 if has_grown else 0
+        # A copy needs no computed write, and what is behind a branch that it opens is still to be seen.
+        self._quiet = self._quiet + (not self._copied()) if has_grown else 0
         if not is_same:
             self._since = {}
         for word, values in found.values.items():
