@@ -98,7 +98,7 @@ def test_the_search_on_small_programs() -> None:
 
 @pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_the_search_on_many_programs(chunk: int) -> None:
-    """30 small programs, 10 of every family, 10 that pass data on and 10 with messages in `.ci/run`, 1,000 a chunk in `make test-long`."""
+    """30 small programs, and 10 of each other kind, in `.ci/run`, 1,000 a chunk in `make test-long`."""
     first, size = 100_000 + 1_000 * chunk, 1_000 if chunk else 30
     found = searched(with_memories(range(first, first + size - 20))) + searched(small_memories(range(first, first + size)))
     found += searched(relayed_memories(range(first, first + size - 20)))
