@@ -1,4 +1,4 @@
-"""Programs for other tools: Promela for SPIN, Petri nets for coverability tools, graphs and JSON."""
+"""Programs for other tools: Promela for SPIN, Petri nets for coverability tools, graphs and JSON, C for compilers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Choose, CounterProgram
 from rdma_robust.counters.promela.write import Legend, Promela, promela
 from rdma_robust.counters.vass import Control
-from rdma_robust.errors import SizeLimitError
+from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import has_text, load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, UNSAID, Hardware, Model
 from rdma_robust.petri.spec.writer import write_spec
@@ -27,7 +27,7 @@ from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
 from rdma_robust.robustness.rules import NIC_BITS, OWN_DATA, OWN_READ, WORDS
 
-Form = Literal["promela", "spec", "dot", "json"]
+Form = Literal["promela", "spec", "dot", "json", "verbs-c"]
 Variant = Literal["pivot", "paper", "none"]
 Graph = Literal["vass", "program"]
 
@@ -71,11 +71,25 @@ class Export:
     remarks: tuple[str, ...] = ()
 
 
+def _verbs_c(text: str, file: str) -> str:
+    from rdma_robust.c.export.verbs_c import verbs_c  # noqa: PLC0415 - one form of many
+
+    return verbs_c(text, file)
+
+
+C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {"verbs-c": _verbs_c}
+
+
 def export_text(text: str, file: str, options: ExportOptions) -> Export:
     """Return the program in `text` in the form asked for, see :func:`export_program`; `file` is for messages.
 
-    Raises ProgramError for an ill-formed program.
+    Raises ProgramError for an ill-formed program, or one that the C asked for cannot say, and UsageError for C of another
+    hardware than the program's.
     """
+    if options.form in C_FORMS:
+        if options.hardware is not None or options.told.said:
+            raise UsageError("C is written for the hardware of the program: leave --cpu, --order and the like out")
+        return Export(C_FORMS[options.form](text, file))
     return export_program(load_decidable(text, file), options)
 
 
@@ -83,7 +97,12 @@ def export_program(program: Program, options: ExportOptions) -> Export:
     """Return `program` in the form asked for.
 
     Raises UsageError for a program that the form cannot express, SizeLimitError for one whose control graph is too large.
+    C is written from the text of the program, as by :func:`export_text`: UsageError where it has none.
     """
+    if options.form in C_FORMS:
+        if not has_text(program):
+            raise UsageError("C is written from the text of a program, and this one has none")
+        return export_text(program.source, program.file, options)
     program = spin_assumed(program, options.await_loops)
     if options.form == "promela":
         model = promela_of(program, options.variant or "paper", options.counter_bound, options.model_of(program))

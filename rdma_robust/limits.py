@@ -72,7 +72,8 @@ class Limits:
     `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
     of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
     `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
-    is not what was given. A large search may use so many `threads`, or the processes of an `executor`, see counters/parts.
+    is not what was given. A large search may use so many `threads`, or the processes of an `executor`, see counters/parts;
+    with `checkpoint` these write to that folder what they have, and go on from there.
     """
 
     deadline: float | None = None
@@ -84,6 +85,7 @@ class Limits:
     room: str = ""
     threads: int = 1
     executor: str = ""
+    checkpoint: str = ""
 
     @classmethod
     def of(
@@ -96,12 +98,12 @@ class Limits:
         started: float | None = None,
         threads: int = 1,
         executor: str = "",
+        checkpoint: str = "",
     ) -> Limits:
         """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
         begin = time.monotonic() if started is None else started
-        return cls(
-            None if seconds is None else begin + seconds, states, memory, seconds, depth, threads=threads, executor=executor
-        )
+        end = None if seconds is None else begin + seconds
+        return cls(end, states, memory, seconds, depth, threads=threads, executor=executor, checkpoint=checkpoint)
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""
@@ -186,7 +188,7 @@ class Limits:
 
     def alone(self) -> Limits:
         """Return limits for a search in one thread of this process."""
-        return replace(self, threads=1, executor="")
+        return replace(self, threads=1, executor="", checkpoint="")
 
     def by_default(self, states: int) -> Limits:
         """Return limits with so many states where nothing is said of them; ENDLESS says that there is no limit."""

@@ -56,8 +56,9 @@ class CheckOptions:
     used where the threads have at least `large` combinations of program points. `define` says which constants of the
     program were given other values before, as `NAME=VALUE`: reports repeat it, and nothing else depends on it.
     `recv_depth` is how many receives of one connection can be posted, or filled and not yet polled, at most, `threads` how
-    many a large compiled search may have; an `executor`, `local` or `local:N`, shares it among processes instead. Raises
-    UsageError for less than 1, for threads of the kernel `python`, for another executor or one beside threads, for a
+    many a large compiled search may have; an `executor`, `local` or `local:N`, shares it among processes instead, which
+    keep what they find in the folder `checkpoint`, if there is one, and go on from there. Raises UsageError for less than
+    1, for threads of the kernel `python`, for another executor or one beside threads, for a checkpoint without one, for a
     `hardware` that is no Model, or one without a table of kept orders.
     """
 
@@ -80,6 +81,7 @@ class CheckOptions:
     order: str | None = None
     threads: int | None = None
     executor: str = ""
+    checkpoint: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.recv_depth <= MOST_RECEIVES:
@@ -90,6 +92,8 @@ class CheckOptions:
             raise UsageError(f"the search in Python has one thread, not {self.threads}: leave out `kernel`")
         if self.executor:
             self._look_at_executor()
+        elif self.checkpoint:
+            raise UsageError("only what processes share is kept in a checkpoint: give an executor too")
         if self.hardware is not None and not isinstance(self.hardware, Model):
             raise UsageError(f"{self.hardware!r} is no Model: `rdma_robust.model` has those with a name")
         if self.hardware is not None and self.told != Hardware(ordered_reads=self.told.ordered_reads):
@@ -121,7 +125,8 @@ class CheckOptions:
     def limits(self) -> Limits:
         """Return the limits for everything that is done for a program, from now on."""
         threads = 1 if self.executor else self.threads or processors()
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=threads, executor=self.executor)
+        given = (self.timeout, self.max_states, self.memory)
+        return Limits.of(*given, threads=threads, executor=self.executor, checkpoint=self.checkpoint)
 
     def on(self, hardware: Hardware) -> CheckOptions:
         """Return the options for a program that says this about its hardware: their `model` is that which results."""

@@ -4,6 +4,7 @@ which inputs are passed over and which warnings shown; and the options with whic
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -57,6 +58,19 @@ def searchers_each(
 
         look_at_cluster(where)
     return 1, 1 if jobs is None else jobs, executor
+
+
+def checkpoints_of(place: str | None, executor: str, items: Sequence[Item]) -> str:
+    """Return the folder for checkpoints, '' for none. Raises UsageError where there can be none."""
+    if place is None:
+        return ""
+    if not executor:
+        raise UsageError("--checkpoint: only what processes share is kept: add --executor local")
+    if len(items) != 1:
+        raise UsageError(f"--checkpoint is for one program, these are {len(items)}")
+    if not place:
+        raise UsageError("--checkpoint: the name of a folder is needed")
+    return place if "://" in place else os.path.abspath(place)
 
 
 def explains(items: Sequence[Item], explain: bool | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.asked_files import explains, memory_each, searchers_each
+from rdma_robust.cli.asked_files import checkpoints_of, explains, memory_each, searchers_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -34,6 +34,7 @@ class SafetySearch(MachineOptions):
     jobs: arguments.Jobs = None
     threads: arguments.Threads = None
     executor: arguments.Processes = None
+    checkpoint: arguments.Checkpoints = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ def safety_run(
         recv_depth=search.recv_depth,
         threads=threads,
         executor=executor,
+        checkpoint=checkpoints_of(search.checkpoint, executor, items),
     )
     form = report_form(report.output, report.format_, VERDICT_FORMATS, items)
     return Run(question, asking, items, jobs, form, report.output, report.quiet)

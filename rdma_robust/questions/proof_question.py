@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from rdma_robust.errors import ProgramError
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
-from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits, Progress, ignore
+from rdma_robust.questions.checkpoint_claim import asked_text
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class ProofAsking:
     define: tuple[str, ...] = ()
     threads: int = 1
     executor: str = ""
+    checkpoint: str = ""
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -66,7 +68,9 @@ class ProofAsking:
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads, executor=self.executor)
+        threads, executor, checkpoint = self.threads, self.executor, self.checkpoint
+        given = (self.timeout, self.max_states, self.memory)
+        return Limits.of(*given, threads=threads, executor=executor, checkpoint=checkpoint)
 
 
 def load_proving() -> None:
@@ -82,7 +86,7 @@ def _answer(
     from rdma_robust.reports.prove.proof_view import HowShown, proof_record  # noqa: PLC0415 - slow
 
     started = time.monotonic()
-    text = read_source(item)
+    text = asked_text(item, asking, limits)
     told = proved_text(text, item.name, asking, limits, progress)
     how = HowShown(asking.explain, asking.full, asking.width, limits)
     record = found_within(

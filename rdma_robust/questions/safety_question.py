@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
-from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import found_within
 from rdma_robust.limits import ENDLESS, Limits, Progress
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.questions.checkpoint_claim import asked_text
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
@@ -49,6 +50,7 @@ class SafetyAsking:
     recv_depth: int = RECV_DEPTH
     threads: int = 1
     executor: str = ""
+    checkpoint: str = ""
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
@@ -72,7 +74,9 @@ class SafetyAsking:
 
     def limits(self) -> Limits:
         """Return the limits of a program, from now on."""
-        return Limits.of(self.timeout, self.max_states, self.memory, threads=self.threads, executor=self.executor)
+        threads, executor, checkpoint = self.threads, self.executor, self.checkpoint
+        given = (self.timeout, self.max_states, self.memory)
+        return Limits.of(*given, threads=threads, executor=executor, checkpoint=checkpoint)
 
 
 def load_safety() -> None:
@@ -83,10 +87,10 @@ def load_safety() -> None:
 
 
 def _answer(
-    source: Source, asking: SafetyAsking, _: Limits, progress: Progress, __: Callable[[Answer[SafetyRecord]], None]
+    source: Source, asking: SafetyAsking, limits: Limits, progress: Progress, _: Callable[[Answer[SafetyRecord]], None]
 ) -> Answer[SafetyRecord]:
     answer = _claims if asking.target is None else _target
-    return answer(read_source(source), source.name, asking=asking, progress=progress)
+    return answer(asked_text(source, asking, limits), source.name, asking=asking, progress=progress)
 
 
 def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:

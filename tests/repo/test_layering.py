@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
     "c": f"{WORDS} build build_lines language",
-    "exports": f"{WORDS} language counters petri robustness",
+    "exports": f"{WORDS} c language counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
@@ -77,7 +77,7 @@ MAY_IMPORT = {
     "questions": (
         f"{WORDS} __init__ frame language petri pipeline robustness certify evidence reports analyses.safety analyses.lints "
         "analyses.prove analyses.hardware analyses.needs analyses.races messages.language messages.message_answers "
-        "messages.engines "
+        "messages.engines counters "
         "messages.traces contracts.language contracts.contract_answers contracts.checks contracts.rerun"
     ),
     "batch": f"{WORDS} __init__ counters frame certify analyses.repair analyses.explain reports",

@@ -6,10 +6,11 @@ import re
 
 from rdma_robust.c.evaluate import word_copies
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, canonical, known_scalar
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, given
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.texts import TEXTS
 
 _NOTHING = """
 printf fprintf vprintf vfprintf puts putchar fputs fputc fflush perror fclose close usleep sleep nanosleep sched_yield
@@ -17,7 +18,7 @@ setvbuf srand srand48 signal munmap mlock munlock shutdown setsockopt listen bin
 sched_setaffinity clock_nanosleep atexit setlocale
 """
 _UNKNOWN = """
-rand random time getpid strerror getenv fopen lrand48 drand48 rdtsc __rdtsc clock
+rand random time getpid strerror fopen lrand48 drand48 rdtsc __rdtsc clock
 gethostname socket accept connect fileno isatty
 """
 _IDENTITY = """
@@ -117,18 +118,6 @@ def _compared(limit_at: int | None) -> Handler:
         return (left > right) - (left < right)
 
     return handler
-
-
-def _memcmp(call: CallContext) -> Result:
-    for at in range(call.number(2, "the size of this memory")):
-        left, right = (
-            known_scalar(call.private(_further(call.arguments[each], at), 1, "what is compared")) for each in (0, 1)
-        )
-        if isinstance(left, UnknownValue) or isinstance(right, UnknownValue):
-            return left if isinstance(left, UnknownValue) else right
-        if left != right:
-            return 1 if as_number(left, "what is compared") > as_number(right, "what is compared") else -1
-    return 0
 
 
 def _further(address: Value, distance: int) -> Value:
@@ -234,6 +223,7 @@ def _unknown(call: CallContext) -> Result:
 
 
 LIBC: dict[str, Handler] = {
+    **TEXTS,
     **dict.fromkeys(_NOTHING.split(), given(0)),
     **dict.fromkeys(_UNKNOWN.split(), _unknown),
     **dict.fromkeys(_IDENTITY.split(), _identity),
@@ -247,7 +237,6 @@ LIBC: dict[str, Handler] = {
     **dict.fromkeys(("memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"), _memcpy),
     **dict.fromkeys(("memset", "__builtin_memset"), _memset),
     "bzero": _bzero,
-    "memcmp": _memcmp,
     **dict.fromkeys(("strlen", "__builtin_strlen"), _strlen),
     "strcmp": _compared(None),
     "strncmp": _compared(2),

@@ -10,6 +10,7 @@ import typer
 
 from rdma_robust.cli.asked_files import (
     certified,
+    checkpoints_of,
     chosen,
     explains,
     memory_each,
@@ -50,6 +51,7 @@ def check_command(
     jobs: arguments.Jobs = None,
     threads: arguments.Threads = None,
     executor: arguments.Processes = None,
+    checkpoint: arguments.Checkpoints = None,
     self_check: arguments.SelfCheck = False,
     reductions: arguments.Reductions = "all",
     expect: arguments.Expect = False,
@@ -85,6 +87,7 @@ def check_command(
         define=tuple(define or ()),
         threads=each,
         executor=executor,
+        checkpoint=checkpoints_of(checkpoint, executor, items),
     )
     prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)

@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each, prints_alone, searchers_each, watch_instead
+from rdma_robust.cli.asked_files import (
+    certified,
+    checkpoints_of,
+    explains,
+    memory_each,
+    prints_alone,
+    searchers_each,
+    watch_instead,
+)
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
@@ -41,6 +49,7 @@ def prove_command(
     jobs: arguments.Jobs = None,
     threads: arguments.Threads = None,
     executor: arguments.Processes = None,
+    checkpoint: arguments.Checkpoints = None,
     expect: arguments.Expect = False,
     format_: arguments.VerdictsFormat = None,
     output: arguments.OutputFile = None,
@@ -74,6 +83,7 @@ def prove_command(
         define=tuple(define or ()),
         threads=each,
         executor=executor,
+        checkpoint=checkpoints_of(checkpoint, executor, items),
     )
     if dump_after is not None:
         prints_alone(dump_after, certificate, (output, format_))

@@ -275,6 +275,15 @@ Processes = Annotated[
         show_default=False,
     ),
 ]
+Checkpoints = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="DIR",
+        help="With --executor: every minute keep what there is in DIR; after a loss, or run again, it goes on from there.",
+        show_default=False,
+    ),
+]
 
 Expect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `expect` lines; a program without one counts as a mismatch.")

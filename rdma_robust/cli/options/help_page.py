@@ -56,7 +56,7 @@ OPTION_GROUPS: Final = {
         "only",
         "mode",
     ),
-    "Limits": ("timeout", "max_states", "memory", "threads", "executor", "depth", "indices"),
+    "Limits": ("timeout", "max_states", "memory", "threads", "executor", "checkpoint", "depth", "indices"),
     "Many programs": ("jobs", "expect", "deny", "quiet", "watch", "cache", "no_cache"),
     "Output": (
         "format_",

@@ -14,6 +14,8 @@ cdef class Agenda:
     cdef int64_t bytes
     cdef char apart[64]
 
+    cdef object save(self, write)
+    cdef object restore(self, int64_t states, read)
     cdef int highest(self) noexcept nogil
     cdef int64_t last(self, int rank) noexcept nogil
     cdef void drop(self, int rank) noexcept nogil

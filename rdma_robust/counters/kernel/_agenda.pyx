@@ -1,9 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The states that are still to be expanded: a stack for each rank, the highest rank first."""
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
-from libc.string cimport memmove
+from libc.string cimport memcpy, memmove
 
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
@@ -25,6 +26,35 @@ cdef class Agenda:
         for i in range(self.ranks):
             free(self.stack[i].items)
         free(self.stack)
+
+    cdef object save(self, write):
+        """Hand the numbers of each rank to `write`, behind how many they are."""
+        cdef int rank
+        cdef int64_t size
+        for rank in range(self.ranks):
+            size = self.stack[rank].size
+            write(PyBytes_FromStringAndSize(<char *>&size, 8))
+            write(PyBytes_FromStringAndSize(<char *>self.stack[rank].items, size * sizeof(uint32_t)))
+
+    cdef object restore(self, int64_t states, read):
+        """Take the numbers of states, of which there are so many, as :meth:`save` has handed them over. Raises MemoryError,
+        ValueError for numbers that are none."""
+        cdef int rank
+        cdef int64_t size, i
+        cdef uint32_t number
+        cdef const unsigned char[::1] numbers
+        for rank in range(self.ranks):
+            numbers = read(8)
+            memcpy(&size, &numbers[0], 8)
+            if not 0 <= size <= states:
+                raise ValueError("too many states wait")
+            numbers = read(size * sizeof(uint32_t))
+            for i in range(size):
+                memcpy(&number, &numbers[4 * i], 4)
+                if number >= states:
+                    raise ValueError("a state waits that is not there")
+                if not self.put(rank, number):
+                    raise MemoryError
 
     cdef int highest(self) noexcept nogil:
         """The highest rank that has a state, or -1."""

@@ -35,5 +35,5 @@ cdef class Code:
     cdef void fire(self, int64_t label) noexcept nogil
     cdef int execute(self, int64_t number, uint64_t *parent, int64_t pc) noexcept nogil
     cdef int emit(self, int64_t number, uint64_t *parent, int32_t leaf, int32_t option) noexcept nogil
-    cdef bint fold_all(self, Folder folder) noexcept nogil
+    cdef bint fold_all(self, Folder folder, bint along) noexcept nogil
     cdef bint more_room(self) noexcept nogil

@@ -140,8 +140,11 @@ cdef class Code:
         self.size += 1
         return 0
 
-    cdef bint fold_all(self, Folder folder) noexcept nogil:
-        """Find the roots of the successors that may be stored, MISSING where a part is new; False if there is no memory."""
+    cdef bint fold_all(self, Folder folder, bint along) noexcept nogil:
+        """Find the roots of the successors that may be stored, MISSING where a part is new; False if there is no memory.
+
+        `along` says that each resembles the one before more than the state that is unfolded.
+        """
         cdef int64_t s
         cdef uint64_t *r
         cdef void *made = try_grown(self.roots, &self.root_room, self.size, 8)
@@ -153,6 +156,8 @@ cdef class Code:
             if r[self.words] & LOW != LOW:
                 if folder.fold(r, False, &self.roots[s]):
                     fetch(folder.roots, self.roots[s])
+                    if along:
+                        folder.rebase(r, self.roots[s])
                 else:
                     self.roots[s] = MISSING
         return True

@@ -7,6 +7,7 @@ is released during :meth:`Search.run`.
 More than 400 lines: one class, whose methods hand each other the slots and the buffer of the state being expanded.
 """
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
@@ -26,7 +27,7 @@ from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 cdef int64_t BATCH = 64
 """Received states that are looked up together."""
 
-LAYOUT = 9
+LAYOUT = 10
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -93,7 +94,7 @@ cdef class Search:
 
     @property
     def bytes(self):
-        """The memory of the states; that of the agenda is apart."""
+        """The memory of the states, without that of the agenda."""
         return self.store.budget.bytes
 
     @property
@@ -159,10 +160,7 @@ cdef class Search:
         self.partition = partition
 
     def receive(self, const unsigned char[::1] records):
-        """Store the states in records that other parts have sent, up to the first for which there is no room.
-
-        Returns how many bytes were taken.
-        """
+        """Store the states in records of other parts, up to the first for which there is no room; return the bytes taken."""
         cdef int64_t size = self.record * 8, all = records.shape[0] // size, taken = 0, s
         cdef int status = BUDGET
         with nogil:
@@ -175,7 +173,7 @@ cdef class Search:
                     s = taken + self.code.size
                     memcpy(self.code.buffer + self.code.size * self.record, &records[s * size], size)
                     self.code.size += 1
-                if status == BUDGET and not self.code.fold_all(self.folder):
+                if status == BUDGET and not self.code.fold_all(self.folder, True):
                     status = MEMORY
                 s = 0
                 while s < self.code.size and status == BUDGET:
@@ -185,6 +183,34 @@ cdef class Search:
                 taken += s
         self.status = status
         return taken * size
+
+    def save(self, write):
+        """Hand all that there is to `write`, piece by piece, while nobody searches; not with counters."""
+        cdef int64_t spare = self.folder.spare_parts.end - self.folder.spare_parts.next
+        cdef int64_t[5] sizes = [
+            self.states, self.store.parts.size - spare, self.done, self.transitions, (self.code.labels + 7) // 8]
+        write(PyBytes_FromStringAndSize(<char *>sizes, sizeof(sizes)))
+        self.store.parts.save(sizes[1], write)
+        self.store.roots.save(sizes[0], write)
+        self.agenda.save(write)
+        write(PyBytes_FromStringAndSize(<char *>self.code.fired_bits, sizes[4]))
+
+    def restore(self, read):
+        """Take what :meth:`save` has handed over, in a new search with that code or more; `read` returns so many bytes.
+
+        Raises MemoryError, ValueError for what no search has handed over.
+        """
+        cdef int64_t[5] sizes
+        cdef const unsigned char[::1] content = read(sizeof(sizes))
+        memcpy(sizes, &content[0], sizeof(sizes))
+        self.store.parts.restore(sizes[1], read, &self.folder.spare_parts)
+        self.store.roots.restore(sizes[0], read, &self.folder.spare_roots)
+        self.agenda.restore(sizes[0], read)
+        self.done, self.transitions = sizes[2], sizes[3]
+        content = read(sizes[4])
+        if not 0 < sizes[4] <= (self.code.labels + 7) // 8:
+            raise ValueError("other labels are taken")
+        memcpy(self.code.fired_bits, &content[0], sizes[4])
 
     def run(self, int64_t budget):
         """Expand up to `budget` states, each of the team, fewer if another is at the end of its own; return a status."""
@@ -382,7 +408,7 @@ cdef class Search:
             self.alike.arrange_all(self.code.buffer, self.code.size, self.record)
         if self.partition is not None and not self.partition.sort_out(self.code.buffer, self.code.size):
             return MEMORY
-        return self.add_all(number) if self.code.fold_all(self.folder) else MEMORY
+        return self.add_all(number) if self.code.fold_all(self.folder, False) else MEMORY
 
     cdef inline int64_t name(self, int64_t number) noexcept nogil:
         """By what successors know their parent: its number, and where the states are divided its part too."""

@@ -54,6 +54,8 @@ cdef class Pairs:
     cdef int64_t unused(self, Numbers *spare) noexcept nogil
     cdef int64_t add(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil
     cdef int64_t renew(self, uint64_t word, uint32_t parent, Numbers *spare) noexcept nogil
+    cdef object save(self, int64_t count, write)
+    cdef object restore(self, int64_t count, read, Numbers *spare)
     cdef bint enlarge(self, int64_t number) noexcept nogil
     cdef bint reserve(self) noexcept nogil
     cdef bint lengthen(self, int64_t number) noexcept nogil

@@ -9,8 +9,10 @@ own, and all seldom to what they all read. Source: Laarman, van de Pol and Weber
 performance with shared hash tables, 2010.
 """
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from rdma_robust.counters.kernel._packed cimport prefetch
 from rdma_robust.counters.kernel._team cimport pthread_mutex_lock, pthread_mutex_unlock
@@ -102,6 +104,38 @@ cdef class Pairs:
                 self.index[i] = tag | <uint32_t>(number + 1)
                 return number
             i = (i + 1) & self.mask
+
+    cdef object save(self, int64_t count, write):
+        """Hand the first words to `write`, with their parents if there are any, a chunk at a time. Not those with more words."""
+        cdef int64_t first, size
+        for first in range(0, count, CHUNK):
+            size = min(CHUNK, count - first)
+            write(PyBytes_FromStringAndSize(<char *>word_at(self, first), 8 * size))
+            if self.each > 8:
+                write(PyBytes_FromStringAndSize(<char *>parent_of(self, first), 4 * size))
+
+    cdef object restore(self, int64_t count, read, Numbers *spare):
+        """Take so many words as :meth:`save` has handed them over, into an empty table.
+
+        Raises MemoryError, ValueError if they are not so many different ones.
+        """
+        cdef int64_t first, size, i, number
+        cdef const unsigned char[::1] words, parents
+        cdef uint64_t word
+        cdef uint32_t parent = 0
+        for first in range(0, count, CHUNK):
+            size = min(CHUNK, count - first)
+            words = read(8 * size)
+            parents = read(4 * size) if self.each > 8 else words
+            for i in range(size):
+                memcpy(&word, &words[8 * i], 8)
+                if self.each > 8:
+                    memcpy(&parent, &parents[4 * i], 4)
+                number = self.add(word, parent, spare)
+                if number == -1:
+                    raise MemoryError
+                if number != first + i:
+                    raise ValueError("a word is there twice")
 
     cdef bint enlarge(self, int64_t number) noexcept nogil:
         """Make room for this number, others may work meanwhile; False if there is none."""

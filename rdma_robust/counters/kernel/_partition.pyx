@@ -44,9 +44,11 @@ cdef class Partition:
                 free(self.bucket[i].words)
         free(self.mask); free(self.bucket); free(self.sent)
 
-    def take(self, int part):
-        """Return the records that are to be sent to a part, and forget them."""
+    def take(self, int part, int64_t least):
+        """Return the records that are to be sent to a part, and forget them; nothing if they are less than so many bytes."""
         cdef Bucket *bucket = &self.bucket[part]
+        if bucket.size * self.record * 8 < least:
+            return b""
         cdef bytes made = PyBytes_FromStringAndSize(<char *>bucket.words, bucket.size * self.record * 8)
         bucket.size = 0
         return made

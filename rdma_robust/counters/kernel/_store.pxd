@@ -32,6 +32,7 @@ cdef class Folder:
 
     cdef void unfold(self, int64_t number) noexcept nogil
     cdef bint fold(self, uint64_t *r, bint add, uint64_t *root) noexcept nogil
+    cdef void rebase(self, uint64_t *r, uint64_t root) noexcept nogil
     cdef bint part(self, uint64_t word, bint add, uint32_t *number) noexcept nogil
     cdef int64_t insert(self, uint64_t *r, uint64_t root, int64_t old) noexcept nogil
 

@@ -145,6 +145,13 @@ cdef class Folder:
                 self.changed[self.above[i] >> 6] |= <uint64_t>1 << (self.above[i] & 63)
         return True
 
+    cdef void rebase(self, uint64_t *r, uint64_t root) noexcept nogil:
+        """Take the record folded last for the one unfolded last: where records resemble those before, few parts are looked up."""
+        memcpy(self.state, r, self.words * 8)
+        memcpy(self.base, self.ref, (self.last + 1) * 4)
+        self.root = root
+        self.unfolded = True
+
     cdef inline bint part(self, uint64_t word, bint add, uint32_t *number) noexcept nogil:
         """Find the number of a part; False if it has none, with `add` if there is no room for it."""
         cdef int64_t found = find(self.parts, word)

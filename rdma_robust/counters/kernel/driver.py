@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rdma_robust.counters.independence import LONGEST_CHAIN, NOWHERE, independence
 from rdma_robust.counters.karp_miller_tree import realise_path
@@ -20,19 +20,19 @@ from rdma_robust.counters.kernel.bytecode import Assembler
 from rdma_robust.counters.kernel.packing import Packing, Range, UnsupportedError, neighbourhoods, pack
 from rdma_robust.counters.kernel.workers import KernelText, Workers
 from rdma_robust.counters.program import Command, CounterProgram, Target, pc
-from rdma_robust.counters.pruner import LookAheadTables
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import MANY, MOST_NUMBERS, Limits, Progress
 
-_LAYOUT = 9
+_LAYOUT = 10
 
 try:
     from rdma_robust.counters.kernel._code import Status
     from rdma_robust.counters.kernel._kernel import LAYOUT, Search
     from rdma_robust.counters.kernel._look_ahead import Look
     from rdma_robust.counters.kernel.search_plan import SearchPlan
-    from rdma_robust.counters.parts.all_parts import SearchParts
+    from rdma_robust.counters.parts.all_parts import Hosts, SearchParts
+    from rdma_robust.counters.parts.checkpoint import Checkpoint
     from rdma_robust.counters.parts.executors import hosts_of
     from rdma_robust.counters.parts.search_part import RoundReport
 except ImportError:
@@ -166,6 +166,8 @@ class _Run(Generic[Label]):
         self.all_workers = ExitStack()
         self.all_workers.push(self.workers)
         self.places: list[tuple[int, int, int, tuple[int, ...], bool]] = []
+        self.asked: list[tuple[int, int]] = []
+        self.kept: Checkpoint | None = None
         self.loaded = 0
         self.ends: list[int] = []
         self.cut = ""
@@ -215,6 +217,7 @@ class _Run(Generic[Label]):
         kernel.start(self.values)
         if kernel.target_at_start():
             return Status.FOUND
+        self._go_on(limits, targets)
         budget = _FIRST_BUDGET
         while True:
             progress(self.workers.states, self.workers.states - self.workers.done)
@@ -240,14 +243,36 @@ class _Run(Generic[Label]):
         for which the order matters."""
         if limits.executor:
             hosts = hosts_of(limits.executor)
-            plan = self.plan.divided(self.kernel, hosts.count)
-            text = KernelText(self._code(), tuple(self.places), targets)
-            self.kernel = self._like()  # the states that it has are found once more, each where it belongs
-            self.workers = self.all_workers.enter_context(SearchParts(hosts, plan, self.values, text))
+            self._divide(hosts, self.plan.divided(self.kernel, hosts.count), targets)
         elif limits.threads > 1:
             assert isinstance(self.workers, Workers)
             self.workers.grow(self._like, limits.threads)
             self._load()
+
+    def _go_on(self, limits: Limits, targets: Targets) -> None:
+        """Go on from the checkpoint of another run, if there is one: with its code, compiled in the same order."""
+        if not limits.executor or not limits.checkpoint or self.assembler.column:
+            return
+        kept = self.kept = Checkpoint(limits.checkpoint, self.plan, self.values, self._text(targets), self.asked)
+        if kept.saved is None:
+            return
+        with suppress(IndexError):  # it is the checkpoint of a search that went on in another way
+            for process, location in kept.saved.asked:
+                self._ask(process, location)
+        self._load()
+        kept.begin(self._text(targets))
+        if kept.saved is not None:
+            self._divide(hosts_of(limits.executor), self.plan, targets)
+
+    def _text(self, targets: Targets) -> KernelText:
+        """All that is compiled so far."""
+        return KernelText(self._code(), tuple(self.places), targets)
+
+    def _divide(self, hosts: Hosts, plan: SearchPlan, targets: Targets) -> None:
+        """Search on in parts."""
+        self.kernel = self._like()  # the states that it has are found once more, each where it belongs
+        parts = SearchParts(hosts, plan, self.values, self._text(targets), self.kept)
+        self.workers = self.all_workers.enter_context(parts)
 
     @property
     def alone(self) -> bool:
@@ -264,11 +289,16 @@ class _Run(Generic[Label]):
         members: Sequence[Search | RoundReport] = self.workers.members
         needs = {(m.need_process, m.need_location) for m, end in zip(members, self.ends, strict=True) if end == Status.CODE}
         for process, location in sorted(needs):
-            if process < 0:
-                self.assembler.complete(location)
-            else:
-                self._compile(process, location)
+            self._ask(process, location)
         self._load()
+
+    def _ask(self, process: int, location: int) -> None:
+        """Compile what somebody has asked for: what a process does at a location, or what was left for later."""
+        if process < 0:
+            self.assembler.complete(location)
+        else:
+            self._compile(process, location)
+        self.asked.append((process, location))
 
     def result(self, status: int) -> KernelResult[Label]:
         """Return what the search found. Raises OverflowError if a counter grew beyond all bounds."""
@@ -351,29 +381,3 @@ def _fold(mask: int) -> int:
         folded |= mask & (1 << 64) - 1
         mask >>= 64
     return folded
-
-
-class CompiledLookAhead(Protocol):
-    """A look ahead that is asked state by state."""
-
-    def dead(self, state: Sequence[int], gone: int) -> bool:
-        """Whether no target can be reached from a control state of some kind; the processes in the set `gone` are gone too.
-
-        Raises OverflowError for a value of more than 64 bits.
-        """
-        ...
-
-
-def compiled_look(
-    fields: Sequence[str], last: Sequence[int], tables: LookAheadTables, anywhere: Iterable[int] = ()
-) -> CompiledLookAhead | None:
-    """Return the look ahead of these tables, None where the extension module is not installed.
-
-    `last` is the largest location of each process; those in `anywhere` stand at all of their locations.
-    """
-    if not AVAILABLE:
-        return None
-    look = Look(1, [(0, 0, 0, 0)] * len(fields), list(last), *tables)
-    for process in anywhere:
-        look.stand_anywhere(process)
-    return look

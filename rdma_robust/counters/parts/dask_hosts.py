@@ -14,11 +14,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.counters.kernel.search_plan import SearchPlan
-from rdma_robust.counters.parts.all_parts import PartsLostError
 from rdma_robust.counters.parts.links import PeerLostError
+from rdma_robust.counters.parts.local import ANSWER_S
+from rdma_robust.counters.parts.lost_parts import HostsLostError, PartsLostError
 from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.errors import UsageError
 from rdma_robust.fingerprint import fingerprint
@@ -121,48 +123,69 @@ class DaskHosts:
     def __init__(self, address: str) -> None:
         with contextlib.ExitStack() as stack:
             self._client = stack.enter_context(connected(address))
-            self._workers = look_at_workers(self._client, address)
+            self.count = len(look_at_workers(self._client, address))
             self._stack = stack.pop_all()
         self._address = address
-        self.count = len(self._workers)
+        self._homes: dict[str, list[int]] = {}
         self._parts: list[Future[Any]] = []
 
-    def begin(self, plan: SearchPlan) -> None:
-        self._parts = [self._submit(part, made, plan, part, self.count) for part in range(self.count)]
+    def begin(self, plan: SearchPlan, parts: int) -> None:
+        """Make the parts in the workers that are there now; if they are less than parts, some have several."""
+        self._drop()
+        workers = self._workers()
+        self._homes = {worker: list(range(first, parts, len(workers))) for first, worker in enumerate(workers[:parts])}
+        home = {part: worker for worker, here in self._homes.items() for part in here}
+        self._parts = [self._submit(home[part], made, plan, part, parts) for part in range(parts)]
         self._wait(self._parts)
 
-    def call(self, method: str, *arguments: Any, each: Sequence[tuple[Any, ...]] = ()) -> list[Any]:
-        asked = [
-            self._submit(part, called, self._parts[part], method, *arguments, *(each[part] if each else ()))
-            for part in range(self.count)
-        ]
-        self._wait(asked)
-        return [future.result(timeout=CONNECT_S) for future in asked]
+    def call(self, method: str, *arguments: Any, each: Sequence[tuple[Any, ...]] = (), more_s: float = 0.0) -> list[Any]:
+        given = [(*arguments, *(each[part] if each else ())) for part in range(len(self._parts))]
+        asked = {
+            worker: self._submit(worker, called, [self._parts[n] for n in here], method, [given[n] for n in here])
+            for worker, here in self._homes.items()
+        }
+        self._wait(list(asked.values()), more_s)
+        found = {worker: future.result(timeout=CONNECT_S) for worker, future in asked.items()}
+        numbered = {n: answer for worker, here in self._homes.items() for n, answer in zip(here, found[worker], strict=True)}
+        return [numbered[part] for part in range(len(self._parts))]
 
     def ask(self, part: int, method: str, *arguments: Any) -> Any:
-        asked = self._submit(part, called, self._parts[part], method, *arguments)
+        home = next(worker for worker, here in self._homes.items() if part in here)
+        asked = self._submit(home, called, [self._parts[part]], method, [arguments])
         self._wait([asked])
-        return asked.result(timeout=CONNECT_S)
+        return asked.result(timeout=CONNECT_S)[0]
+
+    def _workers(self) -> list[str]:
+        """The workers that are there, as soon as there are some. Raises HostsLostError."""
+        end = time.monotonic() + LOST_S
+        while self._client.status == "running" and time.monotonic() < end:
+            if workers := sorted(self._client.scheduler_info(n_workers=-1)["workers"]):
+                return workers
+            time.sleep(_LOOK_S)
+        raise HostsLostError(f"the cluster at {self._address} is gone, or has no workers any more")
 
     def memory(self, limit: int | None) -> int | None:
         """Return the limit: each worker has memory of its own."""
         return limit
 
     def close(self) -> None:
+        self._drop()
+        self._stack.close()
+
+    def _drop(self) -> None:
         with contextlib.suppress(Exception):
             self._client.cancel(self._parts)
         self._parts = []
-        self._stack.close()
 
-    def _submit(self, part: int, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def _submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         try:
-            return self._client.submit(function, *arguments, workers=[self._workers[part]], pure=False, retries=0)
+            return self._client.submit(function, *arguments, workers=[worker], pure=False, retries=0)
         except Exception as error:
-            raise PartsLostError(f"the cluster at {self._address} is out of reach: {error}") from error
+            raise HostsLostError(f"the cluster at {self._address} is out of reach: {error}") from error
 
-    def _wait(self, asked: Sequence[Future[Any]]) -> None:
-        """Wait for tasks. Raises what one of them raised, or PartsLostError where one cannot be done any more."""
-        reached = time.monotonic()
+    def _wait(self, asked: Sequence[Future[Any]], more_s: float = 0.0) -> None:
+        """Wait for tasks. Raises what one of them raised, or PartsLostError where one cannot be done any more or in time."""
+        reached = begun = time.monotonic()
         while True:
             end = time.monotonic() + _LOOK_S
             while time.monotonic() < end and any(future.status == "pending" for future in asked):
@@ -175,16 +198,18 @@ class DaskHosts:
             if self._client.status == "running":
                 reached = time.monotonic()
                 there = set(self._client.scheduler_info(n_workers=-1)["workers"])
-                if gone := [worker for worker in self._workers if worker not in there]:
+                if gone := [worker for worker in self._homes if worker not in there]:
                     raise PartsLostError(f"the worker {gone[0]} of the cluster, which had a part of the search, is gone")
+            if time.monotonic() - begun > ANSWER_S + more_s:
+                raise PartsLostError("a worker of the cluster that has a part of the search does not answer")
             if self._client.status == "closed" or time.monotonic() - reached > LOST_S:
-                raise PartsLostError(f"the scheduler at {self._address} is gone")
+                raise HostsLostError(f"the scheduler at {self._address} is gone")
 
     def _failure(self, future: Future[Any]) -> BaseException:
         if future.status != "error":
             return PartsLostError(f"a task of the search was {future.status} on the cluster")
         error = future.exception(timeout=CONNECT_S)
-        if isinstance(error, (MemoryError, PartsLostError)):
+        if isinstance(error, (MemoryError, PartsLostError, UsageError)):
             return error
         if isinstance(error, (PeerLostError, OSError)):
             return PartsLostError(f"a part of the search on the cluster is gone: {error}")
@@ -198,6 +223,10 @@ def made(plan: SearchPlan, part: int, parts: int) -> SearchPart:
     return SearchPart(plan, part, parts, str(get_worker().ip))
 
 
-def called(part: SearchPart, method: str, *arguments: Any) -> Any:
-    """Call a method of a part that is in this worker."""
-    return getattr(part, method)(*arguments)
+def called(parts: Sequence[SearchPart], method: str, arguments: Sequence[Sequence[Any]]) -> list[Any]:
+    """Call a method of parts that are in this worker, of each with its arguments, at once: they wait for each other."""
+    if len(parts) == 1:
+        return [getattr(parts[0], method)(*arguments[0])]
+    with ThreadPoolExecutor(len(parts)) as threads:
+        each = [threads.submit(getattr(part, method), *given) for part, given in zip(parts, arguments, strict=True)]
+        return [future.result() for future in each]

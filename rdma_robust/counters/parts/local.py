@@ -11,13 +11,14 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from rdma_robust.counters.kernel.search_plan import SearchPlan
-from rdma_robust.counters.parts.all_parts import PartsLostError
 from rdma_robust.counters.parts.links import PeerLostError
+from rdma_robust.counters.parts.lost_parts import HostsLostError, PartsLostError
 from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.foreign import own_code
 from rdma_robust.limits import resident_mebibytes
@@ -27,6 +28,8 @@ _SIZE: Final = struct.Struct("<Q")
 _HOST: Final = "127.0.0.1"
 _END_S: Final = 2.0
 """How long a process may take to end before it is killed."""
+ANSWER_S = 90.0
+"""How long an answer may take, if nothing is said of that: longer than parts wait for each other."""
 
 
 class LocalHosts:
@@ -38,8 +41,9 @@ class LocalHosts:
         self.count = count
         self._started: list[tuple[subprocess.Popen[bytes], socket.socket]] = []
 
-    def begin(self, plan: SearchPlan) -> None:
-        for part in range(self.count):
+    def begin(self, plan: SearchPlan, parts: int) -> None:
+        self.close()
+        for part in range(parts):
             ours, theirs = socket.socketpair()
             with theirs:
                 command = own_code(_CODE, (str(theirs.fileno()),))
@@ -54,23 +58,24 @@ class LocalHosts:
                     )
                 except OSError as error:
                     ours.close()
-                    raise PartsLostError(f"no process can be started for a part of the search: {error}") from error
+                    raise HostsLostError(f"no process can be started for a part of the search: {error}") from error
             self._started.append((process, ours))
-            self._send(part, ("begin", plan, part, self.count, _HOST))
-        self._answers(range(self.count))
+            self._send(part, ("begin", plan, part, parts, _HOST))
+        self._answers(range(parts), ANSWER_S)
 
-    def call(self, method: str, *arguments: Any, each: Sequence[tuple[Any, ...]] = ()) -> list[Any]:
-        for part in range(self.count):
+    def call(self, method: str, *arguments: Any, each: Sequence[tuple[Any, ...]] = (), more_s: float = 0.0) -> list[Any]:
+        parts = range(len(self._started))
+        for part in parts:
             self._send(part, (method, *arguments, *(each[part] if each else ())))
-        return self._answers(range(self.count))
+        return self._answers(parts, ANSWER_S + more_s)
 
     def ask(self, part: int, method: str, *arguments: Any) -> Any:
         self._send(part, (method, *arguments))
-        return self._answers([part])[0]
+        return self._answers([part], ANSWER_S)[0]
 
     def memory(self, limit: int | None) -> int | None:
         """Return an equal share of what this process leaves: all of them are on one machine."""
-        return None if limit is None else max(1, (limit - resident_mebibytes()) // self.count)
+        return None if limit is None else max(1, (limit - resident_mebibytes()) // len(self._started))
 
     def close(self) -> None:
         for _, ours in self._started:
@@ -84,12 +89,14 @@ class LocalHosts:
         self._started.clear()
 
     def _send(self, part: int, request: tuple[Any, ...]) -> None:
-        with suppress(OSError):  # of a process that is gone there is no answer
+        with suppress(OSError):  # of a process that is gone, or does not read, there is no answer
+            self._started[part][1].settimeout(ANSWER_S)
             _write(self._started[part][1], request)
 
-    def _answers(self, parts: Sequence[int]) -> list[Any]:
-        """Return the answers of these parts. Raises what one raises, but rather that one is gone."""
-        found = [self._answer(part) for part in parts]
+    def _answers(self, parts: Sequence[int], seconds: float) -> list[Any]:
+        """Return the answers of these parts. Raises what one raises, but rather that one is gone, or gives no answer."""
+        end = time.monotonic() + seconds
+        found = [self._answer(part, end) for part in parts]
         errors = [each for each in found if isinstance(each, BaseException)]
         for error in sorted(errors, key=lambda each: not isinstance(each, PartsLostError)):
             if isinstance(error, (OSError, PeerLostError)):
@@ -97,9 +104,10 @@ class LocalHosts:
             raise error
         return found
 
-    def _answer(self, part: int) -> Any:
+    def _answer(self, part: int, end: float) -> Any:
         process, ours = self._started[part]
         try:
+            ours.settimeout(max(0.1, end - time.monotonic()))
             return _read(ours)
         except (OSError, EOFError):
             pass

@@ -8,17 +8,22 @@ sent before theirs. So between two rounds each state that was found is in the pa
 
 from __future__ import annotations
 
+import struct
 import time
 from array import array
 from collections import deque
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 from rdma_robust.counters.kernel._code import Status
 from rdma_robust.counters.kernel._partition import Partition
 from rdma_robust.counters.kernel.search_plan import SearchPlan
+from rdma_robust.counters.parts.checkpoint import damaged, digest_of, not_written
 from rdma_robust.counters.parts.links import END, IDLE, RECORDS, Links
+from rdma_robust.counters.parts.storage import storage
 from rdma_robust.limits import MOST_NUMBERS, resident_mebibytes
 
 if TYPE_CHECKING:
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
 _BUDGET: Final = 2048
 """States that a part unfolds before it looks at what others have sent: some 2 ms."""
+_LEAST: Final = 1 << 14
+"""Bytes for another part that are worth a frame, as long as there is something to do here."""
 _QUIET_S: Final = 0.001
 """So long nothing may arrive before a part that has nothing to do says so."""
 _LOST_S: Final = 60.0
@@ -51,6 +58,11 @@ class RoundReport:
     found_state: int
 
 
+_HERE: Final[WeakSet[SearchPart]] = WeakSet()
+"""The parts in this process: what they may have of its memory they have together."""
+_COUNT: Final = struct.Struct("<q")
+
+
 class SearchPart:
     """The states of one part. Not to be moved to another process."""
 
@@ -64,6 +76,7 @@ class SearchPart:
         self._idle: set[int] = set()
         self._sent = 0
         self._status: int = Status.BUDGET
+        _HERE.add(self)
 
     def __reduce__(self) -> Any:
         raise TypeError("a part of a search stays where it is")
@@ -86,6 +99,37 @@ class SearchPart:
         """Store the initial state if it belongs here."""
         self.search.start(values)
 
+    def save(self, place: str, name: str) -> str:
+        """Write what this part has to a new file, between two rounds; return its digest. Raises CheckpointError."""
+        files = storage(place)
+        try:
+            with closing(files.open(name, "wb")) as file:
+                self.search.save(file.write)
+                file.write(_COUNT.pack(len(self._unread)))
+                for content in self._unread:
+                    file.write(_COUNT.pack(len(content)) + content)
+            with closing(files.open(name, "rb")) as file:
+                return digest_of(file)
+        except Exception as error:
+            raise not_written(place, error) from error
+
+    def restore(self, place: str, name: str) -> None:
+        """Take what a part with the same plan and code, or less of it, has written. Raises MemoryError, UsageError."""
+        try:
+            with closing(storage(place).open(name, "rb")) as file:
+
+                def read(size: int) -> bytes:
+                    content = file.read(size) if size >= 0 else b""
+                    if len(content) != size:
+                        raise ValueError(f"{name} ends too early")
+                    return content
+
+                self.search.restore(read)
+                (count,) = _COUNT.unpack(read(_COUNT.size))
+                self._unread.extend(read(*_COUNT.unpack(read(_COUNT.size))) for _ in range(count))
+        except (OSError, ValueError) as error:
+            raise damaged(place, str(error)) from error
+
     def fired(self) -> array[int]:
         return array("q", self.search.fired())
 
@@ -96,19 +140,26 @@ class SearchPart:
         return self.search.steps(parent, words)
 
     def round(self, seconds: float, states: int, memory: int | None) -> RoundReport:
-        """Search for so long, store so many more states at most, and stay within so many mebibytes of this process.
+        """Search for so long, store so many more states at most, and stay within so many mebibytes of this process, with
+        the other parts that are in it.
 
         Raises PeerLostError.
         """
-        room = 1 << 62 if memory is None else self.search.bytes + max(0, (memory - resident_mebibytes()) << 20)
+        room = 1 << 62
+        if memory is not None:
+            room = self.search.bytes + max(0, ((memory - resident_mebibytes()) << 20) // len(_HERE))
         self.search.limit(self.search.states + states, room)
         self._ended.clear()
         self._idle.clear()
         self._status = Status.BUDGET
         for _ in range(len(self._unread)):
             self._take(self._unread.popleft())
-        self._work(time.monotonic() + seconds)
-        self._finish()
+        try:
+            self._work(time.monotonic() + seconds)
+            self._finish()
+        except BaseException:
+            self.links.close()  # so that others do not wait for this one
+            raise
         search = self.search
         return RoundReport(
             self._status,
@@ -135,7 +186,7 @@ class SearchPart:
                 busy = status == Status.BUDGET
                 if status != Status.DONE:
                     self._status = status
-                self._send()
+                self._send(0 if self._idle or self.search.done == self.search.states else _LEAST)
             quiet = not links.move(0.0 if busy else min(left, 0.05 if said else _QUIET_S), self._frame)
             if busy or not quiet:
                 said = False
@@ -147,15 +198,17 @@ class SearchPart:
                 if len(self._idle) == len(links.others):
                     return
 
-    def _send(self) -> None:
+    def _send(self, least: int) -> None:
+        """Have sent what others are to get, if it is so many bytes for one of them."""
         for number in self.links.others:
-            records = self.partition.take(number)
+            records = self.partition.take(number, least)
             if records:
                 self._sent += len(records)
                 self.links.send(number, RECORDS, records)
 
     def _finish(self) -> None:
         """Tell the others that the round is over, and take in what they have sent before they knew."""
+        self._send(0)
         links = self.links
         for number in links.others:
             links.send(number, END)

@@ -164,6 +164,6 @@ def described(options: CheckOptions, expect: bool) -> JsonObject:
     """Return how the programs were decided; `expect` says whether the `expect` lines count."""
     reductions = [name for name in REDUCTIONS if name in options.reductions]
     members = dataclasses.asdict(options)
-    for inside in ("hardware", "large", "cpu", "atomics", "order", "threads", "executor"):
+    for inside in ("hardware", "large", "cpu", "atomics", "order", "threads", "executor", "checkpoint"):
         del members[inside]
     return members | options.model.described() | {"expect": expect, "reductions": reductions}

@@ -16,8 +16,8 @@ import pytest
 from bench.families import bakery, pipeline, producers
 from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.parts import all_parts, local
-from rdma_robust.counters.parts.all_parts import PartsLostError
 from rdma_robust.counters.parts.links import Links, PeerLostError
+from rdma_robust.counters.parts.lost_parts import PartsLostError
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import UsageError
 from rdma_robust.language.load import load_program

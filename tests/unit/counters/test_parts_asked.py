@@ -17,6 +17,26 @@ from tests.conftest import NOT_ROBUST, Cli
 pytestmark = pytest.mark.skipif(not driver.AVAILABLE, reason="the compiled kernel is not installed: it is not tested")
 
 
+_THREAD = """thread T{0} on A {{
+  reg r
+  loop {{
+    r = {1}
+    if r < 4 {{
+      {1} = r + 1
+    }} else {{
+      {1} = 0
+    }}
+    r = {2}
+    assert r <= 4
+  }}
+}}
+"""
+COUNTING = "program counting\ndomain 0..4\nnode A { a = 0, b = 0, c = 0 }\n" + "".join(
+    _THREAD.format(number, *names) for number, names in enumerate(("ab", "bc", "ca"))
+)
+"""Three threads that count, of which `prove` searches more than 1,000 states."""
+
+
 def timeless(found: Any) -> Any:
     """Leave out times, and how many processes there were."""
     if isinstance(found, dict):
@@ -32,6 +52,8 @@ def timeless(found: Any) -> Any:
         (pipeline(3, 2), "reach -t Stage1.got==2"),
         (pipeline(3, 2), "reach -t Stage1.got==1"),
         (NOT_ROBUST, "verify"),
+        (COUNTING, "prove --model sc --engine explicit"),
+        (COUNTING.replace("r <= 4", "r <= 3"), "prove --model sc --engine explicit"),
     ],
 )
 def test_a_question_in_parts_has_the_same_answer(
@@ -40,9 +62,9 @@ def test_a_question_in_parts_has_the_same_answer(
     monkeypatch.setattr(driver, "MANY", 0)
     begin = LocalHosts.begin
 
-    def noted(self: LocalHosts, plan: SearchPlan) -> None:
+    def noted(self: LocalHosts, plan: SearchPlan, parts: int) -> None:
         (tmp_path / "shared").touch()
-        begin(self, plan)
+        begin(self, plan, parts)
 
     monkeypatch.setattr(LocalHosts, "begin", noted)
     (tmp_path / "it.rdma").write_text(text)
