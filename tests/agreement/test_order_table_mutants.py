@@ -11,6 +11,8 @@ from unittest.mock import patch
 import pytest
 
 from rdma_robust.analyses.needs import minimal_sets as needs
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_record
 from rdma_robust.orders.known_orders import TABLES, order_of_file
@@ -43,6 +45,12 @@ def verdict(name: str, order: str) -> str:
     return by_search(program)
 
 
+def comparable(program: Program, model: Model) -> list[tuple[str, str]]:
+    """The neighbours of which one of both tables keeps all that the other one keeps."""
+    return [each for each in NEIGHBOURS(program, model) if each[1] != "different"]
+
+
+NEIGHBOURS: Final = between_tables._neighbours
 UNKNOWN_CELL: Final = on_default("[cells]", '"nrW nrW" = "?"')
 PLACED: Final = on_default("[rules]", 'completion-tells = "placed"')
 UNFENCED: Final = on_default("[cells]", '"nlW nF" = "-"')
@@ -66,6 +74,10 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
     "what fills the buffer of another one has its turn": (
         ((connections, "fills", lambda _: False),),
         *("hardware/buffers-placed", "", "not-robust"),
+    ),
+    "only tables that keep more or less have counterexamples": (
+        ((between_tables, "_neighbours", comparable),),
+        *("memories/flag-beside-placed", "", "not-robust"),
     ),
     "receives that were polled can be taken": (
         ((connections, "_has_choice", lambda *_: True),),
