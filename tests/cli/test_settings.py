@@ -76,7 +76,7 @@ ONE_RUN = {
     *("--goal", "--sites", "--from-full", "--for", "--needs"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
     *("--between", "--size", "--statements", "--models", "--orders"),
-    *("-I", "--with", "--compile-commands", "-n", "--c"),
+    *("-I", "--with", "--compile-commands", "-n", "--wc-errors", "--c"),
 }
 """Options of the commands that decide which are about one run, one program, or where answers are kept and found."""
 

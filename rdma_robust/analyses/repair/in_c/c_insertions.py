@@ -1,4 +1,4 @@
-"""What can be put into a C program so that it waits or keeps an order, and the text with it.
+"""Insertions into a C program by which it waits or keeps an order, and the text with them.
 
 A place is a statement of the C, however often the program comes by it: what is put there is there in every copy.
 """
