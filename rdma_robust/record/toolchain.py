@@ -22,6 +22,7 @@ COMPILERS: Final = {"cc": ("CC", "cc"), "c++": ("CXX", "c++")}
 """The words behind `record` that compile: the environment variable that names the compiler, and what is called else."""
 
 _RUNTIME: Final = Path(__file__).parent / "runtime" / "recorder.h"
+_FENCES: Final = _RUNTIME.with_name("fences.h")
 _HEADERS: Final = Path(__file__).parent.parent / "c" / "front" / "headers" / "fallback"
 _SOURCES: Final = (".c", ".cc", ".cpp", ".cxx", ".C", ".c++", ".i", ".ii", ".s", ".S")
 _WITHOUT_LINK: Final = frozenset({"-c", "-S", "-E", "-fsyntax-only", "-M", "-MM"})
@@ -71,7 +72,7 @@ def compile_recorded(word: str, arguments: Sequence[str]) -> int:
         raise UsageError(f"there is no compiler `{command[0]}`: install one, or name one with the variable {variable}")
     line = _read(list(arguments))
     is_clang = "clang" in _output_of([*command, "--version"])
-    hooks = [*_HOOKS, *(_OF_CLANG if is_clang else _OF_GCC), "-idirafter", str(_HEADERS)]
+    hooks = [*_HOOKS, *(_OF_CLANG if is_clang else _OF_GCC), "-include", str(_FENCES), "-idirafter", str(_HEADERS)]
     if not line.links:
         return _called([*command, *hooks, *line.arguments])
     with tempfile.TemporaryDirectory(prefix="rdma-robust-record-") as folder:

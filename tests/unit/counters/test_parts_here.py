@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
+import rdma_robust
+from bench.families import pipeline
 from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.parts import checkpoint
 from rdma_robust.counters.search import explore
+from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS
 from tests.support.parts_here import HostsHere
 from tests.support.random_programs import LARGER, SMALL, random_program
 from tests.support.searches import comparable
+from tests.unit.counters.test_parts_asked import COUNTING
 from tests.unit.counters.test_threads import MIXED, instrumented
 
 pytestmark = pytest.mark.skipif(not driver.AVAILABLE, reason="the compiled kernel is not installed: it is not tested")
@@ -45,6 +50,25 @@ def agreed(seeds: range, folder: Path) -> int:
         assert comparable(found) == comparable(alone)
         done += alone.result.states > 20
     return done
+
+
+@pytest.mark.ci
+def test_answers_of_the_library_in_parts(tmp_path: Path) -> None:
+    """reach, verify and prove find in parts what they find in one thread, and say which searchers there cannot be."""
+    text = pipeline(3, 2)
+
+    def answers(**searchers: Any) -> tuple[Any, ...]:
+        reached = rdma_robust.reach(text, "Stage1.got == 2", **searchers)
+        verified = rdma_robust.verify(text, **searchers)
+        proved = rdma_robust.prove(COUNTING, engine="explicit", **searchers)
+        return reached.answer, [each.status for each in verified.checked], proved.safety, proved.states
+
+    assert answers(executor="local:2") == answers(threads=1)
+    assert answers(executor="local:2", checkpoint=str(tmp_path)) == answers(threads=1)
+    assert list(tmp_path.iterdir())
+    for wrong in ({"executor": "local:2", "threads": 2}, {"checkpoint": "here"}, {"executor": "elsewhere"}):
+        with pytest.raises(UsageError):
+            answers(**wrong)
 
 
 def test_parts_in_threads_find_keep_and_go_on(tmp_path: Path) -> None:
