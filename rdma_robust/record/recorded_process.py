@@ -35,7 +35,7 @@ def run_recorded(command: Sequence[str], number: int, folder: Path, seconds: flo
     try:
         for index in range(number):
             started.append(_started(command, index, folder))
-        while any(process.poll() is None for process in started) and not (folder / _FAILED).exists():
+        while any(map(_goes_on, started)) and not (folder / _FAILED).exists():
             if time.monotonic() > deadline:
                 raise UsageError(
                     f"`{command[0]}` has not ended after {seconds:g} s: it hangs, or needs longer (--run-timeout)"
@@ -62,6 +62,11 @@ def _started(command: Sequence[str], index: int, folder: Path) -> subprocess.Pop
         return subprocess.Popen(list(command), env=environment, stdout=_standard_error(), start_new_session=True)
     except OSError as error:
         raise UsageError(f"`{command[0]}` cannot be run: {error.strerror or error}") from None
+
+
+def _goes_on(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a process has not ended. It is not reaped: until it is, its group has its number."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
 def _standard_error() -> int | None:

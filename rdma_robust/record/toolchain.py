@@ -22,6 +22,7 @@ COMPILERS: Final = {"cc": ("CC", "cc"), "c++": ("CXX", "c++")}
 """The words behind `record` that compile: the environment variable that names the compiler, and what is called else."""
 
 _RUNTIME: Final = Path(__file__).parent / "runtime" / "recorder.h"
+_FENCES: Final = _RUNTIME.with_name("fences.h")
 _HEADERS: Final = Path(__file__).parent.parent / "c" / "front" / "headers" / "fallback"
 _SOURCES: Final = (".c", ".cc", ".cpp", ".cxx", ".C", ".c++", ".i", ".ii", ".s", ".S")
 _WITHOUT_LINK: Final = frozenset({"-c", "-S", "-E", "-fsyntax-only", "-M", "-MM"})
@@ -33,10 +34,14 @@ _OPTIONS: Final = """
 _WITH_VALUE: Final = frozenset(_OPTIONS.split())
 """Options whose value may be an argument of its own."""
 _COPIES: Final = ("memcpy", "memmove", "memset")
-_HOOKS: Final = ("-g", "-gdwarf-4", "-fsanitize=thread", *(f"-fno-builtin-{each}" for each in _COPIES))
-_OF_GCC: Final = ("--param", "tsan-distinguish-volatile=1")
-_OF_CLANG: Final = tuple(
-    word for option in ("distinguish-volatile", "instrument-read-before-write") for word in ("-mllvm", f"-tsan-{option}=1")
+_HOOKS: Final = (
+    "-g",
+    "-gdwarf-4",
+    "-fsanitize=thread",
+    *("--param", "tsan-distinguish-volatile=1"),
+    *(f"-fno-builtin-{each}" for each in _COPIES),
+    *("-include", str(_FENCES)),
+    *("-idirafter", str(_HEADERS)),
 )
 
 
@@ -70,20 +75,20 @@ def compile_recorded(word: str, arguments: Sequence[str]) -> int:
     if shutil.which(command[0]) is None:
         raise UsageError(f"there is no compiler `{command[0]}`: install one, or name one with the variable {variable}")
     line = _read(list(arguments))
-    is_clang = "clang" in _output_of([*command, "--version"])
-    hooks = [*_HOOKS, *(_OF_CLANG if is_clang else _OF_GCC), "-idirafter", str(_HEADERS)]
+    if "clang" in _output_of([*command, "--version"]):
+        raise UsageError(f"`{command[0]}` is clang, whose hooks are others: name gcc with the variable {variable}")
     if not line.links:
-        return _called([*command, *hooks, *line.arguments])
+        return _called([*command, *_HOOKS, *line.arguments])
     with tempfile.TemporaryDirectory(prefix="rdma-robust-record-") as folder:
-        return _linked(command, line, hooks, Path(folder))
+        return _linked(command, line, Path(folder))
 
 
-def _linked(command: list[str], line: _CommandLine, hooks: list[str], folder: Path) -> int:
+def _linked(command: list[str], line: _CommandLine, folder: Path) -> int:
     """Compile each source and the hooks, and link them."""
     made: dict[int, str] = {}
     for index in line.sources:
         made[index] = str(folder / f"{index}.o")
-        if code := _called([*command, *hooks, *line.options(), "-c", line.arguments[index], "-o", made[index]]):
+        if code := _called([*command, *_HOOKS, *line.options(), "-c", line.arguments[index], "-o", made[index]]):
             return code
     runtime = str(folder / "recorder.o")
     include = _include_options(line.arguments)

@@ -90,6 +90,14 @@ def test_what_is_recorded_is_a_run_under_sequential_consistency(tmp_path: Path) 
 
 @NEEDS_COMPILERS
 @pytest.mark.ci
+def test_fences_of_processors_are_recorded(tmp_path: Path) -> None:
+    compiled("player.c", (), tmp_path)
+    assert record("--out", "run.rdma", "--", "./program", "W0,1 F P0,1,2", "R1 F", folder=tmp_path).returncode == 0
+    assert (tmp_path / "run.rdma").read_text().count("  mfence") == 2
+
+
+@NEEDS_COMPILERS
+@pytest.mark.ci
 def test_races_of_a_run(tmp_path: Path) -> None:
     compiled("mailbox.cc", ("-DPOLL",), tmp_path)
     done = record("--races", "--", "./program", folder=tmp_path)
