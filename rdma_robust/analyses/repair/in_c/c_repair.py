@@ -26,7 +26,7 @@ from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairOptions, RepairSolution
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
-from rdma_robust.c.front.c_statements import StatementFinder
+from rdma_robust.c.front.statement_places import StatementFinder
 from rdma_robust.c.read_c import read_c, units_of
 from rdma_robust.errors import LimitReached, ProgramError, Span
 from rdma_robust.language.flow.cfg import Program
@@ -255,8 +255,8 @@ def _said(event: Event) -> str:
     return f"`{event.step.text}` ({' from '.join(places)})"
 
 
-Where = tuple[tuple[str, int] | None, ...]
-"""Where a step is in the C that was given, with the calls outwards: each a file and an offset, None in what was put in."""
+StepOrigin = tuple[tuple[str, int] | None, ...]
+"""Places of a step in the C that was given, with the calls outwards: each a file and an offset, None in what was put in."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class _Origins:
     finder: StatementFinder
     files: Mapping[str, PatchedFile]
 
-    def where(self, span: Span) -> Where:
+    def where(self, span: Span) -> StepOrigin:
         """Return where a step with this span is."""
         found = list[tuple[str, int] | None]()
         here: Span | None = span
@@ -299,7 +299,7 @@ def _same(offset: int) -> int:
     return offset
 
 
-def _overtaken(witness: Witness, moved: _Origins) -> set[tuple[int, Where, bool]]:
+def _overtaken(witness: Witness, moved: _Origins) -> set[tuple[int, StepOrigin, bool]]:
     """Return the steps, by thread and place, behind which (or in front of which, for flags) something takes effect before
     something in front of it."""
     moment = {event.index: number for number, event in enumerate(witness.order)}
