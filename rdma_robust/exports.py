@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import ExplicitVass, explicit_vass, to_net
@@ -27,7 +27,10 @@ from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
 from rdma_robust.robustness.rules import NIC_BITS, OWN_DATA, OWN_READ, WORDS
 
-Form = Literal["promela", "spec", "dot", "json", "verbs-c"]
+if TYPE_CHECKING:
+    from rdma_robust.c.export.runner_c import RunnerLibrary
+
+Form = Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test"]
 Variant = Literal["pivot", "paper", "none"]
 Graph = Literal["vass", "program"]
 
@@ -38,6 +41,8 @@ VARIANTS: Final[Mapping[Variant, Callable[[Program, Model], CounterProgram[Event
 }
 COUNTER_BOUND: Final = 7
 MAX_STATES: Final = 100_000
+SECONDS: Final = 60
+"""For the final states that a test compares with."""
 MAX_DRAWN: Final = 2_000
 """Control states of a graph for people."""
 
@@ -77,7 +82,37 @@ def _verbs_c(text: str, file: str) -> str:
     return verbs_c(text, file)
 
 
-C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {"verbs-c": _verbs_c}
+def _shmem_test(text: str, file: str) -> str:
+    return _test(text, file, "shmem", "none")
+
+
+def _mpi_test(text: str, file: str) -> str:
+    return _test(text, file, "mpi", "accumulate")
+
+
+def _test(text: str, file: str, library: RunnerLibrary, order: str) -> str:
+    """Return the test of a program, with the final states that the standard of its library allows, and hardware on which no
+    processor buffers stores: the test waits for each."""
+    from rdma_robust.c.export.exported_program import ExportedProgram  # noqa: PLC0415 - one form of many
+    from rdma_robust.c.export.runner_calls import AllowedStates, runner  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.machines.final import state_names  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415 - one form of many
+
+    given = ExportedProgram.read(text, file)
+    runner(given, library, AllowedStates(state_names(given.program), ()))  # what it cannot say is refused before a search
+    hardware = replace(given.program.hardware, order=order, ordered_reads=None)
+    found = explore_outcomes(given.program, hardware.model, timeout=SECONDS)
+    if not found.complete:
+        raise SizeLimitError(f"not all final states that are allowed were found in {SECONDS} s")
+    states = [(tuple(each.values), each.sc) for each in found.states]
+    return runner(given, library, AllowedStates(found.names, states))
+
+
+C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {
+    "verbs-c": _verbs_c,
+    "shmem-test": _shmem_test,
+    "mpi-test": _mpi_test,
+}
 
 
 def export_text(text: str, file: str, options: ExportOptions) -> Export:

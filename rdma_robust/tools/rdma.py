@@ -339,6 +339,8 @@ Forms
   dot       a graph for Graphviz: the control graph of the VASS, or (--of program) of each process
   json      the VASS with its control graph written out, by schema/vass.schema.json
   verbs-c   C with verbs and a harness, which `rdma-robust check` answers as it does the program
+  shmem-test, mpi-test
+            C that runs the program many times on OpenSHMEM or MPI and compares what it saw with what the standard allows
 \b
 Exit codes
   0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large
@@ -347,6 +349,7 @@ Examples
   rdma-robust export --to promela sb.rdma -o sb.pml
   rdma-robust export --to spec --instrumentation pivot ring.rdma
   rdma-robust export --to verbs-c mailbox.rdma -o mailbox.c
+  rdma-robust export --to mpi-test sb.rdma -o sb.c; mpicc -o sb sb.c; mpirun -n 2 ./sb 1000
 """
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from rdma_robust.analyses.needs import minimal_sets as needs
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_record
@@ -118,6 +119,53 @@ def test_what_is_left_out_is_noticed(name: str) -> None:
     assert verdict(program, order) == right
     with mutated(patches):
         assert verdict(program, order) != right
+
+
+TWO_SWAPS: Final = """
+node A { won, again }
+node B { word }
+thread T on A {
+  get won = cas(B.word, 0, 2)
+  get again = cas(B.word, 0, 2)
+}
+"""
+SENT_AND_POLLED: Final = """
+node A { one = 1 }
+node B { flag, buffer }
+thread T on A {
+  send one to U
+  poll B
+  put B.flag = 1
+}
+thread U on B {
+  reg f, b
+  posted buffer from T
+  f = flag
+  b = buffer
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("patches", "lines", "text"),
+    [
+        (NO_FACTS, ('based-on = "relaxed"', "[cells]", '"naW naR" = "qp"'), TWO_SWAPS),
+        (
+            ((searched_orders, "polls_apart", lambda _: False),),
+            ('based-on = "relaxed-mr"', "[cells]", '"naW nrW" = "-"', "[rules]", "completions-order = true"),
+            SENT_AND_POLLED,
+        ),
+    ],
+    ids=["rmw_row", "polls put some writes in order"],
+)
+def test_the_search_is_wrong_where_it_is_not_asked(patches: tuple[Patch, ...], lines: Sequence[str], text: str) -> None:
+    """A swap that fails waits for less than one that writes; a poll tells of an atomic or a send, and only one is kept."""
+    program = load_program(text, "gate.rdma")
+    order = order_of_file("\n".join(['name = "mutant"', *lines, ""]), "mutant.toml")
+    program = replace(program, hardware=replace(program.hardware, order=order))
+    assert by_search(program) == "not-robust"
+    with mutated(patches):
+        assert by_search(program) == "robust"
 
 
 def test_atomics_of_a_word_that_are_not_kept_are_noticed() -> None:

@@ -94,7 +94,7 @@ SHMEM: Final = SpmdDialect(
     keep=("shmem_p(&OUT, R, me);", "put OWN.OUT = R inline unsignaled"),
 )
 _LOCAL: Final = ("b0", "b1", "b2")
-_MORE: Final = ("f", "l_0", "l_1", "m_0", "m_1")
+_MORE: Final = ("f", "d", "l_0", "l_1", "m_0", "m_1")
 
 
 def _mpi(name: str, origin: str, more: str = "") -> str:
@@ -121,7 +121,34 @@ MPI: Final = SpmdDialect(
     ],
     words=("0", "1"),
     named={"0": "win_o0", "1": "win_o8"},
-    meetings=[("MPI_Win_fence(0, win);", "flush P; barrier", "flush P; barrier")],
+    meetings=[
+        ("MPI_Win_fence(0, win);", "flush P; barrier", "flush P; barrier"),
+        (
+            "MPI_Bcast(&b0, 1, MPI_LONG, 0, MPI_COMM_WORLD);",
+            f"put P.d = b0 {_TOLD}; {_TELL}",
+            "await f == 1; c = d; b0 = c",
+        ),
+        (
+            "MPI_Allgather(&b0, 1, MPI_LONG, m, 1, MPI_LONG, MPI_COMM_WORLD);",
+            f"put P.d = b0 {_TOLD}; {_TELL}; c = b0; win_o0 = c; await f == 1; c = d; win_o8 = c",
+            f"put P.d = b0 {_TOLD}; {_TELL}; c = b0; win_o8 = c; await f == 1; c = d; win_o0 = c",
+        ),
+        (
+            "MPI_Gather(&b0, 1, MPI_LONG, m, 1, MPI_LONG, 1, MPI_COMM_WORLD);",
+            f"put P.d = b0 {_TOLD}; {_TELL}",
+            "c = b0; win_o8 = c; await f == 1; c = d; win_o0 = c",
+        ),
+        (
+            "MPI_Scatter(m, 1, MPI_LONG, &b0, 1, MPI_LONG, 0, MPI_COMM_WORLD);",
+            f"c = win_o0; b0 = c; put P.d = win_o8 {_TOLD}; {_TELL}",
+            "await f == 1; c = d; b0 = c",
+        ),
+        (
+            "MPI_Alltoall(m + 2, 1, MPI_LONG, m, 1, MPI_LONG, MPI_COMM_WORLD);",
+            f"put P.d = win_o24 {_TOLD}; {_TELL}; c = win_o16; win_o0 = c; await f == 1; c = d; win_o8 = c",
+            f"put P.d = win_o16 {_TOLD}; {_TELL}; c = win_o24; win_o8 = c; await f == 1; c = d; win_o0 = c",
+        ),
+    ],
     begin="#include <mpi.h>\nint main(int argc, char **argv) { long r0 = 0, r1 = 0, b0 = 0, b1 = 0, b2 = 0, *m;\n"
     "int me, p; MPI_Win win; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me); p = 1 - me;\n"
     "MPI_Win_allocate(32, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &win); m[0] = m[1] = m[2] = m[3] = 0;\n"

@@ -75,6 +75,11 @@ def evaluate_units(
     elif rounds.refused:
         raise ProgramError(units.file, units.text, tuple(_distinct(rounds.refused)))
     writer = _Writer(rounds)
+    if refused is None and not rounds.refused and writer.is_silent():
+        place = units.declared(units.processes()[0][1])
+        hint = "look at what main does before: an option, an early return, a loop that is not entered"
+        refusal = Refusal("RR818", "no process does anything that others see, so there is nothing to decide", hint)
+        raise ProgramError(units.file, units.text, (diagnostic(refusal, [place] if place else []),))
     try:
         return writer.program(Names().name("program", name or PurePath(units.file).stem))
     except Refusal as refusal:
@@ -321,12 +326,19 @@ class _Writer:
             raise Refusal("RR820", message, "RR_VALUES has all of them, 0 and a number for each address too")
         yield f"domain {low}..{high}"
 
+    def is_silent(self) -> bool:
+        """Return whether no process does anything."""
+        return not any(self._does_something(process) for process, _ in self.world.units.processes())
+
+    def _does_something(self, process: str) -> bool:
+        automata = [automaton for at, automaton in self.automata.items() if at[0] == process]
+        statements = (edge.operation for each in automata for edges in each.edges.values() for edge in edges)
+        return any(isinstance(each, ThreadStatement) and each.form != "halt" for each in statements)
+
     def _silent(self) -> Iterable[Remark]:
         """Warnings of processes that do nothing."""
         for process, function in self.world.units.processes():
-            automata = [automaton for at, automaton in self.automata.items() if at[0] == process]
-            statements = (edge.operation for each in automata for edges in each.edges.values() for edge in edges)
-            if not any(isinstance(each, ThreadStatement) and each.form != "halt" for each in statements):
+            if not self._does_something(process):
                 message = f"process `{process}` does nothing that others see"
                 yield Remark("RR845", message, self.world.units.declared(function), "does it end before, or in set-up?")
 

@@ -274,9 +274,10 @@ class ThreadMachine(ThreadRun):
         value: Value = 0 if each.value is None else frame.registers[each.value]
         depth = len(state.frames) - 1
         result = frame.function.result
+        if not depth and self.is_spawned:
+            self.returns(value)  # which may split the value, and so comes first
         state.frames.pop()
         if not state.frames:
-            self.returns(value)
             return [ThreadStep((), (), None)]
         caller = state.frames[-1]
         if frame.target is not None:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from rdma_robust.c.export.exported_program import ExportedProgram, NotInCError
+from rdma_robust.c.export.exported_program import ExportedProgram, NotInCError, indented
 from rdma_robust.errors import Span
 from rdma_robust.expr import COMPARISONS
 from rdma_robust.language.flow.cfg import Thread
@@ -30,8 +30,16 @@ class CLibrary(ABC):
         """Look at a thread before it is written."""
 
     @abstractmethod
-    def word(self, thread: ast.ThreadDeclaration, name: str) -> str:
-        """Return a variable of the own node as C names it."""
+    def word(self, thread: ast.ThreadDeclaration, name: str, index: str) -> str:
+        """Return a variable of the own node, or the one of an array with an index, as C names it."""
+
+    def stored(self, place: str, value: str) -> str:
+        """Return the line that writes a word of the own node."""
+        return f"{place} = {value};"
+
+    def turn(self) -> list[str]:
+        """Return what is done in each turn of a loop on top of what the program does."""
+        return []
 
     @abstractmethod
     def request(self, writer: ThreadWriter, statement: ast.Statement) -> Iterable[str]:
@@ -134,9 +142,10 @@ class ThreadWriter:
             case ast.If():
                 return self._if(statement)
             case ast.While(condition, body):
-                if not body.statements:
-                    return [f"while ({self.reading(condition)})", "\t;"]
-                return self._braced(f"while ({self.reading(condition)})", body)
+                lines = self._braced(f"while ({self.reading(condition)})", body)
+                if len(lines) == 2 and not self.library.turn():
+                    return [lines[0].removesuffix(" {"), "\t;"]
+                return [lines[0], *indented(self.library.turn()), *lines[1:]]
             case ast.Loop(body):
                 way = self.local("way")
                 lines = self._braced("for (;;)", body)
@@ -167,19 +176,18 @@ class ThreadWriter:
             yield from lines if last else lines[:-1]
 
     def _assign(self, statement: ast.Assign) -> str:
-        target = self.place(statement.target)
-        value = statement.value
+        target, value, is_register = self.place(statement.target), statement.value, self.is_register(statement.target)
         if isinstance(value, ast.NondetCall):
             if value.low is None or value.high is None:
                 raise NotInCError(value.span, "a value of any size is none of C", "give it a range: nondet(0, 3)")
             low, high = self.expression(value.low), self.expression(value.high)
-            if statement.target.name.text in self.registers and not statement.op:
+            if is_register and not statement.op:
                 return self.library.chosen(target, low, high)
             way = self.local("way")
-            return f"{self.library.chosen(way, low, high)} {target} = {way};"
+            return f"{self.library.chosen(way, low, high)} {self.library.stored(target, way)}"
         if statement.op:
             return f"{target} = {target} {statement.op} ({self.reading(value)});"
-        return f"{target} = {self.reading(value)};"
+        return f"{target} = {self.reading(value)};" if is_register else self.library.stored(target, self.reading(value))
 
     def _assume(self, statement: ast.Assume) -> str:
         condition, aside = statement.condition, statement.keyword == "assume"
@@ -288,8 +296,8 @@ class ThreadWriter:
         if self._is_constant(ref):
             value = dict(self.given.program.constants)[ref.name.text]
             return f"({value})" if value < 0 else str(value)
-        index = "" if ref.index is None else f"[{self.expression(ref.index)}]"
-        return f"{self.library.word(self.written, ref.name.text)}{index}"
+        index = "" if ref.index is None else self.expression(ref.index)
+        return self.library.word(self.written, ref.name.text, index)
 
     def address(self, ref: ast.Ref) -> str:
         """Return the address of a word of the own node."""

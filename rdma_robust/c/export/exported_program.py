@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -99,3 +100,8 @@ class ExportedProgram:
     def refuse(self, error: NotInCError) -> None:
         """Say that something cannot be written as C."""
         self.report.error("RR850", first_line(error.span), error.message, hint=Hint(error.hint))
+
+
+def indented(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines of a block one step further in, but for labels."""
+    return (line if line == "end:" else f"\t{line}" for line in lines)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from rdma_robust.c.export.c_statements import ThreadWriter
-from rdma_robust.c.export.exported_program import ExportedProgram
+from rdma_robust.c.export.exported_program import ExportedProgram, indented
 from rdma_robust.c.export.verbs_calls import VerbsC, field_name
 from rdma_robust.language.syntax import ast, printer
 
@@ -138,18 +138,18 @@ class _VerbsText:
         declared, own = self.bodies[threads[0]] if len(threads) == 1 else ([], [])
         for thread in threads if len(threads) > 1 else []:
             yield from ("", f"static void *{thread}(void *unused)", "{", "\t(void)unused;")
-            yield from _indented(line for lines in self.bodies[thread] for line in lines)
+            yield from indented(line for lines in self.bodies[thread] for line in lines)
             yield from ("\treturn 0;", "}")
         name = threads[0] if len(threads) == 1 else self.given.name(f"process_{node}")
         yield from ("", f"RR_PROCESS({node}) void {name}(void)", "{")
-        yield from _indented(declared)
-        yield from _indented(set_up)
+        yield from indented(declared)
+        yield from indented(set_up)
         for number, thread in enumerate(threads[1:]):
             yield f"\tpthread_t thread_{number};"
             yield f"\tpthread_create(&thread_{number}, 0, {thread}, 0);"
         if len(threads) > 1:
             yield f"\t{threads[0]}(0);"
-        yield from _indented(own)
+        yield from indented(own)
         yield "}"
 
     def _program_lines(self) -> Iterator[str]:
@@ -185,7 +185,3 @@ class _VerbsText:
             yield f'RR_CONNECT({end}, "{name}");'
         if not self.ends[node]:
             yield "RR_START();"
-
-
-def _indented(lines: Iterable[str]) -> Iterator[str]:
-    return (line if line == "end:" else f"\t{line}" for line in lines)

@@ -99,8 +99,9 @@ class VerbsC(CLibrary):
         """Return the object of a node that has one of its variables."""
         return (self.relaxed if self.given.words_of(node)[name][0].relaxed else self.objects)[node]
 
-    def word(self, thread: ast.ThreadDeclaration, name: str) -> str:
-        return f"{self.object_of(thread.node.text, name)}.{field_name(name)}"
+    def word(self, thread: ast.ThreadDeclaration, name: str, index: str) -> str:
+        place = f"{self.object_of(thread.node.text, name)}.{field_name(name)}"
+        return f"{place}[{index}]" if index else place
 
     def far_word(self, writer: ThreadWriter, ref: ast.Ref) -> str:
         """Return the address of a word of another node."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ from rdma_robust.c.front.c_options import COptions
 from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.libraries import openshmem
 from rdma_robust.errors import ProgramError
+from tests.conftest import ROOT
 from tests.support.c_automata import evaluated, statements
 from tests.support.c_races import documented_rows, races_of_c
 
@@ -273,6 +275,17 @@ def test_a_team_orders_its_members_alone() -> None:
                    " if (shmem_my_pe() == shmem_n_pes() - 1) v = x;", before=TEAM)  # fmt: skip
     assert races_of_c(text, 2) == set()
     assert races_of_c(text, 3) != set()
+
+
+_DRAFT = re.compile(r"\| ([^|]+) \| `([^`]+)` beside `([^`]+)` \| (race|no race) \| (race|no race) \|")
+DIFFERENCES = {name: rest for name, *rest in _DRAFT.findall((ROOT / "docs/c-openshmem.md").read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_where_the_draft_of_a_memory_model_differs(name: str) -> None:
+    zero, one, ours, draft = DIFFERENCES[name]
+    assert ("race" if races_of_c(program(zero, one)) else "no race") == ours != draft
+    assert len(DIFFERENCES) == 4
 
 
 # the header

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import reduce
-from itertools import combinations
 from typing import Final
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, canonical, raw_of, value_of_raw
+from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value
 from rdma_robust.c.evaluate.calls import CallContext, Result
+from rdma_robust.c.evaluate.one_sided.contributions import COMBINED, contributed, reduced
 from rdma_robust.c.evaluate.one_sided.spmd import meeting, reaches_others, twin
 from rdma_robust.c.evaluate.one_sided.tellings import Piece, Telling, deliver, hear
 from rdma_robust.c.evaluate.operations import ThreadStatement
@@ -80,17 +78,6 @@ class _Collective:
         found = [each for number in everybody for each in self.sent(number, ranges(number))]
         return [*found, *(each for number in everybody for each in self.heard(number))]
 
-    def told(self, what: Scalar | tuple[Scalar, ...]) -> list[Scalar | tuple[Scalar, ...] | None]:
-        """Say what this process brings to its next call of this kind; return what each member does, None if that is not
-        known yet."""
-        world, number = self.call.run.world, self.call.state.numbers.get((self.operation, self.members), 0)
-        self.call.state.numbers[self.operation, self.members] = number + 1
-        key = (self.operation, self.members, number)
-        if world.found.regions.setdefault((*key, self.call.run.process), what) != what:
-            world.found.regions[*key, self.call.run.process] = None
-        found = [world.known.regions.get((*key, process)) for process in self.members]
-        return [each if isinstance(each, int | tuple) else None for each in found]
-
 
 _Work = Callable[[_Collective], list[ThreadStatement]]
 
@@ -136,7 +123,7 @@ def _fixed(what: _Collective) -> list[ThreadStatement]:
 
 def _collected(what: _Collective) -> list[ThreadStatement]:
     """`collect`: the sources one behind the other, of different lengths."""
-    sizes = what.told(what.numbers[0])
+    sizes = contributed(what.call, what.operation, what.members, what.numbers[0])
     before = [each for each in sizes if isinstance(each, int)]
     if len(before) < len(sizes):
         raise Refusal("RR814", "how many elements others contribute is not known here", "a number that is known")
@@ -165,22 +152,6 @@ def _all_to_all_strided(what: _Collective) -> list[ThreadStatement]:
 
 # reductions
 
-_REDUCED: Final[Mapping[str, Callable[[int, int], int]]] = {
-    "sum": lambda x, y: x + y,
-    "prod": lambda x, y: x * y,
-    "min": min,
-    "max": max,
-    "and": lambda x, y: x & y,
-    "or": lambda x, y: x | y,
-    "xor": lambda x, y: x ^ y,
-}
-_OF_FRACTIONS: Final[Mapping[str, Callable[[Fraction, Fraction], Fraction]]] = {
-    "sum": lambda x, y: x + y,
-    "prod": lambda x, y: x * y,
-    "min": min,
-    "max": max,
-}
-
 
 def _reduction(what: _Collective) -> list[ThreadStatement]:
     count = what.numbers[0]
@@ -188,7 +159,7 @@ def _reduction(what: _Collective) -> list[ThreadStatement]:
         return []
     own, reads = _elements(what, count)
     known = tuple(each if isinstance(each, int) else _UNKNOWN for each in own)
-    given = what.told(known)
+    given = contributed(what.call, what.operation, what.members, known)
     parts = [each if isinstance(each, tuple) else (_UNKNOWN,) * count for each in given]
     if any(len(each) != count for each in parts):
         raise Refusal("RR814", f"`{what.call.name}` of different numbers of elements is not modelled")
@@ -220,35 +191,8 @@ def _written(what: _Collective, values: Sequence[Scalar]) -> list[ThreadStatemen
     return writes
 
 
-def reduced(operation: str, raws: Sequence[Scalar], kind: CType) -> Scalar:
-    """Return the raw value that an operation gives of those of all processes; it is not known if one of them is not, or if
-    it depends on the order in which fractions are rounded."""
-    values = [value_of_raw(each, kind) for each in raws]
-    numbers = [each for each in values if isinstance(each, int)]
-    if kind.kind == "int" and len(numbers) == len(values):
-        return canonical(reduce(_REDUCED[operation], numbers), kind.size)
-    fractions = [Fraction(each) for each in values if isinstance(each, float) and abs(each) < float("inf")]
-    if kind.kind != "float" or len(fractions) < len(values) or operation not in _OF_FRACTIONS:
-        return _UNKNOWN
-    combine = _OF_FRACTIONS[operation]
-    for count in range(2, len(fractions) + 1):
-        for chosen in combinations(fractions, count):
-            if not _is_exact(reduce(combine, chosen), kind):
-                return _UNKNOWN
-    return raw_of(float(reduce(combine, fractions)), kind)
-
-
-def _is_exact(value: Fraction, kind: CType) -> bool:
-    """Whether a number with a fraction of a type is this one."""
-    try:
-        found = value_of_raw(raw_of(float(value), kind), kind)
-    except OverflowError:
-        return False
-    return isinstance(found, float) and Fraction(found) == value
-
-
 REDUCTIONS: Final[Mapping[str, Callable[..., Result]]] = {
-    **{f"{name}_{form}": _collective(_reduction) for name in _REDUCED for form in ("reduce", "to_all")},
+    **{f"{name}_{form}": _collective(_reduction) for name in COMBINED for form in ("reduce", "to_all")},
     **dict.fromkeys(("broadcast", "old_broadcast"), _collective(_broadcast, 2)),
     **dict.fromkeys(("fcollect", "old_fcollect"), _collective(_fixed)),
     **dict.fromkeys(("collect", "old_collect"), _collective(_collected)),
