@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
+    from rdma_robust.limits import Limits
     from rdma_robust.model import Atomics, Model, ModelName, Processor
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
@@ -108,6 +109,8 @@ class OptionValues(TypedDict, total=False):
     atomics: Atomics | None
     order: str | None
     threads: int | None
+    executor: str
+    checkpoint: str
 
 
 def parse(
@@ -168,26 +171,28 @@ def reach(
     max_states: int | None = None,
     memory: int | None = None,
     threads: int | None = None,
+    executor: str = "",
+    checkpoint: str = "",
 ) -> Reached:
     """Answer whether a state in which `target` holds is reachable, see docs/safety.md; `program` is as for :func:`check`.
 
     `ordered_reads`, `cpu`, `atomics` and `order` say what the program runs on, and where they do not, its `hardware` line.
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process, `threads` of a large search, by
-    default as many as there are processors. Raises ProgramError also for a
-    target that means nothing in the program, and UsageError for another `model`.
+    default as many as there are processors; `executor` and `checkpoint` share it among processes, as in CheckOptions.
+    Raises ProgramError also for a target that means nothing in the program, and UsageError for another `model`.
     """
     from rdma_robust.analyses.safety.goals import StateGoal, with_blocking_waits  # noqa: PLC0415
     from rdma_robust.analyses.safety.reach import reach_goals as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.load import decidable, read_target  # noqa: PLC0415
-    from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import NAMED, SEARCHED, Hardware  # noqa: PLC0415
 
     if model not in SEARCHED:
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
     loaded = decidable(_loaded(program, define, proofs=False, crowds=True), crowds=True)
-    limits = Limits.of(timeout, max_states, memory, threads=_searchers(threads))
+    searchers: OptionValues = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
+    limits = _limits({**searchers, "timeout": timeout, "max_states": max_states, "memory": memory})
     meant = read_target(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
@@ -205,6 +210,8 @@ def verify(
     max_states: int | None = None,
     memory: int | None = None,
     threads: int | None = None,
+    executor: str = "",
+    checkpoint: str = "",
     hangs: bool = True,
 ) -> Verified:
     """Check every `assert`, `invariant` and `outcome` line of `program`, and that it cannot hang, see docs/safety.md.
@@ -213,10 +220,10 @@ def verify(
     """
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
-    from rdma_robust.limits import Limits  # noqa: PLC0415
     from rdma_robust.model import Hardware  # noqa: PLC0415
 
-    limits = Limits.of(timeout, max_states, memory, threads=_searchers(threads))
+    searchers: OptionValues = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
+    limits = _limits({**searchers, "timeout": timeout, "max_states": max_states, "memory": memory})
     loaded = blocking(_loaded(program, define, crowds=True))
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return verify_all(loaded, limits, hardware.model, hangs=hangs)
@@ -234,14 +241,16 @@ def prove(
     max_states: int | None = None,
     memory: int | None = None,
     threads: int | None = None,
+    executor: str = "",
+    checkpoint: str = "",
 ) -> SafetyOutcome:
     """Answer whether `program` is safe under a memory `model`, for all runs and with unbounded integers, see docs/prove.md.
 
     SAFE comes with an inductive invariant, UNSAFE with a run that the model's machine has replayed, UNKNOWN with the reason.
     `program` is as for :func:`check`; `engine`, `reduction` and `bound` are the options of the command, `timeout` is in
-    seconds, `max_states` for each search, `memory` in MiB of the process, `threads` of a large search.
-    Raises ProgramError also for a statement that the model does not have, and UsageError for another `model`, or for an
-    engine whose solver is not installed.
+    seconds, `max_states` for each search, `memory` in MiB of the process; `threads`, `executor` and `checkpoint` are as for
+    :func:`reach`. Raises ProgramError also for a statement that the model does not have, and UsageError for another
+    `model`, or for an engine whose solver is not installed.
     """
     from typing import get_args  # noqa: PLC0415 - only here
 
@@ -250,22 +259,22 @@ def prove(
     from rdma_robust.errors import ProgramError, UsageError  # noqa: PLC0415
     from rdma_robust.language.check.refusals import model_refusals  # noqa: PLC0415
     from rdma_robust.language.flow.claims import AnyModelName  # noqa: PLC0415
-    from rdma_robust.limits import Limits  # noqa: PLC0415
 
     if model not in get_args(AnyModelName):
         raise UsageError(f"no model is called {model!r}; there is {', '.join(get_args(AnyModelName))}")
     loaded = _loaded(program, define)
     if refused := model_refusals(loaded, model):
         raise ProgramError(loaded.file, loaded.source, refused)
-    limits = Limits.of(timeout, max_states, memory, threads=_searchers(threads))
+    searchers: OptionValues = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
+    limits = _limits({**searchers, "timeout": timeout, "max_states": max_states, "memory": memory})
     return decide_safety(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
-def _searchers(threads: int | None) -> int:
-    """Return how many threads a search has. Raises UsageError for what is no number of threads."""
+def _limits(values: OptionValues) -> Limits:
+    """Return the limits of an answer, and who searches. Raises UsageError for searchers that there cannot be."""
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
 
-    return CheckOptions(threads=threads).limits().threads
+    return CheckOptions(**values).limits()
 
 
 def _loaded(

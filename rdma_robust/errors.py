@@ -48,8 +48,9 @@ class Span:
 
     @property
     def where(self) -> str:
-        """The line, with those that it was expanded from: `5`, or `5 from 21`."""
-        return " from ".join(map(str, (self.line, *self.expanded_from)))
+        """The line, with those that it was expanded from: `5`, or `5 from 21`; with its file if that is another one."""
+        line = f"{self.file}:{self.line}" if self.file else self.line
+        return " from ".join(map(str, (line, *self.expanded_from)))
 
     @staticmethod
     def of_line(file: str, line: int) -> Span:

@@ -1,10 +1,10 @@
-"""Programs for other tools: Promela for SPIN, Petri nets for coverability tools, graphs and JSON."""
+"""Programs for other tools: Promela for SPIN, Petri nets for coverability tools, graphs and JSON, C for compilers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.counters.dot import write_dot
 from rdma_robust.counters.explicit import ExplicitVass, explicit_vass, to_net
@@ -13,10 +13,10 @@ from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Choose, CounterProgram
 from rdma_robust.counters.promela.write import Legend, Promela, promela
 from rdma_robust.counters.vass import Control
-from rdma_robust.errors import SizeLimitError
+from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import has_text, load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, UNSAID, Hardware, Model
 from rdma_robust.petri.spec.writer import write_spec
@@ -27,7 +27,10 @@ from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
 from rdma_robust.robustness.rules import NIC_BITS, OWN_DATA, OWN_READ, WORDS
 
-Form = Literal["promela", "spec", "dot", "json"]
+if TYPE_CHECKING:
+    from rdma_robust.c.export.runner_c import RunnerLibrary
+
+Form = Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test"]
 Variant = Literal["pivot", "paper", "none"]
 Graph = Literal["vass", "program"]
 
@@ -38,6 +41,8 @@ VARIANTS: Final[Mapping[Variant, Callable[[Program, Model], CounterProgram[Event
 }
 COUNTER_BOUND: Final = 7
 MAX_STATES: Final = 100_000
+SECONDS: Final = 60
+"""For the final states that a test compares with."""
 MAX_DRAWN: Final = 2_000
 """Control states of a graph for people."""
 
@@ -71,11 +76,55 @@ class Export:
     remarks: tuple[str, ...] = ()
 
 
+def _verbs_c(text: str, file: str) -> str:
+    from rdma_robust.c.export.verbs_c import verbs_c  # noqa: PLC0415 - one form of many
+
+    return verbs_c(text, file)
+
+
+def _shmem_test(text: str, file: str) -> str:
+    return _test(text, file, "shmem", "none")
+
+
+def _mpi_test(text: str, file: str) -> str:
+    return _test(text, file, "mpi", "accumulate")
+
+
+def _test(text: str, file: str, library: RunnerLibrary, order: str) -> str:
+    """Return the test of a program, with the final states that the standard of its library allows, and hardware on which no
+    processor buffers stores: the test waits for each."""
+    from rdma_robust.c.export.exported_program import ExportedProgram  # noqa: PLC0415 - one form of many
+    from rdma_robust.c.export.runner_calls import AllowedStates, runner  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.machines.final import state_names  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415 - one form of many
+
+    given = ExportedProgram.read(text, file)
+    runner(given, library, AllowedStates(state_names(given.program), ()))  # what it cannot say is refused before a search
+    hardware = replace(given.program.hardware, order=order, ordered_reads=None)
+    found = explore_outcomes(given.program, hardware.model, timeout=SECONDS)
+    if not found.complete:
+        raise SizeLimitError(f"not all final states that are allowed were found in {SECONDS} s")
+    states = [(tuple(each.values), each.sc) for each in found.states]
+    return runner(given, library, AllowedStates(found.names, states))
+
+
+C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {
+    "verbs-c": _verbs_c,
+    "shmem-test": _shmem_test,
+    "mpi-test": _mpi_test,
+}
+
+
 def export_text(text: str, file: str, options: ExportOptions) -> Export:
     """Return the program in `text` in the form asked for, see :func:`export_program`; `file` is for messages.
 
-    Raises ProgramError for an ill-formed program.
+    Raises ProgramError for an ill-formed program, or one that the C asked for cannot say, and UsageError for C of another
+    hardware than the program's.
     """
+    if options.form in C_FORMS:
+        if options.hardware is not None or options.told.said:
+            raise UsageError("C is written for the hardware of the program: leave --cpu, --order and the like out")
+        return Export(C_FORMS[options.form](text, file))
     return export_program(load_decidable(text, file), options)
 
 
@@ -83,7 +132,12 @@ def export_program(program: Program, options: ExportOptions) -> Export:
     """Return `program` in the form asked for.
 
     Raises UsageError for a program that the form cannot express, SizeLimitError for one whose control graph is too large.
+    C is written from the text of the program, as by :func:`export_text`: UsageError where it has none.
     """
+    if options.form in C_FORMS:
+        if not has_text(program):
+            raise UsageError("C is written from the text of a program, and this one has none")
+        return export_text(program.source, program.file, options)
     program = spin_assumed(program, options.await_loops)
     if options.form == "promela":
         model = promela_of(program, options.variant or "paper", options.counter_bound, options.model_of(program))

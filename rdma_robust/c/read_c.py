@@ -18,7 +18,7 @@ from rdma_robust.build import with_moved_spans
 from rdma_robust.c.automaton import CProgram, Remark
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
 from rdma_robust.c.evaluate.round_facts import EvaluationOptions
-from rdma_robust.c.front.c_comments import OPTIONS, CComments, c_comments
+from rdma_robust.c.front.c_comments import FLAGS, OPTIONS, CComments, c_comments
 from rdma_robust.c.front.c_units import CUnits, read_units
 from rdma_robust.c.front.parsing import place_span
 from rdma_robust.c.text.automata_program import evaluated_program
@@ -86,7 +86,8 @@ def _evaluated(
     path = file_of(file)
     try:
         units = read_units(path, comments.options, text, changed)
-        asked = EvaluationOptions(is_of_standard=comments.options.about == "standard")
+        options = comments.options
+        asked = EvaluationOptions(is_of_standard=options.about == "standard", with_errors=options.with_errors)
         evaluated = evaluate_units(units, asked, refused=refused)
     except ProgramError as error:
         raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None
@@ -109,7 +110,7 @@ def with_options(text: str, define: Sequence[str], file: str) -> str:
         elif option in ("-I", "--with", "--compile-commands"):
             words += [option, os.path.relpath(value, os.path.dirname(file) or ".")]
         else:
-            words += [option, value]
+            words += [option] if option in FLAGS else [option, value]
     if words:
         lines.insert(0, f"{OPTIONS} {shlex.join(words)}")
     if any("*/" in line or "\n" in line for line in lines):

@@ -44,8 +44,11 @@ def with_command(arguments: list[str]) -> list[str]:
     commands = registry.commands()
     if arguments[:1] == ["--color"] and arguments[2:3] and arguments[2] in commands:
         arguments = [arguments[2], *arguments[:2], *arguments[3:]]
-    if arguments and (one := commands.get(arguments[0])) is not None and one.is_group:
+    one = commands.get(arguments[0]) if arguments else None
+    if one is not None and one.is_group:
         return _with_group_command(one, arguments)
+    if one is not None and arguments[1:2] and arguments[1] in one.passes_on:
+        return [arguments[0], "--", *arguments[1:]]
     named = arguments[:1] == ["check"]
     known = (*commands, *HELP_ASKED)
     if arguments[:1] and (named or arguments[0] not in known) and (meant := registry.default_command(arguments)):

@@ -121,6 +121,8 @@ class CommandEntry:
     default: str = ""
     question: Callable[[], AnyQuestion] | None = None
     options: tuple[QuestionOption, ...] = ()
+    passes_on: tuple[str, ...] = ()
+    """Its first words behind which all arguments are those of another program."""
 
     @property
     def sets(self) -> tuple[str, ...]:

@@ -43,6 +43,9 @@ _C: Final = re.compile(
 )
 _C_READER: Final = "rdma_robust.c.read_c"
 """What reads C. It builds programs, as whoever uses this room, so it is named here and loaded once there is C."""
+RECORDED: Final = "//@ "
+"""Begins the comment behind a statement of a recorded run, which names the place of the code that it comes from."""
+_RECORDED_PLACES: Final = "rdma_robust.record.recorded_places"
 
 __all__ = [
     "decidable",
@@ -60,6 +63,7 @@ __all__ = [
     "parse_program",
     "read_target",
     "refuse_c",
+    "refuse_edits",
     "to_be_proven",
     "with_c_options",
     "without_crowds",
@@ -195,6 +199,13 @@ def refuse_c(text: str, file: str) -> None:
         )
 
 
+def refuse_edits(text: str, file: str) -> None:
+    """Raise UsageError for what cannot be edited as a text: C, and a recorded run, which only shows what a program did."""
+    refuse_c(text, file)
+    if RECORDED in text:
+        raise UsageError("this is a recorded run: change the program that was recorded, and record it again")
+
+
 def _checked(text: str, file: str) -> ProgramChecker:
     refuse_c(text, file)
     report = Reporter(file, text)
@@ -220,7 +231,11 @@ def _load(
         return _with(replace(program, warnings=ignored.applied(program.warnings, FOUND_BY_READING)), also)
     program, ignored = _read(text, report, also, shapes, decide=decide)
     left = ignored.applied(program.warnings, FOUND_BY_READING)
-    return program if left == program.warnings else replace(program, warnings=in_source_order(left))
+    program = program if left == program.warnings else replace(program, warnings=in_source_order(left))
+    if RECORDED not in text:
+        return program
+    placed: cfg.Program = import_module(_RECORDED_PLACES).with_places(program, text)
+    return placed
 
 
 def is_trencher(text: str, file: str) -> bool:

@@ -48,7 +48,8 @@ def decided_between(program: Program, model: Model, decide: Decide) -> Outcome |
 
 def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
     """Yield an order that keeps less and one that keeps more, which the search decides: with the facts, and as near as was
-    found, or else one for which docs/theory.md argues all programs."""
+    found, or else one for which docs/theory.md argues all programs. Where none of these keeps more, the default order may
+    have a counterexample all the same."""
     if not_searched(program, replace(model, order=RDMA.order)):
         return
     plain, atomics, messages = told_of_source(model.order), has_atomics(program), has_messages(program)
@@ -62,6 +63,9 @@ def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
             if keeps_all_of(model.order, order) if which == "weaker" else keeps_all_of(order, model.order):
                 yield order, which
                 break
+        else:
+            if which == "stronger":
+                yield RDMA.order, "different"
 
 
 def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness | None:

@@ -11,7 +11,7 @@ from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
-from rdma_robust.errors import LimitReached, UsageError
+from rdma_robust.errors import LimitReached
 from rdma_robust.guard import out_of_memory
 from rdma_robust.language.flow.cfg import Fault, Program, Recv, Section, peer_of
 from rdma_robust.limits import Limits, Progress, ignore
@@ -48,10 +48,9 @@ def decide(
     program: Program,
     options: CheckOptions,
     progress: Progress = ignore,
-    only: int | None = None,
     limits: Limits | None = None,
 ) -> Outcome:
-    """Decide robustness of `program`; with `only` the number of a pivot class, whether a violation has a pivot of it.
+    """Decide robustness of `program`.
 
     `limits` are instead of those of `options`, for a decision that has a share of the time of something else.
 
@@ -65,7 +64,7 @@ def decide(
     """
     started = time.monotonic()
     return replace(
-        decided_by_passes(program, Context.of(options, progress, only, limits=limits)), time_s=time.monotonic() - started
+        decided_by_passes(program, Context.of(options, progress, limits=limits)), time_s=time.monotonic() - started
     )
 
 
@@ -126,8 +125,6 @@ def _axioms(program: Program, context: Context) -> Outcome:
     from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - for models that few ask for
 
     model = context.options.model
-    if context.only is not None:
-        raise UsageError(f"there are no pivot classes under this model: {model}")
     if not_searched(program, model) and _has_normal_form(program) and not program.crowds:
         from rdma_robust.robustness.between_tables import decided_between  # noqa: PLC0415 - few tables lack a fact
 
@@ -150,9 +147,7 @@ def _filter(frame: InstrumentationFrame, context: Context) -> FilterArtefact:
     options = context.options
     if options.instrumentation == "paper":
         return FilterArtefact(frame, None)
-    pivots = pivots_to_try(frame, options.reductions, context.only, options.large)
-    if context.only is not None and not pivots.classes.tried:
-        raise IndexError(context.only)
+    pivots = pivots_to_try(frame, options.reductions, options.large)
     return FilterArtefact(pivots.frame, pivots)
 
 

@@ -17,7 +17,7 @@ Artefact = TypeVar("Artefact")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every pass may look at besides its artefact. `only` is the number of the one pivot class to try, None for all.
+    """What every pass may look at besides its artefact.
 
     `limits` are those of the decision, `beside` has those of everything that is no part of it. With `crowds` the program may
     have threads of which there is any number.
@@ -27,21 +27,19 @@ class Context:
     limits: Limits
     beside: Beside
     progress: Progress = ignore
-    only: int | None = None
     crowds: bool = False
 
     @staticmethod
     def of(
         options: CheckOptions,
         progress: Progress = ignore,
-        only: int | None = None,
         *,
         crowds: bool = False,
         limits: Limits | None = None,
     ) -> Context:
         """Return a context whose time counts from now, or that has these `limits` instead of those of the options."""
         given = options.limits() if limits is None else limits
-        return Context(options, given, Beside(given), progress, only, crowds)
+        return Context(options, given, Beside(given), progress, crowds)
 
 
 @dataclass(frozen=True, slots=True)

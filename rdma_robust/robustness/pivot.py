@@ -79,17 +79,15 @@ def instrument_pivot(
     program: Program,
     model: Model = RDMA,
     reductions: frozenset[str] = frozenset(),
-    only: int | None = None,
     large: int = LARGE,
 ) -> CounterProgram[EventLabel]:
     """Return the counter program whose targets are reachable iff `program` is not robust.
 
     Without `reductions` (names in options.REDUCTIONS) it is the plain one, on which certificates rely. With `filter` it has
-    no targets if no pivot class is left: then the program is robust. With `only` a number, the targets are those of
-    the class of that number: reachable iff some violation has a pivot of that class, or of one that `symmetry` maps to it.
-    With fewer than `large` combinations of program points `values` and `dead` are not used.
+    no targets if no pivot class is left: then the program is robust. With fewer than `large` combinations of program points
+    `values` and `dead` are not used.
     """
-    return instrument_pivots(pivots_to_try(InstrumentationFrame.to_instrument(program, model), reductions, only, large))
+    return instrument_pivots(pivots_to_try(InstrumentationFrame.to_instrument(program, model), reductions, large))
 
 
 def instrument_pivots(pivots: Pivots) -> CounterProgram[EventLabel]:

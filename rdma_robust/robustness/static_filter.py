@@ -35,10 +35,8 @@ class Pivots:
         return self.classes.frame
 
 
-def pivots_to_try(
-    frame: InstrumentationFrame, reductions: frozenset[str], only: int | None = None, large: int = LARGE
-) -> Pivots:
-    """Return the pivot classes of the program that `reductions` leave; with `only` a number, at most the one of that number.
+def pivots_to_try(frame: InstrumentationFrame, reductions: frozenset[str], large: int = LARGE) -> Pivots:
+    """Return the pivot classes of the program that `reductions` leave.
 
     With `filter` only those that lie on a critical cycle, with `symmetry` one of each orbit. With fewer than `large`
     combinations of program points `values`, `dead` and `permute` are not used. Where `permute` finds like threads, with
@@ -54,7 +52,7 @@ def pivots_to_try(
         reductions -= {"permute", "symmetry"}
     if "values" in reductions:
         frame = frame.specialised()
-    found = _left(with_prefixes(frame), reductions, only)
+    found = _left(with_prefixes(frame), reductions)
     if "permute" not in reductions or not found.classes.tried:
         return found
     known = with_prefixes(replace(frame, graphs=with_known_values(frame.graphs, _constant(frame))))
@@ -79,13 +77,11 @@ def _closed(found: Pivots, frame: InstrumentationFrame, alike: tuple[LikeThreads
     return Pivots(classes, cycles, found.reductions, alike, found)
 
 
-def _left(frame: InstrumentationFrame, reductions: frozenset[str], only: int | None) -> Pivots:
+def _left(frame: InstrumentationFrame, reductions: frozenset[str]) -> Pivots:
     """What `filter` and `symmetry` leave."""
     cycles = CriticalCycles(frame)
     allowed = cycles.may_start if "filter" in reductions else every_start
     tried = classes_of(frame, allowed)
     if tried and "symmetry" in reductions:
         tried = representatives(tried, automorphisms(frame))
-    if only is not None:
-        tried = tried[only : only + 1]
     return Pivots(PivotClasses(frame, tried, allowed), cycles, reductions)

@@ -72,12 +72,11 @@ def search_on(covered: CoverArtefact, context: Context) -> Outcome:
         reason = "a violating trace was found and confirmed by the axioms"
         outcome = _undecided(covered, context, reason, counts)
         return replace(outcome, verdict=Verdict.NOT_ROBUST, witness=found[0], checked_by=("axioms",))
-    if context.only is None:
-        from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - slow, and few need it
+    from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - slow, and few need it
 
-        by_axioms = decide_by_axioms(program, context)
-        if by_axioms.verdict is not Verdict.UNKNOWN:
-            return by_axioms
+    by_axioms = decide_by_axioms(program, context)
+    if by_axioms.verdict is not Verdict.UNKNOWN:
+        return by_axioms
     reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
     return _undecided(covered, context, reason, counts)
 

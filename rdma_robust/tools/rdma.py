@@ -330,7 +330,7 @@ Examples
   rdma-robust import --skeleton server.c
 """
 
-EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz.
+EXPORT_HELP = """Write a program for another tool: SPIN, Petri-net coverability tools, Graphviz, a compiler of C.
 
 \b
 Forms
@@ -338,6 +338,9 @@ Forms
   spec      a Petri net for mist, QCover and ICover, and for `rdma-robust cover`: coverable iff not robust
   dot       a graph for Graphviz: the control graph of the VASS, or (--of program) of each process
   json      the VASS with its control graph written out, by schema/vass.schema.json
+  verbs-c   C with verbs and a harness, which `rdma-robust check` answers as it does the program
+  shmem-test, mpi-test
+            C that runs the program many times on OpenSHMEM or MPI and compares what it saw with what the standard allows
 \b
 Exit codes
   0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large
@@ -345,6 +348,8 @@ Exit codes
 Examples
   rdma-robust export --to promela sb.rdma -o sb.pml
   rdma-robust export --to spec --instrumentation pivot ring.rdma
+  rdma-robust export --to verbs-c mailbox.rdma -o mailbox.c
+  rdma-robust export --to mpi-test sb.rdma -o sb.c; mpicc -o sb sb.c; mpirun -n 2 ./sb 1000
 """
 
 

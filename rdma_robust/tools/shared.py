@@ -72,7 +72,8 @@ Examples
 
 NEW_HELP = """Write a program to begin with: a pattern in use, with comments that say why it works, and claims that hold.
 
-Without a name the programs are listed, with their constants, which -D gives other values.
+Without a name the programs are listed, with their constants, which -D gives other values. `harness FILE.c` writes a
+harness for C: guessed processes, stubs for what is not known, and what is left to do marked TODO.
 
 \b
 Exit codes
@@ -80,6 +81,7 @@ Exit codes
 \b
 Examples
   rdma-robust new ring -D SLOTS=3 -o ring.rdma
+  rdma-robust new harness library.c -o harness.c
 """
 
 FMT_HELP = """Format programs, `.rdma` and `.mp`: print them in their one layout, comments kept.

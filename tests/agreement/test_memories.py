@@ -27,7 +27,7 @@ from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.agreement.test_checker_deployed import platform_of
-from tests.support.memory_programs import polled_memories, relayed_memories, small_memories, with_memories
+from tests.support.memory_programs import messaged_memories, polled_memories, relayed_memories, small_memories, with_memories
 from tests.support.shares import chunks
 
 
@@ -98,10 +98,11 @@ def test_the_search_on_small_programs() -> None:
 
 @pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_the_search_on_many_programs(chunk: int) -> None:
-    """30 small programs, 10 of every family and 10 that pass data on in `.ci/run`, 1,000 a chunk in `make test-long`."""
+    """30 small programs, and 10 of each other kind, in `.ci/run`, 1,000 a chunk in `make test-long`."""
     first, size = 100_000 + 1_000 * chunk, 1_000 if chunk else 30
     found = searched(with_memories(range(first, first + size - 20))) + searched(small_memories(range(first, first + size)))
     found += searched(relayed_memories(range(first, first + size - 20)))
+    found += searched(messaged_memories(range(first, first + size - 20)))
     assert min(found["robust"], found["not-robust"]) >= size * 0.5
     assert found["left"] <= size * 0.02
 

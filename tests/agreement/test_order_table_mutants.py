@@ -11,6 +11,9 @@ from unittest.mock import patch
 import pytest
 
 from rdma_robust.analyses.needs import minimal_sets as needs
+from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.load import load_program
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_record
 from rdma_robust.orders.known_orders import TABLES, order_of_file
@@ -43,6 +46,12 @@ def verdict(name: str, order: str) -> str:
     return by_search(program)
 
 
+def comparable(program: Program, model: Model) -> list[tuple[str, str]]:
+    """The neighbours of which one of both tables keeps all that the other one keeps."""
+    return [each for each in NEIGHBOURS(program, model) if each[1] != "different"]
+
+
+NEIGHBOURS: Final = between_tables._neighbours
 UNKNOWN_CELL: Final = on_default("[cells]", '"nrW nrW" = "?"')
 PLACED: Final = on_default("[rules]", 'completion-tells = "placed"')
 UNFENCED: Final = on_default("[cells]", '"nlW nF" = "-"')
@@ -66,6 +75,10 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
     "what fills the buffer of another one has its turn": (
         ((connections, "fills", lambda _: False),),
         *("hardware/buffers-placed", "", "not-robust"),
+    ),
+    "only tables that keep more or less have counterexamples": (
+        ((between_tables, "_neighbours", comparable),),
+        *("memories/flag-beside-placed", "", "not-robust"),
     ),
     "receives that were polled can be taken": (
         ((connections, "_has_choice", lambda *_: True),),
@@ -106,6 +119,53 @@ def test_what_is_left_out_is_noticed(name: str) -> None:
     assert verdict(program, order) == right
     with mutated(patches):
         assert verdict(program, order) != right
+
+
+TWO_SWAPS: Final = """
+node A { won, again }
+node B { word }
+thread T on A {
+  get won = cas(B.word, 0, 2)
+  get again = cas(B.word, 0, 2)
+}
+"""
+SENT_AND_POLLED: Final = """
+node A { one = 1 }
+node B { flag, buffer }
+thread T on A {
+  send one to U
+  poll B
+  put B.flag = 1
+}
+thread U on B {
+  reg f, b
+  posted buffer from T
+  f = flag
+  b = buffer
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("patches", "lines", "text"),
+    [
+        (NO_FACTS, ('based-on = "relaxed"', "[cells]", '"naW naR" = "qp"'), TWO_SWAPS),
+        (
+            ((searched_orders, "polls_apart", lambda _: False),),
+            ('based-on = "relaxed-mr"', "[cells]", '"naW nrW" = "-"', "[rules]", "completions-order = true"),
+            SENT_AND_POLLED,
+        ),
+    ],
+    ids=["rmw_row", "polls put some writes in order"],
+)
+def test_the_search_is_wrong_where_it_is_not_asked(patches: tuple[Patch, ...], lines: Sequence[str], text: str) -> None:
+    """A swap that fails waits for less than one that writes; a poll tells of an atomic or a send, and only one is kept."""
+    program = load_program(text, "gate.rdma")
+    order = order_of_file("\n".join(['name = "mutant"', *lines, ""]), "mutant.toml")
+    program = replace(program, hardware=replace(program.hardware, order=order))
+    assert by_search(program) == "not-robust"
+    with mutated(patches):
+        assert by_search(program) == "robust"
 
 
 def test_atomics_of_a_word_that_are_not_kept_are_noticed() -> None:

@@ -17,9 +17,8 @@ from tests.support.c_automata import evaluated
 from tests.support.random_spmd import MPI, SHMEM, SpmdDialect, random_spmd
 
 DIALECTS = {"OpenSHMEM": SHMEM, "MPI": MPI}
-WORDS = {
-    f"P{n}.{word}" for n in (0, 1) for word in ("x", "y", "z", "out0", "out1", "win_o0", "win_o8", "win_o16", "win_o24")
-}
+NAMES = ("x", "y", "z", "l_0", "l_1", "m_0", "m_1", "out0", "out1", "win_o0", "win_o8", "win_o16", "win_o24")
+WORDS = {f"P{n}.{name}" for n in (0, 1) for name in NAMES}
 
 
 def compare(dialect: SpmdDialect, seeds: range, size: int) -> Counter[str]:

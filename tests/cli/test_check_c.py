@@ -10,6 +10,7 @@ import pytest
 
 from rdma_robust import check, parse
 from rdma_robust.c.read_c import files_of
+from rdma_robust.errors import ProgramError
 from rdma_robust.frame.shell.inputs import Source, read_source
 from tests.conftest import ROOT, Cli
 
@@ -258,3 +259,16 @@ def test_import_says_what_it_takes(cli: Cli, words: tuple[str, ...]) -> None:
     done = cli("import", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert "rdma-robust import trencher FILE" in done.stderr
+
+
+def test_a_program_that_does_nothing_is_an_error() -> None:
+    with pytest.raises(ProgramError, match="no process does anything that others see, so there is nothing to decide"):
+        parse("#include <shmem.h>\nint main(void) { return 0; }\n", "silent.c")
+
+
+def test_completions_may_be_errors_if_that_is_asked_for(mailbox: Path) -> None:
+    text = read_source(Source("mailbox.c", "mailbox.c", define=("--wc-errors=on",)))
+    assert text.endswith("\n/* rdma-robust: options --wc-errors */\n")
+    assert (mailbox / "mailbox.c").exists()
+    as_it_is, with_errors = (len(parse(each, "mailbox.c").threads[0].edges) for each in (MAILBOX, text))
+    assert with_errors > as_it_is

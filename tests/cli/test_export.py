@@ -98,3 +98,32 @@ def test_standard_input_and_options(cli: Cli, programs: Path) -> None:
     assert len(json.loads(several[0])["edges"]) > len(json.loads(several[1])["edges"])
     ordered = [cli("export", "--to", "promela", *more, "-", stdin=spin).stdout for more in ([], ["--ordered-reads"])]
     assert ordered[0] != ordered[1]
+
+
+def test_c_of_verbs(cli: Cli, programs: Path) -> None:
+    text = cli("export", "--to", "verbs-c", "sb.rdma").stdout
+    assert "ibv_post_send(qp, &wr, &bad);" in text
+    assert text.count("RR_PROCESS(") == 2
+    (programs / "flushed.rdma").write_text("node A { }\nnode B { y }\nthread T on A {\n  put B.y = 1\n  flush B\n}\n")
+    refused = cli("export", "--to", "verbs-c", "flushed.rdma")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "flushed.rdma:5:3: error: verbs have no `flush` [RR850]" in refused.stderr
+    assert cli("export", "--to", "verbs-c", "--order", "none", "sb.rdma").returncode == 2
+
+
+def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs: Path) -> None:
+    (programs / "flushed.rdma").write_text(
+        "node A { x }\nnode B { y }\nthread T on A {\n  reg r\n  put B.y = 1 inline\n  flush B\n  r = x\n}\n"
+        "thread U on B {\n  reg s\n  put A.x = 1 inline\n  s = y\n}\n"
+    )
+    for form, flush in (("shmem-test", "shmem_quiet();"), ("mpi-test", "MPI_Win_flush(pe, window);")):
+        text = cli("export", "--to", form, "flushed.rdma").stdout
+        assert "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
+        assert "\tput_value(1, 1, 1);\n\tcompleted(1);\n\tr = WORD(0);\n" in text
+        assert flush in text
+    (programs / "messages.rdma").write_text(
+        "node A { x }\nnode B { y }\nthread T on A { send x to U }\nthread U on B { rpoll T }\n"
+    )
+    refused = cli("export", "--to", "shmem-test", "messages.rdma")
+    assert "messages.rdma:3:17: error: no call of this library does this [RR850]" in refused.stderr
+    assert refused.stderr.count("[RR850]") == 2

@@ -153,5 +153,5 @@ def test_help_names_every_program(cli: Cli) -> None:
 
 
 def test_the_shell_completes_names() -> None:
-    assert [each.value for each in cursor_completions(["new", ""], 2)] == [*PATTERNS, *MESSAGE_PATTERNS]
+    assert [each.value for each in cursor_completions(["new", ""], 2)] == [*PATTERNS, *MESSAGE_PATTERNS, "harness"]
     assert [each.value for each in cursor_completions(["new", "r"], 2)] == ["ring", "rpc"]

@@ -61,6 +61,9 @@ NESTED: Final = ("contracts", "demo", "messages")
 INTO_FOLDERS: Final = {("synthesise",)}
 """Commands whose output is a folder: tests/cli/test_synthesise.py."""
 
+OF_RUNS: Final = {("record",)}
+"""Commands that run a program, which a compiler makes: tests/cli/test_record.py."""
+
 BEGINNINGS: Final = {
     "json": ("{",),
     "jsonl": (
@@ -108,7 +111,7 @@ def _with_output(command: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
 def test_every_command_with_an_output_is_in_a_table() -> None:
     found = set(_with_output(typer.main.get_command(command_line()), ()))
     tried = {each[: 2 if each[0] in NESTED else 1] for each in (*REPORTS, *MADE)}
-    assert found == tried | INTO_FOLDERS
+    assert found == tried | INTO_FOLDERS | OF_RUNS
 
 
 @pytest.mark.ci

@@ -62,11 +62,22 @@ def test_settings_are_the_options_of_commands() -> None:
 
 ONE_RUN = {
     *("-D", "--format", "--output", "--force", "--write", "--diff", "--check", "--watch", "--certificate", "--dump-after"),
-    *("--cache", "--no-cache", "--executor", "--repair", "--all-minimal", "--remove-needless", "--markings", "--model"),
+    *(
+        "--cache",
+        "--no-cache",
+        "--executor",
+        "--checkpoint",
+        "--repair",
+        "--all-minimal",
+        "--remove-needless",
+        "--markings",
+        "--model",
+    ),
     *("--goal", "--sites", "--from-full", "--for", "--needs"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
     *("--between", "--size", "--statements", "--models", "--orders"),
-    *("-I", "--with", "--compile-commands", "-n", "--c"),
+    *("-I", "--with", "--compile-commands", "-n", "--wc-errors", "--c"),
+    *("--number", "--join", "--run-timeout", "--out", "--races"),
 }
 """Options of the commands that decide which are about one run, one program, or where answers are kept and found."""
 

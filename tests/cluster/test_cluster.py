@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from rdma_robust.cli.processes import cluster_job
 from rdma_robust.cli.processes.cluster_job import TASKS, first_try
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.counters.kernel import driver
-from rdma_robust.counters.parts import dask_hosts
+from rdma_robust.counters.parts import checkpoint, dask_hosts
 from rdma_robust.counters.parts.all_parts import SearchParts
 from rdma_robust.counters.parts.dask_hosts import DaskHosts
 from rdma_robust.counters.search import explore
@@ -179,6 +180,30 @@ def test_a_worker_that_is_killed_in_a_search_leaves_the_question_open(monkeypatc
         outcome = decide(load_program(pipeline(3, 6), "it"), CheckOptions(executor=f"dask://{address_of(mortal)}"))
         assert outcome.verdict is Verdict.UNKNOWN
         assert "gone" in outcome.reason
+
+
+@pytest.mark.ci
+def test_a_worker_that_is_killed_is_made_up_for_from_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its part goes to the worker that is left, or to the one that is started in its place."""
+    monkeypatch.setattr(driver, "MANY", 0)
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    monkeypatch.setattr(DaskHosts, "seconds", 0.05)
+    program = instrument_pivot(load_program(pipeline(3, 5), "it"), reductions=ALL_REDUCTIONS)
+    alone = explore(program, Limits())
+    search, rounds = SearchParts.run, []
+    with started(processes=True) as mortal:
+
+        def hit(self: SearchParts, budget: int, limits: Limits) -> list[int]:
+            rounds.append(1)
+            if len(rounds) == 3:
+                with Client(mortal.scheduler_address, set_as_default=False) as client:
+                    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+            return search(self, budget, limits)
+
+        monkeypatch.setattr(SearchParts, "run", hit)
+        found = explore(program, Limits(executor=f"dask://{address_of(mortal)}", checkpoint=str(tmp_path)))
+    assert comparable(found) == comparable(alone)
+    assert found.processes == 2 and len(rounds) > 3
 
 
 @pytest.mark.usefixtures("programs")

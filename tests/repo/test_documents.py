@@ -17,6 +17,7 @@ from tests.support.terminal import Terminal
 REASONS = (
     "a sketch of a configuration",
     "it downloads and installs",
+    "it needs MPI",
     "it needs several machines",
     "it needs SPIN and a C compiler",
     "it runs for minutes",

@@ -36,7 +36,8 @@ MAY_IMPORT = {
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
     "c": f"{WORDS} build build_lines language",
-    "exports": f"{WORDS} language counters petri robustness",
+    "record": f"{WORDS} build c language",
+    "exports": f"{WORDS} c language semantics counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
     "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
@@ -89,7 +90,7 @@ MAY_IMPORT = {
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ frame language semantics analyses.lints messages.language",
     "cli": (
-        f"{WORDS} c frame questions __init__ codes language semantics petri pipeline exports hardness certify "
+        f"{WORDS} c record frame questions __init__ codes language semantics petri pipeline exports hardness certify "
         "evidence "
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "

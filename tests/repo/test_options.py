@@ -40,7 +40,7 @@ OTHERWISE = {
     ("--expect", ("cover",)): "nets say in comments what is expected",
     (
         "--format",
-        ("check", "reach", "verify", "prove", "messages check", "contracts check"),
+        ("check", "record", "reach", "verify", "prove", "messages check", "contracts check"),
     ): "answers go to other tools too",
     ("--format", ("needs", "races")): "answers go to other tools too, and a matrix of programs and tables",
     ("--format", ("cover",)): "JSON lines, for many nets",

@@ -45,6 +45,17 @@ def with_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
             continue
 
 
+def messaged_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
+    """Yield a program with messages, most of whose words are behind cards, for each seed that gives one."""
+    for seed in seeds:
+        rng = Random(f"messaged {seed}")
+        family = rng.choice(("messages", "messages", "completions", "mixed"))
+        try:
+            yield loaded(memory_text(random_text(family, rng), rng, 0.8), f"messaged {seed}")
+        except ProgramError:
+            continue
+
+
 def taking_memories(seeds: Iterable[int]) -> Iterator[tuple[Program, Model]]:
     """Yield a program with atomics that take operands from memory and words behind cards for each seed that gives one."""
     for seed in seeds:

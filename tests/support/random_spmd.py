@@ -18,18 +18,20 @@ class SpmdTwin:
 
 @dataclass(frozen=True, slots=True)
 class SpmdDialect:
-    """A library: its calls with what each is, for register R, words X and Y, constant K and peer P; what it completes at a
-    meeting, and the text around."""
+    """A library: its calls with what each is, for register R, words X and Y, constant K and peer P; calls that both
+    make, with what each is for process 0 and 1; and the text around."""
 
     calls: Sequence[tuple[str, str]]
     words: tuple[str, ...]
     named: dict[str, str]
-    meeting: tuple[str, str]
+    meetings: Sequence[tuple[str, str, str]]
     begin: str
     outputs: tuple[str, str]
     keep: tuple[str, str]
 
 
+_TOLD: Final = "on told inline unsignaled"
+_TELL: Final = f"order told; put P.f = 1 {_TOLD}"
 _ANSWER: Final = "poll P; R = got"
 SHMEM: Final = SpmdDialect(
     calls=[
@@ -51,16 +53,48 @@ SHMEM: Final = SpmdDialect(
         ("shmem_wait_until(&X, SHMEM_CMP_GE, K);", "await X >= K"),
         ("if (R == K) { shmem_p(&X, 2, p); }", "if R == K { put P.X = 2 inline unsignaled }"),
         ("shmem_long_p(&X, R, p);", "put P.X = R inline unsignaled"),
+        ("shmem_p(&l[1], K, p);", "put P.l_1 = K inline unsignaled"),
+        ("m[1] = K;", "m_1 = K"),
+        (
+            "R = shmem_test_all(l, 2, 0, SHMEM_CMP_GE, 1);",
+            "R = l_0; if R >= 1 { R = l_1; if R >= 1 { R = 1 } else { R = 0 } } else { R = 0 }",
+        ),
+        ("shmem_wait_until_all(l, 2, 0, SHMEM_CMP_NE, 0);", "await l_0 != 0; await l_1 != 0"),
     ],
     words=("x", "y", "z"),
     named={},
-    meeting=("shmem_barrier_all();", "flush P; barrier"),
-    begin="#include <shmem.h>\nstatic long x, y, z, out0, out1;\nint main(void) { long r0 = 0, r1 = 0; int me, p;\n"
+    meetings=[
+        ("shmem_barrier_all();", "flush P; barrier", "flush P; barrier"),
+        (
+            "shmem_broadcast(SHMEM_TEAM_WORLD, &x, &y, 1, 0);",
+            f"c = y; x = c; put P.x = y {_TOLD}; {_TELL}",
+            "await f == 1",
+        ),
+        ("shmem_broadcast64(&x, &y, 1, 1, 0, 0, 2, psync);", "await f == 1", f"put P.x = y {_TOLD}; {_TELL}"),
+        (
+            "shmem_fcollect(SHMEM_TEAM_WORLD, l, &y, 1);",
+            f"c = y; l_0 = c; put P.l_0 = y {_TOLD}; {_TELL}; await f == 1",
+            f"put P.l_1 = y {_TOLD}; {_TELL}; c = y; l_1 = c; await f == 1",
+        ),
+        (
+            "shmem_alltoalls(SHMEM_TEAM_WORLD, l, m, 1, 1, 1);",
+            f"c = m_0; l_0 = c; put P.l_0 = m_1 {_TOLD}; {_TELL}; await f == 1",
+            f"put P.l_1 = m_0 {_TOLD}; {_TELL}; c = m_1; l_1 = c; await f == 1",
+        ),
+        (
+            "shmem_collect(SHMEM_TEAM_WORLD, l, &y, me);",
+            "await f == 1",
+            f"c = y; l_0 = c; put P.l_0 = y {_TOLD}; {_TELL}",
+        ),
+    ],
+    begin="#include <shmem.h>\nstatic long x, y, z, l[2], m[2], out0, out1, psync[4];\n"
+    "int main(void) { long r0 = 0, r1 = 0; int me, p;\n"
     "shmem_init(); me = shmem_my_pe(); p = 1 - me; shmem_barrier_all();\n",
     outputs=("out0", "out1"),
     keep=("shmem_p(&OUT, R, me);", "put OWN.OUT = R inline unsignaled"),
 )
 _LOCAL: Final = ("b0", "b1", "b2")
+_MORE: Final = ("f", "d", "l_0", "l_1", "m_0", "m_1")
 
 
 def _mpi(name: str, origin: str, more: str = "") -> str:
@@ -87,7 +121,34 @@ MPI: Final = SpmdDialect(
     ],
     words=("0", "1"),
     named={"0": "win_o0", "1": "win_o8"},
-    meeting=("MPI_Win_fence(0, win);", "flush P; barrier"),
+    meetings=[
+        ("MPI_Win_fence(0, win);", "flush P; barrier", "flush P; barrier"),
+        (
+            "MPI_Bcast(&b0, 1, MPI_LONG, 0, MPI_COMM_WORLD);",
+            f"put P.d = b0 {_TOLD}; {_TELL}",
+            "await f == 1; c = d; b0 = c",
+        ),
+        (
+            "MPI_Allgather(&b0, 1, MPI_LONG, m, 1, MPI_LONG, MPI_COMM_WORLD);",
+            f"put P.d = b0 {_TOLD}; {_TELL}; c = b0; win_o0 = c; await f == 1; c = d; win_o8 = c",
+            f"put P.d = b0 {_TOLD}; {_TELL}; c = b0; win_o8 = c; await f == 1; c = d; win_o0 = c",
+        ),
+        (
+            "MPI_Gather(&b0, 1, MPI_LONG, m, 1, MPI_LONG, 1, MPI_COMM_WORLD);",
+            f"put P.d = b0 {_TOLD}; {_TELL}",
+            "c = b0; win_o8 = c; await f == 1; c = d; win_o0 = c",
+        ),
+        (
+            "MPI_Scatter(m, 1, MPI_LONG, &b0, 1, MPI_LONG, 0, MPI_COMM_WORLD);",
+            f"c = win_o0; b0 = c; put P.d = win_o8 {_TOLD}; {_TELL}",
+            "await f == 1; c = d; b0 = c",
+        ),
+        (
+            "MPI_Alltoall(m + 2, 1, MPI_LONG, m, 1, MPI_LONG, MPI_COMM_WORLD);",
+            f"put P.d = win_o24 {_TOLD}; {_TELL}; c = win_o16; win_o0 = c; await f == 1; c = d; win_o8 = c",
+            f"put P.d = win_o16 {_TOLD}; {_TELL}; c = win_o24; win_o8 = c; await f == 1; c = d; win_o0 = c",
+        ),
+    ],
     begin="#include <mpi.h>\nint main(int argc, char **argv) { long r0 = 0, r1 = 0, b0 = 0, b1 = 0, b2 = 0, *m;\n"
     "int me, p; MPI_Win win; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &me); p = 1 - me;\n"
     "MPI_Win_allocate(32, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &win); m[0] = m[1] = m[2] = m[3] = 0;\n"
@@ -100,25 +161,29 @@ MPI: Final = SpmdDialect(
 def random_spmd(dialect: SpmdDialect, seed: int, size: int) -> SpmdTwin:
     """Return a random program: two phases of calls for each process, with a meeting between them."""
     rng = Random(f"spmd {dialect.outputs} {seed}")
+    meeting, *met = rng.choice(dialect.meetings)
     parts: list[tuple[list[str], list[str]]] = []
-    for own, peer in (("P0", "P1"), ("P1", "P0")):
+    for number, (own, peer) in enumerate((("P0", "P1"), ("P1", "P0"))):
         phases = [[_call(dialect, rng, peer) for _ in range(rng.randint(1, size))] for _ in range(2)]
-        meeting = [dialect.meeting[0]], [dialect.meeting[1].replace("P;", f"{peer};")]
         kept = [_kept(dialect, own, register, out) for register, out in zip(("r0", "r1"), dialect.outputs, strict=True)]
         parts.append(
             (
-                [c for c, _ in phases[0]] + meeting[0] + [c for c, _ in phases[1]] + [c for c, _ in kept],
-                [r for _, r in phases[0]] + meeting[1] + [r for _, r in phases[1]] + [r for _, r in kept],
+                [c for c, _ in phases[0]] + [meeting] + [c for c, _ in phases[1]] + [c for c, _ in kept],
+                [r for _, r in phases[0]]
+                + [_filled(met[number], {"P": peer})]
+                + [r for _, r in phases[1]]
+                + [r for _, r in kept],
             )
         )
     first, second = (" ".join(c) for c, _ in parts)
     text = f"{dialect.begin}if (me == 0) {{ {first} }} else {{ {second} }}\nreturn 0; }}\n"
     names = [dialect.named.get(each, each) for each in dialect.words]
     outs = [{"2": "win_o16", "3": "win_o24"}.get(each, each) for each in dialect.outputs]
-    words = ", ".join([*names, *outs, *_LOCAL, "got"])
+    words = ", ".join([*names, *outs, *_LOCAL, *_MORE, "got"])
     nodes = "".join(f"node {process} {{ {words} }}\n" for process in ("P0", "P1"))
     threads = "".join(
-        f"thread T{number} on P{number} {{\nreg r0, r1\n{'; '.join(lines)}\n}}\n" for number, (_, lines) in enumerate(parts)
+        f"thread T{number} on P{number} {{\nreg r0, r1, c\nqp told to P{1 - number}\n{'; '.join(lines)}\n}}\n"
+        for number, (_, lines) in enumerate(parts)
     )
     lines = threads.replace("; ", "\n")
     return SpmdTwin(text, f"domain 0..60\nallow loopback\n{nodes}{lines}")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from rdma_robust.certify.judge_question import NotCovered
 from rdma_robust.certify.program_question import VERSION, ProgramQuestion, program_question_of
 from rdma_robust.certify.proven_judge import COUNTERS, MORE_COMPLETIONS
+from rdma_robust.counters.search import explore
 from rdma_robust.language.flow.cfg import Program
+from rdma_robust.limits import Limits
 from rdma_robust.model import Model
-from rdma_robust.options import CheckOptions
-from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.frame import InstrumentationFrame
+from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.static_filter import pivots_to_try
 from tests.support.checker_search import platform_of
 from tests.support.judged import answers
@@ -57,11 +57,11 @@ def surveyed(questions: Sequence[ProgramQuestion]) -> list[set[Class]]:
 
 def classes_found(program: Program, model: Model) -> set[Class]:
     """The classes of which the search of the tool, without reductions, finds a violation."""
-    options = CheckOptions(hardware=model, reductions=frozenset(), large=0)
     numbers = {cell: number for number, cell in enumerate(program.cells)}
-    tried = pivots_to_try(InstrumentationFrame.to_instrument(program, model), frozenset(), large=0).classes.tried
-    return {
-        (each.thread, numbers[each.cell], each.writes)
-        for number, each in enumerate(tried)
-        if decide(program, options, only=number).verdict is Verdict.NOT_ROBUST
-    }
+    pivots = pivots_to_try(InstrumentationFrame.to_instrument(program, model), frozenset(), large=0)
+    found = set()
+    for each in pivots.classes.tried:
+        alone = replace(pivots, classes=replace(pivots.classes, tried=(each,)))
+        if explore(instrument_pivots(alone), Limits()).result.target >= 0:
+            found.add((each.thread, numbers[each.cell], each.writes))
+    return found

@@ -27,7 +27,7 @@ from rdma_robust.errors import Diagnostic, LimitReached, Span, UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Get, Op, Program, RFence, Step, Thread, peer_of, steps
 from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.load import is_trencher, load_decidable, refuse_c
+from rdma_robust.language.load import is_trencher, load_decidable, refuse_edits
 from rdma_robust.language.syntax import ast, printer
 from rdma_robust.language.syntax.tree_limits import blocks_of
 from rdma_robust.options import CheckOptions
@@ -84,7 +84,7 @@ def remove_needless(
     text: then only statements that begin there are looked at. Raises ProgramError.
     """
     started = time.monotonic()
-    refuse_c(text, file)
+    refuse_edits(text, file)
     if is_trencher(text, file):
         raise UsageError(
             "needless fences of Trencher's programs are not looked for: take them all out, and `repair` finds the fewest"

@@ -16,7 +16,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.expr import names
 from rdma_robust.language.defines import undefined
 from rdma_robust.language.flow.cfg import NAMELESS, Cell, Op, Program, on_lane, steps
-from rdma_robust.language.load import load_decidable
+from rdma_robust.language.load import is_c, load_decidable
 from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.semantics.event_table import cells_read, cells_written
 
@@ -228,13 +228,23 @@ def _lines(text: str) -> list[str]:
     return [f"{line}\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
 
 
-def repair_of_original(repair: Repair, original: str, define: Sequence[str], file: str) -> Repair:
+def repair_of_original(repair: Repair, original: str, define: Sequence[str], file: str, text: str = "") -> Repair:
     """Return the repair of the program that :func:`~rdma_robust.language.defines.with_definitions` makes of `original`
-    as one of `original` itself. No line moves.
+    as one of `original` itself. No line moves. Of C it is of `text`, which has its options in a comment at its end.
 
     A solution that is no program with the values of that text, because it uses more elements of an array, keeps the others.
     """
+    if is_c(original, file):
+        options = text.removeprefix(original)
+        return replace(repair, solutions=tuple(_without(s, original, options, file) for s in repair.solutions))
     return replace(repair, solutions=tuple(_solution_back(s, original, define, file) for s in repair.solutions))
+
+
+def _without(solution: RepairSolution, original: str, options: str, file: str) -> RepairSolution:
+    """Return a solution of C without the options at its end."""
+    patched = solution.patched.removesuffix(options)
+    read, own = unified(original + options, solution.patched, file), unified(original, patched, file)
+    return replace(solution, patched=patched, diff=solution.diff.replace(read, own))
 
 
 def _solution_back(solution: RepairSolution, original: str, define: Sequence[str], file: str) -> RepairSolution:

@@ -31,7 +31,7 @@ from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import has_text, is_c, is_trencher, load_decidable, refuse_c
+from rdma_robust.language.load import has_text, is_c, is_trencher, load_decidable, refuse_c, refuse_edits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
@@ -67,6 +67,7 @@ def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions
     """Return what `repair` does. Raises LimitReached too."""
     if is_c(text, file):
         return _of_c(text, file, options, limits, checking)
+    refuse_edits(text, file)
     started = time.monotonic()
     for_robust = checking.fine == "robust"
     program = load_decidable(text, file, crowds=for_robust)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import (
     CaseSplit,
     Scalar,
@@ -11,10 +12,12 @@ from rdma_robust.c.evaluate.c_values import (
     known_scalar,
     symbolic,
     truth,
+    value_of_raw,
 )
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.operations import FAILED, SET_ASIDE, RegisterUse, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.expr import COMPARISONS, OPERATORS
 
 
 def _export(call: CallContext) -> Result:
@@ -71,6 +74,24 @@ def _assert(call: CallContext) -> Result:
     return 0 if decided(call.arguments[0], "RR_ASSERT") else call.step([FAILED])
 
 
+def _await(call: CallContext) -> Result:
+    """Wait for a word, once: a step that is there where the comparison holds."""
+    run, (name, offset) = call.run, call.address(0, "the word that is waited for")
+    size, comparison, wanted = call.number(1, "the size of a word"), call.text(2), call.number(3, "what is waited for")
+    if comparison not in COMPARISONS:
+        raise Refusal("RR814", f"`{comparison}` compares nothing", "one of == != < <= > >=")
+    run.own(name, "wait for")
+    run.world.share(name, offset, size)
+    word, kind = run.one_word(name, offset, size, "wait"), CType("int", size, signed=True)
+    run.world.found.by_processor[word.object].add(word)
+    run.world.found.watched.add(word)
+    values = ((raw, value_of_raw(raw, kind)) for raw in run.world.values_of(word))
+    good = [raw for raw, each in values if isinstance(each, int) and OPERATORS[comparison](each, wanted)]
+    form = " || ".join(f"{{0}} == {{{index + 1}}}" for index in range(len(good))) or "{0} != {0}"
+    keyword = "assume" if call.number(4, "the kind of a wait") else "await"
+    return call.step([ThreadStatement(f"{keyword} {form}", (word, *good))])
+
+
 def _ignore(call: CallContext) -> Result:
     name, _ = call.address(0, "RR_IGNORE")
     call.run.world.found.ignored.add(name)
@@ -115,6 +136,7 @@ ANNOTATIONS: dict[str, Handler] = {
     "__rr_start": _start,
     "__rr_assume": _assume,
     "__rr_assert": _assert,
+    "__rr_await": _await,
     "__rr_ignore": _ignore,
     "__rr_values": _values,
     "__rr_hardware": _hardware,

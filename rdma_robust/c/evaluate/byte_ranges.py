@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rdma_robust.c.code import Leaf
+
 Ranges = tuple[tuple[int, int], ...]
 """Ranges that neither overlap nor touch each other, in order."""
 EVERYTHING = (0, 1 << 62)
@@ -68,3 +70,15 @@ def _is_before(first: Touch, second: Touch, creators: dict[str, str]) -> bool:
             return at not in first.created
         at = creators.get(at)
     return False
+
+
+def bounds_of(leaves: Iterable[Leaf]) -> set[int]:
+    """Return where the scalars of an object begin and end, by their offsets; of a union the largest count, and elements of
+    arrays of bytes do not."""
+    found: set[int] = set()
+    end = 0
+    for leaf in leaves:
+        if leaf.size > 1 or not leaf.path.endswith("]"):
+            found |= {cut for cut in (leaf.offset, leaf.offset + leaf.size) if cut >= end}
+            end = max(end, leaf.offset + leaf.size)
+    return found

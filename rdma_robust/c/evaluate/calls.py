@@ -9,7 +9,9 @@ from typing import Final
 
 from rdma_robust.c.code import Call, CType, Function
 from rdma_robust.c.evaluate.c_values import (
+    FunctionValue,
     Object,
+    Pointer,
     Scalar,
     UnknownValue,
     Value,
@@ -106,6 +108,12 @@ class CallContext:
 Handler = Callable[[CallContext], Result]
 
 
+def further(address: Value, distance: int) -> Value:
+    """Return an address that is so many bytes further, if it is one."""
+    found = known_scalar(address)
+    return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
+
+
 def as_number(value: Value, what: str) -> int:
     """Return a value that has to be a known number. Raises RR819 where it is none."""
     found = known_scalar(value)
@@ -114,6 +122,27 @@ def as_number(value: Value, what: str) -> int:
     if not isinstance(found, int):
         raise Refusal("RR819", f"{what} is an address, where a number is expected")
     return found
+
+
+def call_without_body(frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
+    """Go on behind a call of a function that is not known: its result is not. Raises RR816 for one that gets an address."""
+    for value, kind in zip(arguments, each.types, strict=False):
+        found = known_scalar(value)
+        if isinstance(found, FunctionValue):
+            raise Refusal(
+                "RR816",
+                f"`{name}` is not known here, and gets the function `{found.name}`, which it may call",
+                f"read the file that has its body too (--with), or RR_INSTEAD({name})",
+            )
+        if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
+            raise Refusal(
+                "RR816",
+                f"`{name}` is not known here, and gets the address of `{found.object.name}`",
+                f"read the file that has its body too (--with), or RR_INSTEAD({name}), or RR_SETUP if it does nothing",
+            )
+    if each.target is not None:
+        frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
+    frame.at += 1
 
 
 def string_at(run: ThreadRun, state: State, value: Value) -> str:

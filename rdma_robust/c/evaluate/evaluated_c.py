@@ -34,15 +34,29 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions
+from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.evaluate.shmem.shmem_calls import SHMEM
 from rdma_robust.c.evaluate.spelling import Codes, Names, is_short, wanted_name, word_at_other_end
 from rdma_robust.c.evaluate.units import Units
+from rdma_robust.c.evaluate.verbs.connection_manager import CONNECTION_MANAGER
 from rdma_robust.c.evaluate.verbs.polls import POLLS
 from rdma_robust.c.evaluate.verbs.set_up import SET_UP
 from rdma_robust.c.evaluate.verbs.work_requests import REQUESTS
 from rdma_robust.errors import Diagnostic, ProgramError
 
-LIBRARY: Mapping[str, Handler] = {**LIBC, **ATOMICS, **THREADS, **ANNOTATIONS, **SET_UP, **REQUESTS, **POLLS, **SHMEM, **MPI}
+LIBRARY: Mapping[str, Handler] = {
+    **LIBC,
+    **SHARED_TEXTS,
+    **ATOMICS,
+    **THREADS,
+    **ANNOTATIONS,
+    **SET_UP,
+    **CONNECTION_MANAGER,
+    **REQUESTS,
+    **POLLS,
+    **SHMEM,
+    **MPI,
+}
 """All calls that evaluation knows by name."""
 
 
@@ -61,6 +75,11 @@ def evaluate_units(
     elif rounds.refused:
         raise ProgramError(units.file, units.text, tuple(_distinct(rounds.refused)))
     writer = _Writer(rounds)
+    if refused is None and not rounds.refused and writer.is_silent():
+        place = units.declared(units.processes()[0][1])
+        hint = "look at what main does before: an option, an early return, a loop that is not entered"
+        refusal = Refusal("RR818", "no process does anything that others see, so there is nothing to decide", hint)
+        raise ProgramError(units.file, units.text, (diagnostic(refusal, [place] if place else []),))
     try:
         return writer.program(Names().name("program", name or PurePath(units.file).stem))
     except Refusal as refusal:
@@ -307,12 +326,19 @@ class _Writer:
             raise Refusal("RR820", message, "RR_VALUES has all of them, 0 and a number for each address too")
         yield f"domain {low}..{high}"
 
+    def is_silent(self) -> bool:
+        """Return whether no process does anything."""
+        return not any(self._does_something(process) for process, _ in self.world.units.processes())
+
+    def _does_something(self, process: str) -> bool:
+        automata = [automaton for at, automaton in self.automata.items() if at[0] == process]
+        statements = (edge.operation for each in automata for edges in each.edges.values() for edge in edges)
+        return any(isinstance(each, ThreadStatement) and each.form != "halt" for each in statements)
+
     def _silent(self) -> Iterable[Remark]:
         """Warnings of processes that do nothing."""
         for process, function in self.world.units.processes():
-            automata = [automaton for at, automaton in self.automata.items() if at[0] == process]
-            statements = (edge.operation for each in automata for edges in each.edges.values() for edge in edges)
-            if not any(isinstance(each, ThreadStatement) and each.form != "halt" for each in statements):
+            if not self._does_something(process):
                 message = f"process `{process}` does nothing that others see"
                 yield Remark("RR845", message, self.world.units.declared(function), "does it end before, or in set-up?")
 

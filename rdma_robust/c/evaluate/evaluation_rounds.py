@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from rdma_robust.c.code import Address, Function, Load
 from rdma_robust.c.evaluate.byte_ranges import merged_ranges
-from rdma_robust.c.evaluate.c_values import Object, Scalar
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Value
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import ThreadStatement, Word
@@ -21,6 +21,7 @@ from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFacts, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
+from rdma_robust.c.evaluate.thread_run import text_of
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.sent_words import buffer_words
 from rdma_robust.errors import Diagnostic
@@ -97,10 +98,13 @@ class EvaluationRounds:
 
     def _copied(self) -> set[tuple[Word, Scalar]]:
         """Return what is new in this round and no step computes."""
-        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
-        new = found - set(self._since)
         edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
-        return new - {each for edge in edges for each in _writes(edge)}
+        return self._new() - {each for edge in edges for each in _writes(edge)}
+
+    def _new(self) -> set[tuple[Word, Scalar]]:
+        """Return what is new in this round."""
+        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
+        return found - set(self._since)
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
@@ -137,11 +141,14 @@ class EvaluationRounds:
             place = self.units.declared(function)
             self.refused.append(diagnostic(Refusal("RR818", f"`{function}` has no body here"), [place] if place else []))
         else:
-            if self.units.libraries and _looks_at_first(body):
-                place = self.units.declared(function)
-                message = f"`{function}` is run without arguments: `{body.parameters[0].name}` is 1"
-                self.world.remark("RR846", message, (place,) if place else ())
-            ThreadMachine(self.world, process, function, self.library).push(state, body, [1], None)
+            arguments: list[Value] = [1]
+            if self.units.libraries:
+                arguments.append(Pointer(_program_name(self.world, state, process)))
+                if _looks_at_arguments(body):
+                    place = self.units.declared(function)
+                    message = f"`{function}` is run without arguments: `{body.parameters[0].name}` is 1"
+                    self.world.remark("RR846", message, (place,) if place else ())
+            ThreadMachine(self.world, process, function, self.library).push(state, body, arguments, None)
         return state
 
     def _evaluate(self, process: str, thread: str, state: State, is_spawned: bool) -> None:
@@ -155,7 +162,8 @@ class EvaluationRounds:
         self.buffers = {}
         for end, receives in self.world.found.early.items():
             try:
-                self.buffers[end] = tuple(word for each in receives for word in buffer_words(self.world, end, each))
+                numbered = enumerate(receives)
+                self.buffers[end] = tuple(word for at, each in numbered for word in buffer_words(self.world, end, each, at))
             except Refusal as refusal:
                 function = next(function for process, function in self.units.processes() if process == end.process)
                 place = self.units.declared(function)
@@ -195,7 +203,8 @@ class EvaluationRounds:
                 found.values[word] |= values
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
-        self._quiet = self._quiet + 1 if has_grown else 0
+        # A copy needs no computed write, and what is behind a branch that it opens is still to be seen.
+        self._quiet = self._quiet + bool(self._new() - self._copied()) if has_grown else 0
         if not is_same:
             self._since = {}
         for word, values in found.values.items():
@@ -249,11 +258,19 @@ class EvaluationRounds:
         return min(total, UNBOUNDED)
 
 
-def _looks_at_first(body: Function) -> bool:
-    """Whether a function reads its first parameter."""
+def _looks_at_arguments(body: Function) -> bool:
+    """Whether a function reads its parameters."""
     read = {each.address for each in body.code if isinstance(each, Load)}
     addresses = (each for each in body.code if isinstance(each, Address) and each.target in read)
-    return any(each.variable in body.parameters[:1] for each in addresses)
+    return any(each.variable in body.parameters[:2] for each in addresses)
+
+
+def _program_name(world: World, state: State, process: str) -> Object:
+    """Return the list of arguments of a program that is run without any: its name, and the end."""
+    found = Object("handle", process, "argv", ("argv",))
+    state.place(found, ObjectBytes({0: (8, Pointer(text_of(process, b"program\0"))), 8: (8, 0)}))
+    world.sizes[found] = 16
+    return found
 
 
 def _sends(edge: RawEdge) -> str:

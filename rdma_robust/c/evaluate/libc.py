@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from rdma_robust.c.evaluate import word_copies
-from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, Value, canonical, known_scalar
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, given
+from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.texts import TEXTS
 
 _NOTHING = """
-printf fprintf vprintf vfprintf puts putchar fputs fputc fflush perror fclose close usleep sleep nanosleep sched_yield
+vprintf vfprintf putchar fputc fflush perror fclose close usleep sleep nanosleep sched_yield
 setvbuf srand srand48 signal munmap mlock munlock shutdown setsockopt listen bind freeaddrinfo closelog openlog syslog
 sched_setaffinity clock_nanosleep atexit setlocale
 """
 _UNKNOWN = """
-rand random time getpid strerror getenv fopen lrand48 drand48 rdtsc __rdtsc clock
+rand random time getpid strerror fopen lrand48 drand48 rdtsc __rdtsc clock
 gethostname socket accept connect fileno isatty
 """
 _IDENTITY = """
@@ -104,102 +103,13 @@ def _bzero(call: CallContext) -> Result:
     return call.step(operations) if operations else 0
 
 
-def _strlen(call: CallContext) -> Result:
-    return len(call.text(0).encode())
-
-
-def _compared(limit_at: int | None) -> Handler:
-    def handler(call: CallContext) -> Result:
-        left, right = call.text(0).encode(), call.text(1).encode()
-        if limit_at is not None:
-            count = call.number(limit_at, "the number of characters")
-            left, right = left[:count], right[:count]
-        return (left > right) - (left < right)
-
-    return handler
-
-
-def _memcmp(call: CallContext) -> Result:
-    for at in range(call.number(2, "the size of this memory")):
-        left, right = (
-            known_scalar(call.private(_further(call.arguments[each], at), 1, "what is compared")) for each in (0, 1)
-        )
-        if isinstance(left, UnknownValue) or isinstance(right, UnknownValue):
-            return left if isinstance(left, UnknownValue) else right
-        if left != right:
-            return 1 if as_number(left, "what is compared") > as_number(right, "what is compared") else -1
-    return 0
-
-
-def _further(address: Value, distance: int) -> Value:
-    found = known_scalar(address)
-    return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
-
-
-_NUMBER = re.compile(r"[ \t\n]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]*)")
-
-
-def _number_in(has_end: bool, size: int = 8) -> Handler:
-    """`atoi`, `strtol` and their like: the number that a text begins with; of a text that is not known it is not known."""
-
-    def handler(call: CallContext) -> Result:
-        try:
-            text = call.text(0)
-        except Refusal:
-            return UnknownValue(f"what `{call.name}` returns")
-        base = call.number(2, "the base of this number") if has_end else 10
-        value, used = _parsed(text, base)
-        if has_end and known_scalar(call.arguments[1]) != 0:
-            call.set_private(call.arguments[1], 8, _further(call.arguments[0], used), "where this number ends")
-        return canonical(value, size)
-
-    return handler
-
-
-def _parsed(text: str, base: int) -> tuple[int, int]:
-    """Return the number at the start of a text, and how many characters it takes."""
-    found = _NUMBER.match(text)
-    assert found is not None
-    sign, prefix, digits = found.groups()
-    if prefix and base not in (0, 16):
-        return 0, found.start(2) + 1
-    base = base or (16 if prefix else 8 if digits.startswith("0") else 10)
-    count = 0
-    while count < len(digits) and int(digits[count], 36) < base:
-        count += 1
-    value = int(digits[:count] or "0", base)
-    return -value if sign == "-" else value, found.start(3) + count if count else 0
-
-
-def _strcpy(call: CallContext) -> Result:
-    content = call.text(1).encode() + b"\0"
-    for at, byte in enumerate(content):
-        call.set_private(_further(call.arguments[0], at), 1, byte, "where this text goes")
-    return call.arguments[0]
-
-
-def _lost_text(index: int) -> Handler:
-    """A call that makes a text of its arguments: its bytes are not known."""
-    return lambda call: _lose(call, index)
-
-
-def _lose(call: CallContext, index: int) -> Result:
-    name, offset = call.address(index, "where this text goes")
-    size = call.run.world.sizes.get(name, 0) - offset
-    if call.run.is_visible(call.state, name, offset, max(size, 1)):
-        raise Refusal("RR814", f"`{call.name}` into `{name.name}`, which others can reach, is not modelled")
-    if size > 0:
-        call.state.block(name).write(offset, size, UnknownValue(f"a text that `{call.name}` has made"))
-    return UnknownValue(f"what `{call.name}` returns")
-
-
 def _time_into(index: int) -> Handler:
     """A call that writes a time, of 16 bytes."""
 
     def handler(call: CallContext) -> Result:
         if known_scalar(call.arguments[index]) != 0:
             for half in (0, 8):
-                call.set_private(_further(call.arguments[index], half), 8, UnknownValue("the time"), "this time")
+                call.set_private(further(call.arguments[index], half), 8, UnknownValue("the time"), "this time")
         return 0
 
     return handler
@@ -234,6 +144,7 @@ def _unknown(call: CallContext) -> Result:
 
 
 LIBC: dict[str, Handler] = {
+    **TEXTS,
     **dict.fromkeys(_NOTHING.split(), given(0)),
     **dict.fromkeys(_UNKNOWN.split(), _unknown),
     **dict.fromkeys(_IDENTITY.split(), _identity),
@@ -247,16 +158,6 @@ LIBC: dict[str, Handler] = {
     **dict.fromkeys(("memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"), _memcpy),
     **dict.fromkeys(("memset", "__builtin_memset"), _memset),
     "bzero": _bzero,
-    "memcmp": _memcmp,
-    **dict.fromkeys(("strlen", "__builtin_strlen"), _strlen),
-    "strcmp": _compared(None),
-    "strncmp": _compared(2),
-    "strcpy": _strcpy,
-    "atoi": _number_in(has_end=False, size=4),
-    **dict.fromkeys(("atol", "atoll"), _number_in(has_end=False)),
-    **dict.fromkeys(("strtol", "strtoul", "strtoll", "strtoull"), _number_in(has_end=True)),
-    **dict.fromkeys(("sprintf", "snprintf", "vsnprintf", "strncpy", "strcat", "strncat"), _lost_text(0)),
-    "inet_ntop": _lost_text(2),
     "clock_gettime": _time_into(1),
     "gettimeofday": _time_into(0),
     **dict.fromkeys(("exit", "_exit", "abort", "_Exit", "__builtin_trap", "__builtin_unreachable"), _exit),

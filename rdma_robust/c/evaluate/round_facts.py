@@ -9,7 +9,16 @@ from itertools import pairwise
 
 from rdma_robust.c.automaton import Remark
 from rdma_robust.c.code import CType, Leaf, Variable
-from rdma_robust.c.evaluate.byte_ranges import EVERYTHING, Ranges, Touch, conflicting_bytes, has_all, has_some, merged_ranges
+from rdma_robust.c.evaluate.byte_ranges import (
+    EVERYTHING,
+    Ranges,
+    Touch,
+    bounds_of,
+    conflicting_bytes,
+    has_all,
+    has_some,
+    merged_ranges,
+)
 from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
@@ -43,10 +52,12 @@ class EvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A thread at one end of a connection."""
+    """A thread at one end of a connection. Where messages that it sends are counted, being of several lengths or kinds,
+    one with a number stands for that message."""
 
     connection: str
     process: str
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +258,7 @@ class World:
     def field_cuts(self, name: Object, offset: int, size: int) -> set[int]:
         """Return where a copy of a range by a processor is cut: at fields, and nothing is longer than eight bytes."""
         found = {offset, offset + size}
-        for leaf in self.leaves(name):
-            if leaf.size > 1 or not leaf.path.endswith("]"):
-                found |= {cut for cut in (leaf.offset, leaf.offset + leaf.size) if offset < cut < offset + size}
+        found |= {cut for cut in bounds_of(self.leaves(name)) if offset < cut < offset + size}
         for low, high in pairwise(sorted(found)):
             found |= set(range(low // WIDEST * WIDEST + WIDEST, high, WIDEST))
         return found
@@ -319,6 +328,14 @@ class World:
         return known_scalar(found)
 
     # connections
+
+    def counts_messages(self, sender: End) -> bool:
+        """Whether messages of an end are told apart by their numbers."""
+        return ("counted", sender.connection, sender.process) in self.known.said
+
+    def count_messages(self, sender: End) -> None:
+        """Tell messages of an end apart by their numbers from the next round on."""
+        self.found.said.add(("counted", sender.connection, sender.process))
 
     def peer(self, connection: str, process: str) -> str | None:
         """Return the process at the other end, if it is known yet."""

@@ -68,7 +68,7 @@ class ConnectedPair:
     """A queue pair as its thread knows it; `connection` is empty until it is connected. `taken` counts its messages.
 
     `send_room` and `receive_room` are how many requests its queues have room for, 0 if that is not counted; `unsignaled` are
-    the requests behind the last signaled one.
+    the requests behind the last signaled one, and `sent` the messages so far, where those are counted.
     """
 
     send_queue: Value
@@ -82,6 +82,7 @@ class ConnectedPair:
     send_room: int = 0
     receive_room: int = 0
     unsignaled: int = 0
+    sent: int = 0
 
 
 _MANY = 3

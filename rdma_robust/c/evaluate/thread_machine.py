@@ -43,15 +43,16 @@ from rdma_robust.c.evaluate.c_values import (
     raw_of,
     truth,
 )  # fmt: skip
-from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number
+from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler, as_number, call_without_body
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import SET_ASIDE, SKIP, Chain, Choice, ThreadStep
+from rdma_robust.c.evaluate.operations import FAILED, SET_ASIDE, SKIP, Chain, Choice, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds, diagnostic
 from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 
+_BAD_ADDRESS = ("RR813", "RR816")
 _WATCHED = 500
 """Steps that nobody sees before states are compared, to find out whether a thread goes round for ever."""
 _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
@@ -67,6 +68,9 @@ class ThreadMachine(ThreadRun):
         super().__init__(world, process, thread, is_spawned)
         self.library = library
         self.automaton = RawAutomaton()
+        self._parted: set[Chain] = set()
+        self._gone_on: set[Chain] = set()
+        self._failing: dict[Chain, Refusal] = {}
 
     def automaton_from(self, state: State) -> RawAutomaton:
         """Return the automaton of the thread from a state on."""
@@ -83,6 +87,9 @@ class ThreadMachine(ThreadRun):
                         return self.automaton
                     todo.append((to, step.state))
                 self._add(place, step, to)
+        for chain, refusal in self._failing.items():
+            if chain not in self._gone_on:
+                self._note(refusal, chain)
         return self.automaton
 
     def _place_of(self, state: State | None, places: dict[Hashable, int]) -> tuple[int, bool]:
@@ -114,16 +121,19 @@ class ThreadMachine(ThreadRun):
         state = state.copy()
         seen: set[Hashable] = set()
         for count in range(self.world.options.silent_steps):
+            first = self.chain(state) if count == 0 else ()
             try:
                 found = self.execute(state)
             except CaseSplit as split:
                 chain = self.chain(state)
+                self._parted.add(chain)
                 return [self._chosen(state, split, raws, chain) for raws in split.classes]
             except RunEnds:
                 return [ThreadStep((SET_ASIDE,), self.chain(state), None)]
             except Refusal as refusal:
-                self._note(refusal, self.chain(state))
-                return [ThreadStep((SKIP,), self.chain(state), None)]
+                return [self._refused(refusal, self.chain(state))]
+            if first in self._parted:
+                self._gone_on.add(first)
             if found is not None:
                 if not state.is_set_up and any(step.state is None for step in found):
                     self.world.found.said.add(ENDED_IN_SET_UP)
@@ -135,6 +145,17 @@ class ThreadMachine(ThreadRun):
                 seen.add(key)
         self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]
+
+    def _refused(self, refusal: Refusal, chain: Chain) -> ThreadStep:
+        """Return the step where something is not understood. Where it is a bad address that one of several values makes, and
+        others do not, that is a claim that is violated: the value may be one that no run has there."""
+        if refusal.code in _BAD_ADDRESS and chain in self._parted:
+            self._failing.setdefault(chain, refusal)
+            message = "where some value that was read makes a bad address, the way ends with a claim that is violated"
+            self.world.remark("RR846", message, chain)
+            return ThreadStep((FAILED,), chain, None)
+        self._note(refusal, chain)
+        return ThreadStep((SKIP,), chain, None)
 
     def _chosen(self, state: State, split: CaseSplit, raws: frozenset[Scalar], chain: Chain) -> ThreadStep:
         among = frozenset[Scalar]().union(*split.classes)
@@ -253,9 +274,10 @@ class ThreadMachine(ThreadRun):
         value: Value = 0 if each.value is None else frame.registers[each.value]
         depth = len(state.frames) - 1
         result = frame.function.result
+        if not depth and self.is_spawned:
+            self.returns(value)  # which may split the value, and so comes first
         state.frames.pop()
         if not state.frames:
-            self.returns(value)
             return [ThreadStep((), (), None)]
         caller = state.frames[-1]
         if frame.target is not None:
@@ -296,7 +318,7 @@ class ThreadMachine(ThreadRun):
         if body is not None:
             self._enter(state, body, each, arguments)
             return None
-        self._unknown_call(frame, each, arguments, name)
+        call_without_body(frame, each, arguments, name)
         return None
 
     def _callee(self, frame: Frame, each: Call) -> str:
@@ -341,25 +363,6 @@ class ThreadMachine(ThreadRun):
             else:
                 state.block(found).write(0, max(variable.type.size, 1), _parameter(value, variable.type))
         state.frames.append(frame)
-
-    def _unknown_call(self, frame: Frame, each: Call, arguments: list[Value], name: str) -> None:
-        for value, kind in zip(arguments, each.types, strict=False):
-            found = known_scalar(value)
-            if isinstance(found, FunctionValue):
-                raise Refusal(
-                    "RR816",
-                    f"`{name}` is not known here, and gets the function `{found.name}`, which it may call",
-                    f"read the file that has its body too (--with), or RR_INSTEAD({name})",
-                )
-            if isinstance(found, Pointer) and found.object.kind != "text" and kind.kind in ("pointer", "int"):
-                raise Refusal(
-                    "RR816",
-                    f"`{name}` is not known here, and gets the address of `{found.object.name}`",
-                    f"read the file that has its body too (--with), or RR_INSTEAD({name}), or RR_SETUP if it does nothing",
-                )
-        if each.target is not None:
-            frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
-        frame.at += 1
 
 
 def _parameter(value: Value, kind: CType) -> Value:

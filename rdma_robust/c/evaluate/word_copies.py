@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rdma_robust.c.code import CType, Leaf
+from rdma_robust.c.evaluate.byte_ranges import bounds_of
 from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value, canonical
 from rdma_robust.c.evaluate.operations import ThreadStatement, Word, read_statement
 from rdma_robust.c.evaluate.state import State
@@ -29,7 +30,7 @@ def copied(
     if not reads and not writes:
         _copy_private(run, state, target, source, size)
         return []
-    cuts = {leaf.offset for leaf in leaves if 0 < leaf.offset < size}
+    cuts = {cut for cut in bounds_of(leaves) if 0 < cut < size}
     cuts |= {cut - start for cut in run.world.field_cuts(origin, start, size)} if origin.kind != "text" else set()
     cuts |= {cut - low for cut in run.world.field_cuts(to, low, size)}
     for name, at in (target, source):

@@ -25,6 +25,9 @@ OPTIONS: Final = "options"
 VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-commands", "-n", "--about")
 """The options that a C file is read with: of the command line, and of a comment in the file."""
 
+FLAGS: Final = ("--wc-errors",)
+"""Those without a value."""
+
 ABOUT: Final = ("standard", "queue pairs")
 """The questions about a program of OpenSHMEM or MPI."""
 
@@ -111,14 +114,17 @@ def _with_options(known: COptions, words: str, folder: str, span: Span, report: 
 
 def with_words(known: COptions, words: Sequence[str], folder: str = "") -> COptions:
     """Return options with those that words of a command line say, whose paths are from `folder`. Raises UsageError."""
-    made, left = known, list(words)
+    made, left, every = known, list(words), (*VALUED, *FLAGS)
     while left:
         word = left.pop(0)
+        if word in FLAGS:
+            made = replace(made, with_errors=True)
+            continue
         option = next(
             (each for each in VALUED if word == each or word.startswith(f"{each}=" if len(each) > 2 else each)), ""
         )
         if not option:
-            raise UsageError(f"{quote(word)} is no option of C files; {did_you_mean(word, VALUED) or ', '.join(VALUED)}")
+            raise UsageError(f"{quote(word)} is no option of C files; {did_you_mean(word, every) or ', '.join(every)}")
         value = word[len(option) :].removeprefix("=") or (left.pop(0) if left else "")
         if not value:
             raise UsageError(f"{option} needs a value")

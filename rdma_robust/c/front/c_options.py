@@ -31,6 +31,7 @@ class COptions:
     commands: str = ""
     processes: int = 2
     about: str = "queue pairs"
+    with_errors: bool = False
 
     @property
     def arguments(self) -> tuple[str, ...]:

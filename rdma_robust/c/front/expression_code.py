@@ -288,9 +288,14 @@ def _uncast(argument: Cursor) -> Cursor:
 
 
 def _written(argument: Cursor) -> str:
-    """Return an argument as it is written, in one line."""
-    tokens = [str(token.spelling) for token in argument.get_tokens()]
-    text = "".join(f" {token}" if token[:1].isalnum() else token for token in tokens).strip()
+    """Return an argument as it is written, in one line. Of a macro's use these may be many tokens: what is not shown is not
+    looked at."""
+    text = ""
+    for token in argument.get_tokens():
+        spelled = str(token.spelling)
+        text += f" {spelled}" if text and spelled[:1].isalnum() else spelled
+        if len(text) > _MOST_SHOWN:
+            break
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
 
 

@@ -73,24 +73,15 @@ _BASIC: Final = tuple(name for name in _C if not name.startswith(("int", "uint")
 """Types of which no two are one type of C: what `_Generic` can choose among."""
 _EIGHTS: Final = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u"))
 _ATOMIC: Final = (
-    "int",
-    "long",
-    "longlong",
-    "uint",
-    "ulong",
-    "ulonglong",
-    "int32",
-    "int64",
-    "uint32",
-    "uint64",
-    "size",
-    "ptrdiff",
+    *["int", "long", "longlong", "uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64", "size", "ptrdiff"],
 )
 _READABLE: Final = ("float", "double", *_ATOMIC)
 _BITWISE: Final = ("uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64")
 _WAITED: Final = ("short", "ushort", *_ATOMIC)
 _REDUCED: Final = (*(name for name in _BASIC if name != "char"), *_EIGHTS, "size", "ptrdiff")
 _BITS: Final = ("uchar", "ushort", "uint", "ulong", "ulonglong", *_EIGHTS, "size")
+_BITS_APART: Final = ("uchar", "ushort", "uint", "ulong", "ulonglong", "int8", "int16", "int32", "int64")
+"""Those among them of which no two are one type of C."""
 _SIZED: Final = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
 
 _MOVES: Final = {
@@ -156,6 +147,8 @@ _COLLECTIVE: Final = {
     "collect": "int {name}(shmem_team_t, {t} *, const {t} *, size_t)",
     "fcollect": "int {name}(shmem_team_t, {t} *, const {t} *, size_t)",
 }
+_OF_BITS_ONLY: Final = ("and", "or", "xor")
+_REDUCTIONS: Final = (*_OF_BITS_ONLY, "max", "min", "sum", "prod")
 _REDUCE: Final = "int {name}(shmem_team_t, {t} *, const {t} *, size_t)"
 _TO_ALL: Final = "void {name}({t} *, const {t} *, int, int, int, int, {t} *, long *)"
 
@@ -262,8 +255,8 @@ def _old() -> Iterator[ShmemFunction]:
         more = ("float", "double") if operation in _OF_READABLE else ()
         yield from _typed(operation, form, ("int", "long", "longlong", *more), False, old)
     yield from _typed("wait", "void {name}(volatile {t} *, {t})", ("short", "int", "long", "longlong"), False)
-    for reduction in ("and", "or", "xor", "min", "max", "sum", "prod"):
-        types = ("short", "int", "long", "longlong") + ("float", "double") * (reduction in ("min", "max", "sum", "prod"))
+    for reduction in _REDUCTIONS:
+        types = ("short", "int", "long", "longlong") + ("float", "double", "longdouble") * (reduction not in _OF_BITS_ONLY)
         yield from _typed(f"{reduction}_to_all", _TO_ALL, types, False)
     for bits in ("32", "64"):
         each = {
@@ -274,7 +267,8 @@ def _old() -> Iterator[ShmemFunction]:
             "alltoalls": "void *, const void *, ptrdiff_t, ptrdiff_t, size_t, int, int, int, long *",
         }
         for name, parameters in each.items():
-            yield ShmemFunction(f"shmem_{name}{bits}", f"void shmem_{name}{bits}({parameters})", f"old_{name}")
+            declared = f"void shmem_{name}{bits}({parameters})"
+            yield ShmemFunction(f"shmem_{name}{bits}", declared, f"old_{name}", CType("void", int(bits) // 8))
 
 
 def _functions() -> Iterator[ShmemFunction]:
@@ -299,8 +293,8 @@ def _functions() -> Iterator[ShmemFunction]:
         yield from _typed(operation, form, (*_BASIC, *_EIGHTS, "size", "ptrdiff"), False)
         declared = form.format(name=f"shmem_{operation}mem", t="void")
         yield ShmemFunction(f"shmem_{operation}mem", declared, operation, CType("void", 1))
-    for reduction in ("and", "or", "xor", "max", "min", "sum", "prod"):
-        types = _BITS if reduction in ("and", "or", "xor") else _REDUCED
+    for reduction in _REDUCTIONS:
+        types = _BITS if reduction in _OF_BITS_ONLY else _REDUCED
         yield from _typed(f"{reduction}_reduce", _REDUCE, types, False)
     yield from _old()
 
@@ -371,18 +365,18 @@ def _generics() -> Iterator[str]:
         ({**_MOVES, **_ONE}, _BASIC, True),
         (_OF_READABLE, ("float", "double", *integers), True),
         (_OF_INTEGERS, integers, True),
-        (_OF_BITS, ("uint", "ulong", "ulonglong", "int", "long"), True),
+        (_OF_BITS, ("uint", "ulong", "ulonglong", "int32", "int64"), True),
         (_WAITS, ("short", "ushort", *integers), False),
     )
     for operations, types, contexts in groups:
         for operation, form in operations.items():
-            named = {"int": "int32", "long": "int64"} if operations is _OF_BITS else {}
             arguments = form.partition("(")[2].count(",") + 1
-            for line in _generic(operation, types, arguments, contexts=contexts):
-                for old, new in named.items():
-                    line = line.replace(f" {old}: shmem_{old}_", f" {old}: shmem_{new}_")
-                    line = line.replace(f" {old}: shmem_ctx_{old}_", f" {old}: shmem_ctx_{new}_")
-                yield line
+            yield from _generic(operation, types, arguments, contexts=contexts)
+    for operation, form in _COLLECTIVE.items():
+        yield from _generic(operation, _BASIC, form.partition("(")[2].count(",") + 1, "_2", contexts=False)
+    for reduction in _REDUCTIONS:
+        types = _BITS_APART if reduction in _OF_BITS_ONLY else tuple(each for each in _REDUCED if each in _BASIC)
+        yield from _generic(f"{reduction}_reduce", types, 4, "_2", contexts=False)
 
 
 @lru_cache

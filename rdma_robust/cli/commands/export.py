@@ -30,7 +30,10 @@ def export_command(
     context: typer.Context,
     file: arguments.File,
     *,
-    to: Annotated[Literal["promela", "spec", "dot", "json"], typer.Option(help="The form to write.")],
+    to: Annotated[
+        Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test"],
+        typer.Option(help="The form to write."),
+    ],
     instrumentation: Annotated[
         Literal["pivot", "paper", "none"] | None,
         typer.Option(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 import typer
 
+from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Force, MadeFile
+from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.shell.inputs import Item, Source, read_source
 from rdma_robust.frame.shell.output import StandardOutput, replace_file, width_of_output
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.teaching.patterns import (
@@ -21,24 +26,41 @@ from rdma_robust.teaching.patterns import (
     pattern_summary,
     with_values,
 )
-from rdma_robust.text import filled, printable
+from rdma_robust.text import count, filled, printable
+
+HARNESS: Final = "harness"
+NewName = Literal[PatternName, "harness"]
+"""What can be written: a pattern, or a harness for a C file."""
 
 
+@with_option_sets
 def new_command(
     context: typer.Context,
     name: Annotated[
-        PatternName | None, typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv|halo|workers|calls]", hidden=True)
+        NewName | None,
+        typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv|halo|workers|calls|harness]", hidden=True),
     ] = None,
+    file: Annotated[str | None, typer.Argument(metavar="[FILE.c]", help="The C that a harness is for.")] = None,
     *,
     define: Define = None,
+    c: CFileOptions,
     output: MadeFile = None,
     force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
     made_file(output, (), force=force)
+    if (name == HARNESS) != (file is not None):
+        raise UsageError(f"`rdma-robust new {HARNESS} FILE.c`: a harness is for a C file, and nothing else is")
+    if name == HARNESS and file is not None:
+        item = only(file, "new", [*(define or ()), *c.definitions()])
+        context.obj.append(partial(run_harness, item, None if output == "-" else output, force))
+        return
+    if c.definitions():
+        raise UsageError(f"{c.definitions()[0].partition('=')[0]} is for `rdma-robust new {HARNESS} FILE.c`")
     if name is None and (define or output is not None):
         raise UsageError(f"which program? One of {', '.join((*PATTERNS, *MESSAGE_PATTERNS))}")
-    context.obj.append(partial(run_new, name, tuple(define or ()), None if output == "-" else output))
+    wanted: PatternName | None = None if name == HARNESS else name
+    context.obj.append(partial(run_new, wanted, tuple(define or ()), None if output == "-" else output))
 
 
 def run_new(name: PatternName | None, define: tuple[str, ...], path: str | None) -> Exit:
@@ -53,6 +75,26 @@ def run_new(name: PatternName | None, define: tuple[str, ...], path: str | None)
         replace_file(path, text)
         warn(f"written: {printable(path)}; try rdma-robust {_next(name, printable(path))}")
     return Exit.OK
+
+
+def run_harness(item: Item, path: str | None, force: bool) -> Exit:
+    """Write a harness for a C file; return the exit code. Raises UsageError, BrokenPipeError."""
+    made_file(path, [item], force=force)
+
+    def written(source: Source, _text: str) -> Exit:
+        from rdma_robust.c.harness import harness_of  # noqa: PLC0415 - few ask for one
+
+        beside = os.path.join(os.path.dirname(source.name), f"{HARNESS}.c")
+        text = harness_of(read_source(replace(source, define=())), source.name, path or beside, source.define)
+        if path is None:
+            StandardOutput().write(text)
+        else:
+            replace_file(path, text)
+            left = text.count("TODO") - 1
+            warn(f"written: {printable(path)}; {count(left, 'TODO')}, then rdma-robust check {printable(path)}")
+        return Exit.OK
+
+    return answer_item(item, default_limits(), written)
 
 
 def _next(name: PatternName, path: str) -> str:
@@ -80,4 +122,5 @@ def _listed() -> list[str]:
         text = pattern_summary(name) + (f" Constants: {values}." if values else "")
         first, *more = filled(text, width - 12)
         lines += [f"  {name:8}  {first}", *(f"{'':12}{line}" for line in more)]
+    lines += ["", *filled("And `rdma-robust new harness FILE.c`: a file that says what the C does not.", width)]
     return ["Programs to begin with, for rdma-robust new NAME:", "", *lines]

@@ -26,7 +26,6 @@ from rdma_robust.frame.shell.inputs import BOM, Source, UnreadableError, read_by
 from rdma_robust.frame.shell.output import StandardOutput, replace_bytes, width_of_output
 from rdma_robust.frame.shell.stderr import warn, warn_of
 from rdma_robust.guard import ENDING
-from rdma_robust.language.load import is_c
 from rdma_robust.limits import Limits
 from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions
@@ -313,24 +312,9 @@ def _undefined(repair: Repair, original: str, text: str, source: Source) -> Repa
     """Return a repair of a program with other values for constants, in `text`, as one of its `original` text."""
     if not source.define:
         return repair
-    if is_c(original, source.name):
-        return _without_options(repair, original, text.removeprefix(original), source.name)
     from rdma_robust.analyses.repair.patch import repair_of_original  # noqa: PLC0415
 
-    return repair_of_original(repair, original, source.define, source.name)
-
-
-def _without_options(repair: Repair, original: str, options: str, name: str) -> Repair:
-    """Return a repair of C without the comment at its end that has the options of the command line."""
-    from rdma_robust.analyses.repair.patch import unified  # noqa: PLC0415 - slow
-
-    solutions = []
-    for each in repair.solutions:
-        read = original + options
-        patched = each.patched.removesuffix(options)
-        diff = each.diff.replace(unified(read, each.patched, name), unified(original, patched, name))
-        solutions.append(replace(each, patched=patched, diff=diff))
-    return replace(repair, solutions=tuple(solutions))
+    return repair_of_original(repair, original, source.define, source.name, text)
 
 
 def _write(repair: Repair, text: str, source: Source, request: RepairRequest) -> str | None:
@@ -339,10 +323,8 @@ def _write(repair: Repair, text: str, source: Source, request: RepairRequest) ->
     if repair.status not in ("robust", "safe", "repaired"):
         return None
     new = repair.patched or text
-    others = repair.solutions[0].elsewhere if repair.solutions else ()
-    if others and (request.path is not None or request.write):
-        there = ", ".join(map(printable, others))
-        raise UsageError(f"what is to be changed is in {there}; `--diff` prints it, for `patch -p0`")
+    if (request.path or request.write) and (there := ", ".join(f for s in repair.solutions[:1] for f in s.elsewhere)):
+        raise UsageError(f"what is to be changed is in {printable(there)}; `--diff` prints it, for `patch -p0`")
     if request.path == "-":
         StandardOutput().write(new)
         return None
@@ -383,18 +365,17 @@ def _report(repair: Repair, source: Source, request: RepairRequest, written: str
         log = repair_report.repair_sarif(repair, source.name, TOOL, request.needless)
         out.line(json.dumps(log, indent=1))
     else:
-        orders = request.options.orders
-        out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width_of_output(), orders)))
+        width, orders = width_of_output(), request.options.orders
+        out.say("\n".join(repair_report.repair_text(repair, source.name, request.needless, width, orders)))
     if written is not None:
         warn(f"{printable(written)}: written")
     return repair_report.exit_of_repair(repair)
 
 
 def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict[str, object]:
-    limits = request.limits
+    limits, model = request.limits, request.limits.on(hardware).model
     of_rdma = repair.waits is None or repair.waits.model == "rdma"
     costs = request.options.costs if request.safety is None or of_rdma else request.safety.costs
-    model = limits.on(hardware).model
     return {
         "cost_poll": costs.poll,
         "cost_rfence": costs.rfence,

@@ -140,6 +140,7 @@ CProcesses = Annotated[
         show_default=False,
     ),
 ]
+WcErrors = Annotated[bool, typer.Option("--wc-errors", help="C: completions of verbs may tell of an error, too.")]
 WithC = Annotated[bool, typer.Option("--c", help="Search folders for C too.")]
 
 InstrumentationOption = Annotated[

@@ -101,6 +101,7 @@ class CFileOptions(OptionSet):
     with_: arguments.WithFiles = None
     compile_commands: arguments.CompileCommands = None
     number: arguments.CProcesses = None
+    wc_errors: arguments.WcErrors = False
     with_c: arguments.WithC = False
 
     def definitions(self) -> list[str]:
@@ -108,6 +109,7 @@ class CFileOptions(OptionSet):
         made = [f"-I={each}" for each in self.include or ()] + [f"--with={each}" for each in self.with_ or ()]
         made += [] if self.compile_commands is None else [f"--compile-commands={self.compile_commands}"]
         made += [] if self.number is None else [f"{PROCESSES}={self.number}"]
+        made += ["--wc-errors=on"] if self.wc_errors else []
         return [*made, *([OF_FOLDERS] if self.with_c else [])]
 
 

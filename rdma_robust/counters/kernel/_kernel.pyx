@@ -208,9 +208,10 @@ cdef class Search:
         self.agenda.restore(sizes[0], read)
         self.done, self.transitions = sizes[2], sizes[3]
         content = read(sizes[4])
-        if not 0 < sizes[4] <= (self.code.labels + 7) // 8:
+        if sizes[4] > (self.code.labels + 7) // 8:
             raise ValueError("other labels are taken")
-        memcpy(self.code.fired_bits, &content[0], sizes[4])
+        if sizes[4]:
+            memcpy(self.code.fired_bits, &content[0], sizes[4])
 
     def run(self, int64_t budget):
         """Expand up to `budget` states, each of the team, fewer if another is at the end of its own; return a status."""

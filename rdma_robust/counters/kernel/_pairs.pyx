@@ -106,7 +106,7 @@ cdef class Pairs:
             i = (i + 1) & self.mask
 
     cdef object save(self, int64_t count, write):
-        """Hand the first words to `write`, with their parents if there are any, a chunk at a time. Not those with more words."""
+        """Hand the first words to `write`, with their parents if there are any, a chunk at a time. Not with more words."""
         cdef int64_t first, size
         for first in range(0, count, CHUNK):
             size = min(CHUNK, count - first)

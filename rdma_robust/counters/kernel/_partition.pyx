@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 from rdma_robust.counters.kernel._packed cimport LOW, equal_words, hash_words
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-cdef uint64_t SENT = 1 << 13
+cdef uint64_t SENT = 1 << 15
 """States that were sent and are kept at most."""
 
 

@@ -146,7 +146,7 @@ cdef class Folder:
         return True
 
     cdef void rebase(self, uint64_t *r, uint64_t root) noexcept nogil:
-        """Take the record folded last for the one unfolded last: where records resemble those before, few parts are looked up."""
+        """Take the record folded last for the one unfolded last: a record like it is folded by few of its parts."""
         memcpy(self.state, r, self.words * 8)
         memcpy(self.base, self.ref, (self.last + 1) * 4)
         self.root = root

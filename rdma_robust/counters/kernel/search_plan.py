@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Final
 
 from rdma_robust.counters.kernel._arrange import Arrange
@@ -11,8 +12,10 @@ from rdma_robust.counters.kernel._partition import Partition
 from rdma_robust.counters.kernel._proofs import LookAhead
 
 _ALL: Final = (1 << 64) - 1
-_UNEVEN: Final = 1.1
-"""How many times the mean a part may have for its words to be good enough."""
+_UNEVEN: Final = 1.2
+"""How many times the mean a part may have: it is what its process needs memory for."""
+_SENDING: Final = 2.0
+"""What it costs to send the successors of a state to other parts, by the cost of finding them, as measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +59,20 @@ class SearchPlan:
         return made
 
     def divided(self, search: Search, parts: int) -> SearchPlan:
-        """Return the plan with the words by which fewest states of a search are not in the part of their parent.
+        """Return the plan with the words by which parts have most done soonest, as far as the states of a search tell.
 
-        Where few of the words change in a step, most successors stay. They are the words of some pair of the tree, so that
-        they have many values; if they have too few for even parts, all words it is.
+        Where few of the words change in a step, most successors stay with their parents; where words have few values, one
+        part has more to do than others. The words of some pair of the tree are taken, or all.
         """
-        best, masks = search.states, [_ALL] * self.words
-        for node in range(self.words + len(self.pairs) - 1):
+        best, masks = inf, [_ALL] * self.words
+        for node in range(self.words + len(self.pairs)):
             words = self._words_of(node)
             tried = [_ALL if word in words else 0 for word in range(self.words)]
             apart, largest = search.spread(Partition(tried, parts, 0))
-            if largest * parts <= search.states * _UNEVEN and apart < best:
-                best, masks = apart, tried
+            uneven = largest * parts / search.states
+            cost = uneven * (1 + _SENDING * apart / search.states)
+            if cost < best and (uneven <= _UNEVEN or len(words) == self.words):
+                best, masks = cost, tried
         return replace(self, masks=masks)
 
     def _words_of(self, node: int) -> set[int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from rdma_robust.counters.kernel._code import Status
 from rdma_robust.counters.kernel.search_plan import SearchPlan
 from rdma_robust.counters.kernel.workers import KernelText
-from rdma_robust.counters.parts.checkpoint import Checkpoint, Saved, digest_of_text
+from rdma_robust.counters.parts.checkpoint import Checkpoint, SavedStates, digest_of_text
 from rdma_robust.counters.parts.lost_parts import CheckpointError, HostsLostError, PartsLostError
 from rdma_robust.counters.parts.search_part import RoundReport
 
@@ -158,7 +158,7 @@ class SearchParts:
             raise
         masks = self._plan.masks if kept.saved is None else kept.saved.masks
         text = digest_of_text(self._text)
-        kept.keep(Saved(masks, list(kept.asked), text, list(zip(names, digests, strict=True)), self.states))
+        kept.keep(SavedStates(masks, list(kept.asked), text, list(zip(names, digests, strict=True)), self.states))
         self._losses = 0
 
     def _shares(self, left: int) -> list[int]:

@@ -34,7 +34,7 @@ _PIECE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedStates:
     """A checkpoint: by which words states belong to parts, what was compiled by then, in order, the digest of that code, and
     the file of each part with its digest."""
 
@@ -57,7 +57,7 @@ class Checkpoint:
         self._list = f"{self._key}.json"
         self._files = storage(place)
         self._last = time.monotonic()
-        self.saved: Saved | None = None
+        self.saved: SavedStates | None = None
         try:
             self._files.make()
             if self._list in self._files.names():
@@ -67,7 +67,7 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise damaged(place, str(error)) from error
 
-    def _look(self, saved: Saved) -> None:
+    def _look(self, saved: SavedStates) -> None:
         there = set(self._files.names())
         for number, (name, digest) in enumerate(saved.files):
             if name not in there:
@@ -90,7 +90,7 @@ class Checkpoint:
         token = secrets.token_hex(4)
         return [f"{self._key}-{token}-{part}.states" for part in range(parts)]
 
-    def keep(self, saved: Saved) -> None:
+    def keep(self, saved: SavedStates) -> None:
         """Have this one in place of the last one. Raises CheckpointError."""
         content = {"format": _FORMAT, "version": 1, "code": fingerprint(), **asdict(saved)}
         try:
@@ -111,11 +111,11 @@ class Checkpoint:
                     self._files.remove(name)
 
 
-def _read(content: dict[str, object]) -> Saved:
+def _read(content: dict[str, object]) -> SavedStates:
     if (content["format"], content["version"]) != (_FORMAT, 1):
         raise ValueError("it has another format")
-    kept = {name: content[name] for name in Saved.__slots__}
-    saved = Saved(**kept)  # type: ignore[arg-type]
+    kept = {name: content[name] for name in SavedStates.__slots__}
+    saved = SavedStates(**kept)  # type: ignore[arg-type]
     if not saved.files or not all(isinstance(each, int) for each in (*saved.masks, saved.states)):
         raise ValueError("its list of files is none")
     return replace(

@@ -190,9 +190,9 @@ class DaskHosts:
             end = time.monotonic() + _LOOK_S
             while time.monotonic() < end and any(future.status == "pending" for future in asked):
                 time.sleep(_PAUSE_S)
-            for future in asked:
-                if future.status in ("error", "lost", "cancelled"):
-                    raise self._failure(future)
+            failed = [self._failure(future) for future in asked if future.status in ("error", "lost", "cancelled")]
+            for error in sorted(failed, key=lambda error: isinstance(error, PartsLostError)):
+                raise error
             if all(future.status == "finished" for future in asked):
                 return
             if self._client.status == "running":
@@ -229,4 +229,7 @@ def called(parts: Sequence[SearchPart], method: str, arguments: Sequence[Sequenc
         return [getattr(parts[0], method)(*arguments[0])]
     with ThreadPoolExecutor(len(parts)) as threads:
         each = [threads.submit(getattr(part, method), *given) for part, given in zip(parts, arguments, strict=True)]
-        return [future.result() for future in each]
+    errors = [error for future in each if (error := future.exception()) is not None]
+    for error in sorted(errors, key=lambda error: isinstance(error, PeerLostError)):  # who was left alone knows no reason
+        raise error
+    return [future.result() for future in each]

@@ -98,8 +98,9 @@ class LocalHosts:
         end = time.monotonic() + seconds
         found = [self._answer(part, end) for part in parts]
         errors = [each for each in found if isinstance(each, BaseException)]
-        for error in sorted(errors, key=lambda each: not isinstance(each, PartsLostError)):
-            if isinstance(error, (OSError, PeerLostError)):
+        left_alone = (OSError, PeerLostError)  # by a part of which more is known
+        for error in sorted(errors, key=lambda each: (isinstance(each, left_alone), not isinstance(each, PartsLostError))):
+            if isinstance(error, left_alone):
                 raise PartsLostError(str(error)) from error
             raise error
         return found

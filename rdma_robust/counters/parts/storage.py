@@ -65,7 +65,7 @@ class _Elsewhere:
         try:
             from fsspec.core import url_to_fs  # noqa: PLC0415 - an extra, and slow
         except ImportError as error:
-            why = f"--checkpoint {address} needs the package fsspec: pip install 'rdma-robust[cluster]'"
+            why = f"--checkpoint {address} needs the package fsspec: pip install fsspec"
             raise UsageError(why) from error
         try:
             self._files, self._folder = url_to_fs(address)

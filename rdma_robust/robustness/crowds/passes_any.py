@@ -22,8 +22,6 @@ def _events(program: Program, context: Context) -> Two:
     options = context.options
     if options.instrumentation == "paper":
         raise UsageError("the paper's instrumentation does not have threads of which there are any number; give a number")
-    if context.only is not None:
-        raise UsageError("classes of a program with any number of threads are not decided one by one; give a number")
     return Two(program, two_copies(program, options.model, context.limits, options.recv_depth))
 
 

@@ -35,3 +35,16 @@ def test_copies_through_registers_are_found() -> None:
 
 def test_what_no_run_makes_is_not_found() -> None:
     assert faults_of("RR_ASSERT(w != 2);") == []
+
+
+def test_main_may_return_what_it_has_read() -> None:
+    text = """#include <shmem.h>
+static long x;
+int main(void)
+{
+	shmem_init();
+	shmem_long_p(&x, shmem_my_pe(), 1);
+	return shmem_long_g(&x, 0);
+}
+"""
+    assert len(load_program(text, "returns.c").threads) == 2

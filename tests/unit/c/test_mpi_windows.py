@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.c.evaluate.evaluated_c import evaluate_units
+from rdma_robust.c.front.c_options import COptions
+from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.libraries import mpi
 from rdma_robust.errors import ProgramError
 from tests.support.c_automata import evaluated, statements
@@ -88,12 +91,41 @@ def test_a_second_window_has_queue_pairs_of_its_own() -> None:
         (RECEIVED.replace(", 0, 3", ", MPI_ANY_SOURCE, 3"), "RR814", "MPI_ANY_SOURCE is not modelled"),
         ("MPI_Irecv(&v, 1, MPI_LONG, 1, 0, MPI_COMM_WORLD, &q);", "RR814", "`MPI_Irecv` is not modelled"),
         ("MPI_Win_unlock(1, win);", "RR814", "this unlocks what is not locked"),
+        ("MPI_Reduce(&v, &w, 1, MPI_LONG, MPI_LAND, 0, MPI_COMM_WORLD);", "RR814", "this reduction is not modelled"),
+        ("MPI_Comm c; MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &c);", "RR814", "the colours and keys of all processes"),
     ],
 )
 def test_what_is_refused(body: str, code: str, says: str) -> None:
     with pytest.raises(ProgramError) as refused:
         evaluated(program(body, "v = m[0];"))
     assert (code, True, 8) in {(each.code, says in each.message, each.span.line) for each in refused.value.diagnostics}
+
+
+# collective calls and communicators
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("w = rank + 1; MPI_Allreduce(&w, &v, 1, MPI_LONG, MPI_PROD, MPI_COMM_WORLD);", 6),
+        ("v = 1 << rank; MPI_Allreduce(MPI_IN_PLACE, &v, 1, MPI_LONG, MPI_BOR, MPI_COMM_WORLD);", 7),
+        ("w = rank; MPI_Reduce(&w, &v, 1, MPI_LONG, MPI_MAX, 1, MPI_COMM_WORLD);", 2),
+        ("MPI_Comm c; MPI_Comm_split(MPI_COMM_WORLD, rank == 0, -rank, &c); MPI_Comm_rank(c, &size); v = 10 + size;", 11),
+        ("MPI_Comm c; MPI_Comm_split(MPI_COMM_WORLD, rank ? 3 : MPI_UNDEFINED, 0, &c); if (rank) MPI_Comm_size(c, &size);"
+         "v = 10 * size + (c == MPI_COMM_NULL);", 20),
+    ],
+)  # fmt: skip
+def test_what_three_ranks_bring(call: str, value: int) -> None:
+    text = program("", both=f"{call} m[0] = v; if (rank == 0) {{ {put('r')} }}").replace("list + 1 - rank", "list")
+    units = read_units("test.c", COptions(processes=3), text)
+    assert f"win_o0 = {value}" in statements(evaluate_units(units), "main_P1")
+
+
+def test_a_root_does_not_wait_for_those_that_it_sends_to() -> None:
+    call = "MPI_Bcast(&w, 1, MPI_LONG, 0, MPI_COMM_WORLD);"
+    after = f"{call} if (rank == 0) {{ {put()} MPI_Win_flush(1, win); }}"
+    assert races_of_c(program("", both=after)) == set()
+    assert races_of_c(program("", "m[0] = 1;", both=after)) == {("put P1.win_o0 = v unsignaled", "win_o0 = 1")}
 
 
 def test_the_number_of_arguments_is_said_where_it_is_looked_at() -> None:

@@ -1,4 +1,4 @@
-"""What can be put into a C program so that it waits or keeps an order, and the text with it.
+"""Insertions into a C program by which it waits or keeps an order, and the text with them.
 
 A place is a statement of the C, however often the program comes by it: what is put there is there in every copy.
 """
@@ -13,13 +13,13 @@ from typing import Final, Literal
 
 from rdma_robust.analyses.repair.edits import SourceEdit, apply_edits
 from rdma_robust.analyses.repair.repairs import Barrier, Costs
-from rdma_robust.c.front.c_statements import CallText, CStatement, StatementFinder
+from rdma_robust.c.front.statement_places import CallText, CStatement, StatementFinder
 from rdma_robust.c.libraries.mpi import TARGETS
 from rdma_robust.c.libraries.openshmem import FUNCTIONS
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import CpuOp, MFence, Op, Program, Put, Read, Send, Silent, Step, peer_of, steps
 
-Kind = Literal["signaled", "fenced", "inline", "poll", "mfence", "flush", "order"]
+InsertionKind = Literal["signaled", "fenced", "inline", "poll", "mfence", "flush", "order"]
 FLAGS: Final = ("signaled", "fenced", "inline")
 """The kinds that are flags of a request, which is posted behind them."""
 _COSTS: Final = {"poll": Barrier.POLL, "flush": Barrier.FLUSH, "order": Barrier.ORDER, "mfence": Barrier.MFENCE}
@@ -39,7 +39,7 @@ class CInsertion:
     `places` are the steps with which the program comes by there, by thread and place in the C; `node` is the other end.
     """
 
-    kind: Kind
+    kind: InsertionKind
     statement: CStatement
     text: str
     node: str
@@ -116,7 +116,7 @@ class CInsertions:
                 node, header = peer_of(step.op) or "", _FENCES if kind == "mfence" else ""
                 yield CInsertion(kind, place.statement, text, node, frozenset({at}), place.depth, header)
 
-    def _texts(self, op: Op, place: _Place) -> Iterator[tuple[Kind, str]]:
+    def _texts(self, op: Op, place: _Place) -> Iterator[tuple[InsertionKind, str]]:
         """Yield what can be put beside a step; what it names means the same further out, or is not understood there."""
         call = place.call
         if isinstance(op, CpuOp):
@@ -138,7 +138,7 @@ class CInsertions:
             yield from _of_request(op, "", f"{_object(call.arguments[0])}->send_cq")
 
 
-def _of_request(op: Op, flags: str, queue: str) -> Iterator[tuple[Kind, str]]:
+def _of_request(op: Op, flags: str, queue: str) -> Iterator[tuple[InsertionKind, str]]:
     """Yield what helps a request of verbs; `flags` begins the statement that sets one, where one can be set."""
     yield "poll", f"while (ibv_poll_cq({queue}, 1, &(struct ibv_wc){{ 0 }}) == 0) ;"
     if flags:

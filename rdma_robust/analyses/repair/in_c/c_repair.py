@@ -26,7 +26,7 @@ from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Insertion, Repair, RepairOptions, RepairSolution
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
-from rdma_robust.c.front.c_statements import StatementFinder
+from rdma_robust.c.front.statement_places import StatementFinder
 from rdma_robust.c.read_c import read_c, units_of
 from rdma_robust.errors import LimitReached, ProgramError, Span
 from rdma_robust.language.flow.cfg import Program
@@ -68,8 +68,8 @@ def repair_c(text: str, file: str, options: RepairOptions, limits: CheckOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """Whether a set will do, None if that is not known, or the violation that it leaves; `why` not."""
+class _SetJudgement:
+    """The answer about a set: whether it is good, None if that is not known; `why` not, or the outcome with a violation."""
 
     good: bool | None
     why: str
@@ -148,8 +148,8 @@ class _Search:
         """Return the insertions that may change the violation that a set leaves, and note them."""
         assert outcome.witness is not None
         own, finder = self.insertions.file, self.insertions.finder
-        overtaken = _overtaken(outcome.witness, _Unmoved(own, finder, files))
-        given = _Unmoved(own, finder, {})
+        overtaken = _overtaken(outcome.witness, _Origins(own, finder, files))
+        given = _Origins(own, finder, {})
         found = frozenset(
             each
             for each in self.insertions.all
@@ -166,25 +166,25 @@ class _Search:
     def _decided(self, program: Program) -> Outcome:
         return self.checker.decide(spin_assumed(program, self.checker.options.await_loops))
 
-    def _judge(self, files: Mapping[str, PatchedFile]) -> _Judged:
+    def _judge(self, files: Mapping[str, PatchedFile]) -> _SetJudgement:
         own = self.insertions.file
         changed = {file: patched.text for file, patched in files.items() if file != own}
         try:
             program, _ = read_c(files[own].text if own in files else self.text, self.program.file, changed)
             outcome = self._decided(decidable(program))
         except ProgramError as error:
-            return _Judged(False, f"`{error.diagnostics[0].message}`")
+            return _SetJudgement(False, f"`{error.diagnostics[0].message}`")
         if outcome.verdict is Verdict.NOT_ROBUST:
-            return _Judged(False, "", outcome=outcome)
+            return _SetJudgement(False, "", outcome=outcome)
         if outcome.verdict is Verdict.UNKNOWN:
-            return _Judged(None, outcome.reason)
+            return _SetJudgement(None, outcome.reason)
         worse = self._worse(program, outcome)
         if worse:
-            return _Judged(False, worse)
+            return _SetJudgement(False, worse)
         hangs = self._hangs(program)
         if hangs != "none" and not self._hung:
-            return _Judged(False if hangs == "hang" else None, "a thread waits for ever that does not without it")
-        return _Judged(True, "", "kept" if hangs == "hang" else hangs)
+            return _SetJudgement(False if hangs == "hang" else None, "a thread waits for ever that does not without it")
+        return _SetJudgement(True, "", "kept" if hangs == "hang" else hangs)
 
     def _worse(self, program: Program, outcome: Outcome) -> str:
         """Return which fault a robust program may meet that the one that was given does not; '' if none."""
@@ -202,7 +202,7 @@ class _Search:
         found = find_hang(program, "sc", limits, hardware).answer.answer
         return {Answer.UNREACHABLE: "none", Answer.REACHABLE: "hang"}.get(found, "unknown")
 
-    def _answer(self, chosen: Chosen, files: Mapping[str, PatchedFile], judged: _Judged) -> Repair:
+    def _answer(self, chosen: Chosen, files: Mapping[str, PatchedFile], judged: _SetJudgement) -> Repair:
         own = self.insertions.file
         texts = {file: self.insertions.finder.text(file) for file in files}
         diff = "".join(unified(texts[file], patched.text, _named(file)) for file, patched in files.items())
@@ -255,19 +255,19 @@ def _said(event: Event) -> str:
     return f"`{event.step.text}` ({' from '.join(places)})"
 
 
-Where = tuple[tuple[str, int] | None, ...]
-"""Where a step is in the C that was given, with the calls outwards: each a file and an offset, None in what was put in."""
+StepOrigin = tuple[tuple[str, int] | None, ...]
+"""Places of a step in the C that was given, with the calls outwards: each a file and an offset, None in what was put in."""
 
 
 @dataclass(frozen=True)
-class _Unmoved:
+class _Origins:
     """Finds where steps of a patched program are in the one that was given. `own` is the file that spans do not name."""
 
     own: str
     finder: StatementFinder
     files: Mapping[str, PatchedFile]
 
-    def where(self, span: Span) -> Where:
+    def where(self, span: Span) -> StepOrigin:
         """Return where a step with this span is."""
         found = list[tuple[str, int] | None]()
         here: Span | None = span
@@ -299,7 +299,7 @@ def _same(offset: int) -> int:
     return offset
 
 
-def _overtaken(witness: Witness, moved: _Unmoved) -> set[tuple[int, Where, bool]]:
+def _overtaken(witness: Witness, moved: _Origins) -> set[tuple[int, StepOrigin, bool]]:
     """Return the steps, by thread and place, behind which (or in front of which, for flags) something takes effect before
     something in front of it."""
     moment = {event.index: number for number, event in enumerate(witness.order)}

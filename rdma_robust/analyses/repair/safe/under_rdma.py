@@ -33,7 +33,7 @@ from rdma_robust.analyses.safety.verify import Status as Standing
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import names
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.load import is_trencher, load_decidable, refuse_c
+from rdma_robust.language.load import is_trencher, load_decidable, refuse_edits
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
@@ -51,7 +51,7 @@ def keep_claims(text: str, file: str, options: RepairOptions | None = None, limi
 
     Arguments, limits and errors are those of :func:`~rdma_robust.analyses.repair.plan.repair`; automata are refused.
     """
-    refuse_c(text, file)
+    refuse_edits(text, file)
     if is_trencher(text, file):
         raise UsageError("a program of Trencher is made robust: it has no polls, remote fences and gets")
     started = time.monotonic()

@@ -18,10 +18,11 @@ from rdma_robust.c.evaluate.mpi.handles import (
     rank_in,
     stored,
 )  # fmt: skip
+from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES, message
 from rdma_robust.c.evaluate.mpi.windows import WINDOWS, window
 from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
-from rdma_robust.c.evaluate.one_sided.transfers import Range, not_modelled
+from rdma_robust.c.evaluate.one_sided.transfers import not_modelled
 from rdma_robust.c.evaluate.operations import FENCE, ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import DECLARATIONS
@@ -34,14 +35,6 @@ def _init_thread(call: CallContext) -> Result:
 
 def _unknown(call: CallContext) -> Result:
     return UnknownValue(f"what `{call.name}` returns")
-
-
-def _comm_dup(call: CallContext) -> Result:
-    name, processes = communicator(call, 0)
-    number = call.state.numbers.get("communicators", 0) + 1
-    call.state.numbers["communicators"] = number
-    store_handle(call, call.arguments[1], "communicator", (f"{name}dup{number}", *processes))
-    return 0
 
 
 def _group(call: CallContext) -> Result:
@@ -92,18 +85,11 @@ def _finalize(call: CallContext) -> Result:
 # messages
 
 
-def _message(call: CallContext, first: int) -> tuple[Range, int, int] | None:
-    """Return the buffer of a message: address, bytes, and those of an element; None if it is empty."""
-    kind = datatype(call, first + 2)
-    size = call.number(first + 1, "the number of elements") * kind.size
-    return (call.address(first, "the buffer"), size, kind.element.size) if size else None
-
-
 def _sent(call: CallContext, first: int, communicator_at: int, name: str = "message") -> list[ThreadStatement]:
     context, processes = communicator(call, communicator_at)
     peer = process_of_rank(call, first + 3, processes)
     tag = call.number(first + 4, "the tag")
-    return [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, _message(call, first))
+    return [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, message(call, first))
 
 
 def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadStatement]:
@@ -114,7 +100,7 @@ def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadSt
         raise Refusal("RR814", "MPI_ANY_TAG is not modelled", "the tag that is sent")
     if peer is None:
         return []
-    return hear(call, Telling(("message", context, tag), "message"), peer, _message(call, first))
+    return hear(call, Telling(("message", context, tag), "message"), peer, message(call, first))
 
 
 def _ended(call: CallContext, found: list[ThreadStatement]) -> Result:
@@ -133,18 +119,10 @@ def _sendrecv(call: CallContext) -> Result:
     return _ended(call, [*_sent(call, 0, 10), *_heard(call, 5, 10)])
 
 
-def _broadcast(call: CallContext) -> Result:
-    """`MPI_Bcast`: the root sends to all others. Buffer, count, type, root, communicator."""
-    context, processes = communicator(call, 4)
-    root = process_of_rank(call, 3, processes)
-    what, data = Telling(("broadcast", context), "broadcast"), _message(call, 0)
-    if root is None or root != call.run.process:
-        return _ended(call, hear(call, what, root, data) if root is not None else [])
-    return _ended(call, [each for peer in processes if peer != root for each in tell(call, what, peer, data)])
-
-
 def _refused(call: CallContext) -> Result:
-    raise not_modelled(call, "one-sided calls, MPI_Send and MPI_Recv with a known source and tag, and MPI_Barrier are")
+    raise not_modelled(
+        call, "one-sided calls, MPI_Send and MPI_Recv with a known source and tag, and collectives that block are"
+    )
 
 
 _DONE: Final = """
@@ -155,6 +133,7 @@ _CALLS: Final[dict[str, Handler]] = {
     **{f"MPI_{name}": given(0) for name in _DONE.split()},
     **WINDOWS,
     **EPOCHS,
+    **MPI_COLLECTIVES,
     "MPI_Init_thread": _init_thread,
     "MPI_Finalize": _finalize,
     "MPI_Initialized": stored(lambda _: 1, 0),
@@ -165,7 +144,6 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Comm_size": stored(lambda call: len(members(call, 0)), 1),
     "MPI_Group_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
     "MPI_Group_size": stored(lambda call: len(members(call, 0)), 1),
-    "MPI_Comm_dup": _comm_dup,
     "MPI_Comm_group": _group,
     "MPI_Win_get_group": _window_group,
     "MPI_Group_incl": _chosen(is_included=True),
@@ -178,7 +156,6 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Send": _send,
     "MPI_Recv": _recv,
     "MPI_Sendrecv": _sendrecv,
-    "MPI_Bcast": _broadcast,
 }
 MPI: Final[Mapping[str, Handler]] = {name: _CALLS.get(name, _refused) for name in DECLARATIONS}
 """The handlers of all functions of MPI that our header declares: those that are not modelled refuse."""

@@ -5,7 +5,7 @@ Each telling has a word of its own, written once, on queue pairs of their own: i
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,6 +64,24 @@ def tell(call: CallContext, what: Telling, peer: str, data: tuple[Range, int, in
         found.append(ThreadStatement("order {0}", (Queue(connection),)))
     flag = Remote(peer, connection, _hidden(call, what, (own, peer), number), 0)
     return [*found, put_value(call, flag, 1, _NUMBER, _TOLD)]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Bytes that one process gives another one: where they go in its memory, where they are, and how many."""
+
+    target: Range
+    source: Range
+    size: int
+
+
+def deliver(call: CallContext, what: Telling, peer: str, pieces: Sequence[Piece], element: int) -> list[ThreadStatement]:
+    """Return what puts bytes into memory of a process, and then tells it so; `element` is the size of an element."""
+    connection = queue_pair(call, peer, _LABEL)
+    found: list[ThreadStatement] = []
+    for each in pieces:
+        found += put(call, Remote(peer, connection, *each.target), each.source, each.size, element, late=False)
+    return [*found, ThreadStatement("order {0}", (Queue(connection),)), *tell(call, what, peer)]
 
 
 def hear(call: CallContext, what: Telling, peer: str, data: tuple[Range, int, int] | None = None) -> list[ThreadStatement]:

@@ -10,7 +10,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import is_fenced, numbered, own_numbe
 from rdma_robust.c.evaluate.refused_code import Refusal
 
 _MOST_SIGNALS = 8
-_WORLD, _SHARED = 1, 2
+WORLD, SHARED = 1, 2
 """What `SHMEM_TEAM_WORLD` and `SHMEM_TEAM_SHARED` are in our header; `SHMEM_CTX_DEFAULT` is 1 too."""
 
 
@@ -63,8 +63,8 @@ def everybody(call: CallContext) -> ShmemTeam:
 def team_of(call: CallContext, value: Value) -> ShmemTeam | None:
     """Return the team that a handle stands for, None for `SHMEM_TEAM_INVALID`. All processes share memory."""
     found = known_scalar(value)
-    if found in (_WORLD, _SHARED):
-        return replace(everybody(call), name="world" if found == _WORLD else "shared")
+    if found in (WORLD, SHARED):
+        return replace(everybody(call), name="world" if found == WORLD else "shared")
     if isinstance(found, Pointer) and found.object.name == "team":
         return ShmemTeam(tuple(int(str(each)) for each in found.object.key), "with " + " ".join(map(str, found.object.key)))
     if as_number(value, "this team") == 0:
@@ -78,6 +78,14 @@ def own_team(call: CallContext, value: Value) -> ShmemTeam:
     if found is None or own_number(call) not in found.members:
         raise Refusal("RR818", f"{call.run.process} is none of this team", "compare the team with SHMEM_TEAM_INVALID before")
     return found
+
+
+def active_set(call: CallContext, first: int) -> ShmemTeam:
+    """Return the processes of an active set: the first, the logarithm of their distance, their number."""
+    start, stride, size = (call.number(first + index, "an active set") for index in range(3))
+    if stride < 0 or size <= 0:
+        raise Refusal("RR818", f"there is no active set of {size} processes with the distance 2^{stride}")
+    return ShmemTeam(tuple(start + index * 2**stride for index in range(size)), "")
 
 
 def context_of(call: CallContext, value: Value) -> ShmemContext:

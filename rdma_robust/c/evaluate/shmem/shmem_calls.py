@@ -142,7 +142,7 @@ def _kind(kind: CType) -> str:
 
 
 def _not_modelled(call: CallContext, _function: ShmemFunction, _context: ShmemContext) -> Result:
-    raise not_modelled(call, "puts, gets, atomics, signals, locks, barriers and reductions are")
+    raise not_modelled(call, "puts, gets, atomics, signals, locks and collectives are")
 
 
 _Operation = Callable[[CallContext, ShmemFunction, ShmemContext], Result]

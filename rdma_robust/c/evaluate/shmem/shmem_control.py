@@ -17,29 +17,30 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
     completed,
     fenced,
     mark_outstanding,
+    meeting,
     numbered,
     own_number,
     processes_of,
     queue_pair,
     reaches_others,
-    store_handle,
     twin,
 )  # fmt: skip
-from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, not_modelled, put_value, waited_atomic
+from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shmem.contexts import (
-    ShmemTeam,
+    active_set,
     context_of,
     default_context,
-    new_context,
     own_team,
-    team_of,
 )
 from rdma_robust.c.evaluate.shmem.shmem_waits import SIGNALS
+from rdma_robust.c.evaluate.shmem.team_calls import TEAM_CALLS
+from rdma_robust.c.evaluate.word_copies import copied
 
 _LONG: Final = CType("int", 8, signed=True)
 _LOCK: Final = "a lock"
+_LEVEL: Final = "thread level"
 
 
 def _init(call: CallContext) -> Result:
@@ -49,7 +50,17 @@ def _init(call: CallContext) -> Result:
 
 def _init_thread(call: CallContext) -> Result:
     begin(call)
-    call.set_private(call.arguments[1], 4, call.arguments[0], "the thread level")
+    call.state.numbers[_LEVEL] = call.number(0, "the thread level")
+    return _query(call, 1)
+
+
+def _query_thread(call: CallContext) -> Result:
+    return _query(call, 0)
+
+
+def _query(call: CallContext, index: int) -> int:
+    """Store the thread level that was asked for, `SHMEM_THREAD_SINGLE` if none was."""
+    call.set_private(call.arguments[index], 4, call.state.numbers.get(_LEVEL, 0), "the thread level")
     return 0
 
 
@@ -64,11 +75,9 @@ def _n_pes(call: CallContext) -> Result:
 # memory
 
 
-def _allocated(call: CallContext, size: int) -> Result:
-    """A symmetric object: all processes make the same ones in the same order, and wait for each other."""
+def _made(call: CallContext, size: int) -> Pointer:
+    """Return a new symmetric object: all processes make the same ones in the same order."""
     run = call.run
-    if size <= 0:
-        return 0
     number = call.state.numbers.get(SYMMETRIC, 0)
     call.state.numbers[SYMMETRIC] = number + 1
     wanted = run.hint(call.frame, call.call.target) or "heap"
@@ -76,7 +85,27 @@ def _allocated(call: CallContext, size: int) -> Result:
     found = Object("heap", run.process, str(name), (SYMMETRIC, number))
     run.world.sizes[found] = max(size, run.world.sizes.get(found, 0))
     call.state.place(found, ObjectBytes())
-    return _together(call, Pointer(found))
+    return Pointer(found)
+
+
+def _allocated(call: CallContext, size: int) -> Result:
+    """Symmetric memory that all processes wait for."""
+    return _together(call, _made(call, size)) if size > 0 else 0
+
+
+def _realloc(call: CallContext) -> Result:
+    """`shmem_realloc`: all processes meet before and behind it; each copies what it had."""
+    size, old = call.number(1, "the size of this memory"), known_scalar(call.arguments[0])
+    if not isinstance(old, Pointer):
+        return _allocated(call, size)
+    if size <= 0:
+        return _together(call)
+    new, count = _made(call, size), min(size, call.run.world.sizes.get(old.object, size))
+    copies = copied(call.run, call.state, (new.object, 0), (old.object, old.offset), count)
+    if not call.state.is_set_up:
+        return new
+    meet = meeting(processes_of(call.run.world))
+    return barrier(call, [*meet, *copies], value=new)
 
 
 def _together(call: CallContext, value: Value = 0) -> Result:
@@ -148,18 +177,12 @@ def _sync_all(call: CallContext) -> Result:
 
 def _sync(call: CallContext) -> Result:
     if len(call.arguments) != 1:
-        return barrier(call, members=_active_set(call).processes(call))
+        return barrier(call, members=active_set(call, 0).processes(call))
     return barrier(call, members=own_team(call, call.arguments[0]).processes(call))
 
 
 def _old_barrier(call: CallContext) -> Result:
-    return barrier(call, quiet(call), _active_set(call).processes(call))
-
-
-def _active_set(call: CallContext) -> ShmemTeam:
-    """Return the processes of an active set: the first, the logarithm of their distance, their number."""
-    first, stride, size = (call.number(index, "an active set") for index in range(3))
-    return ShmemTeam(tuple(first + index * 2**stride for index in range(size)), "")
+    return barrier(call, quiet(call), active_set(call, 0).processes(call))
 
 
 def _finalize(call: CallContext) -> Result:
@@ -201,70 +224,14 @@ def _clear_lock(call: CallContext) -> Result:
     return call.step([*done, put_value(call, _lock_word(call), 0, _LONG, _LOCK)])
 
 
-# contexts and teams
-
-
-def _ctx_create(call: CallContext) -> Result:
-    return new_context(call, call.arguments[1], default_context(call).team)
-
-
-def _team_create_ctx(call: CallContext) -> Result:
-    return new_context(call, call.arguments[2], own_team(call, call.arguments[0]))
-
-
 def _ctx_destroy(call: CallContext) -> Result:
     return _quiet(call) if known_scalar(call.arguments[0]) != 0 else 0
 
 
-def _team_my_pe(call: CallContext) -> Result:
-    team, own = team_of(call, call.arguments[0]), own_number(call)
-    return team.members.index(own) if team is not None and own in team.members else -1
-
-
-def _team_n_pes(call: CallContext) -> Result:
-    team = team_of(call, call.arguments[0])
-    return -1 if team is None else len(team.members)
-
-
-def _translate(call: CallContext) -> Result:
-    source, target = team_of(call, call.arguments[0]), team_of(call, call.arguments[2])
-    number = call.number(1, "the process that is named")
-    if source is None or target is None or not 0 <= number < len(source.members):
-        return -1
-    return target.members.index(source.members[number]) if source.members[number] in target.members else -1
-
-
-def _split(call: CallContext) -> Result:
-    team = own_team(call, call.arguments[0])
-    start, stride, size = (call.number(index, "the members of this team") for index in (1, 2, 3))
-    numbers = [start + index * stride for index in range(size)]
-    if size <= 0 or not all(0 <= each < len(team.members) for each in numbers):
-        call.set_private(call.arguments[6], 8, 0, "this team")
-        return -1
-    chosen = tuple(team.members[each] for each in numbers)
-    if own_number(call) in chosen:
-        store_handle(call, call.arguments[6], "team", chosen)
-    else:
-        call.set_private(call.arguments[6], 8, 0, "this team")
-    return 0
-
-
-def _team_sync(call: CallContext) -> Result:
-    return barrier(call, members=own_team(call, call.arguments[0]).processes(call))
-
-
-def _version(call: CallContext) -> Result:
-    for index, value in enumerate((1, 5)):
-        call.set_private(call.arguments[index], 4, value, "a version")
-    return 0
-
-
-def _refused(call: CallContext) -> Result:
-    raise not_modelled(call, "shmem_malloc, and contexts and teams that are made once, are")
-
-
+_OF_CACHES: Final = "clear_cache_inv set_cache_inv clear_cache_line_inv set_cache_line_inv udcflush udcflush_line"
 CONTROL: Final[Mapping[str, Handler]] = {
     **SIGNALS,
+    **TEAM_CALLS,
     **dict.fromkeys(("shmem_init", "start_pes"), _init),
     "shmem_init_thread": _init_thread,
     "shmem_finalize": _finalize,
@@ -274,33 +241,25 @@ CONTROL: Final[Mapping[str, Handler]] = {
     "shmem_pe_accessible": given(1),
     "shmem_addr_accessible": _is_symmetric,
     "shmem_ptr": _alias,
-    "shmem_info_get_version": _version,
     **dict.fromkeys(("shmem_malloc", "shmem_malloc_with_hints", "shmalloc"), _malloc),
     "shmem_calloc": _calloc,
     **dict.fromkeys(("shmem_align", "shmemalign"), _align),
     **dict.fromkeys(("shmem_free", "shfree"), _free),
-    **dict.fromkeys(("shmem_realloc", "shrealloc", "shmem_team_split_2d", "shmem_team_get_config"), _refused),
+    **dict.fromkeys(("shmem_realloc", "shrealloc"), _realloc),
     **dict.fromkeys(("shmem_quiet", "shmem_ctx_quiet"), _quiet),
     **dict.fromkeys(("shmem_fence", "shmem_ctx_fence"), _fence),
     "shmem_barrier_all": _barrier_all,
     "shmem_sync_all": _sync_all,
     "shmem_sync": _sync,
-    "shmem_team_sync": _team_sync,
     "shmem_barrier": _old_barrier,
     "shmem_set_lock": _set_lock,
     "shmem_test_lock": _test_lock,
     "shmem_clear_lock": _clear_lock,
-    "shmem_ctx_create": _ctx_create,
-    "shmem_team_create_ctx": _team_create_ctx,
     "shmem_ctx_destroy": _ctx_destroy,
-    "shmem_team_my_pe": _team_my_pe,
-    "shmem_team_n_pes": _team_n_pes,
-    "shmem_team_translate_pe": _translate,
-    "shmem_team_split_strided": _split,
-    "shmem_team_destroy": given(0),
+    "shmem_query_thread": _query_thread,
     "shmem_pcontrol": given(0),
     **dict.fromkeys(
-        (f"shmem_{each}" for each in ("clear_cache_inv", "set_cache_inv", "clear_cache_line_inv", "set_cache_line_inv")),
+        (f"shmem_{each}" for each in _OF_CACHES.split()),
         given(0),
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, Value, known_scalar, symbolic
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, further
 from rdma_robust.c.evaluate.operations import (
     HALT,
     NoBuffer,
@@ -23,13 +23,12 @@ from rdma_robust.c.evaluate.state import ConnectedPair, Receive, WaitingCompleti
 from rdma_robust.c.evaluate.verbs.posts import full_queue
 from rdma_robust.c.evaluate.verbs.records import (
     field_value,
-    further,
     optional,
     other_end,
     queue_pair_at,
     set_field,
 )  # fmt: skip
-from rdma_robust.c.evaluate.verbs.sent_words import ArrivingMessages, buffer_words, messages_of
+from rdma_robust.c.evaluate.verbs.sent_words import ArrivingMessages, arriving, buffer_words, messages_of, several_lengths
 from rdma_robust.c.evaluate.verbs.set_up import is_queue
 from rdma_robust.c.evaluate.verbs.work_requests import list_of, segments_of
 
@@ -59,7 +58,9 @@ def _posted(call: CallContext, queue_pair: Value, receives: list[Receive]) -> Re
         return 0
     end = End(pair.connection, call.run.process)
     _received_by(call, end)
-    operations = [statement for each in receives for statement in _post(call.run.world, end, each)]
+    first = pair.taken + len(pair.receives)
+    posts = (_post(call.run.world, end, each, number) for number, each in enumerate(receives, first))
+    operations = [statement for found in posts for statement in found]
     return call.step(operations) if operations else 0
 
 
@@ -68,8 +69,8 @@ def _receive(call: CallContext, address: Value) -> Receive:
     return Receive(identity, segments_of(call, "ibv_recv_wr", address))
 
 
-def _post(world: World, end: End, receive: Receive) -> list[ThreadStatement]:
-    words = buffer_words(world, end, receive)
+def _post(world: World, end: End, receive: Receive, number: int) -> list[ThreadStatement]:
+    words = buffer_words(world, end, receive, number)
     return [ThreadStatement("recv {0} from {1}", (word or NoBuffer(), Sender(end.connection))) for word in words]
 
 
@@ -138,8 +139,10 @@ class QueuePoll:
         """Take the completion of a receive, with the number that its message carries."""
         run = at.run
         other = End(pair.connection, other_end(at, pair.connection))
-        messages = messages_of(run.world, other)
+        messages = messages_of(run.world, arriving(run.world, End(pair.connection, run.process), pair.taken))
         bound = run.world.known.sends.get(other, 0)
+        if bound >= UNBOUNDED and run.world.counts_messages(other):
+            raise several_lengths(pair.connection, "and there is no bound for how many")
         first, *rest = pair.receives
         taken = pair.taken if bound >= UNBOUNDED else pair.taken + 1
         at.state.queue_pairs[name] = replace(pair, receives=tuple(rest), taken=taken)

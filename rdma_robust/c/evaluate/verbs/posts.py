@@ -26,7 +26,7 @@ from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.round_facts import WIDEST, End
 from rdma_robust.c.evaluate.state import ConnectedPair, Request, WaitingCompletion
 from rdma_robust.c.evaluate.verbs.records import other_end
-from rdma_robust.c.evaluate.verbs.sent_words import is_touched, pieces_of
+from rdma_robust.c.evaluate.verbs.sent_words import is_touched, pieces_of, several_lengths
 
 COMPLETED = {"send": 0, "write": 1, "read": 2, "cas": 3, "faa": 4}
 """What a work completion says of a request (`enum ibv_wc_opcode`)."""
@@ -44,11 +44,18 @@ class PostedWork:
     connection: str
     peer: str
     request: Request
+    number: int | None = None
+    """Which message of its end it is, where that is counted."""
 
     @property
     def end(self) -> End:
         """This end of the connection."""
         return End(self.connection, self.call.run.process)
+
+    @property
+    def message(self) -> End:
+        """This end, and the message that it sends."""
+        return End(self.connection, self.call.run.process, self.number)
 
     def flags(self, is_first: bool, is_last: bool) -> str:
         """The words behind a statement of this request."""
@@ -71,11 +78,21 @@ def posted(call: CallContext, name: Object, requests: Iterable[Request]) -> list
         if pair.send_room and sum(waiting.places for waiting in pair.waiting) + pair.unsignaled >= pair.send_room:
             return full_queue(call, "requests", pair.send_room, found)
         request = replace(each, is_signaled=each.is_signaled or pair.all_signaled)
-        post = PostedWork(call, pair.connection, other_end(call, pair.connection), request)
+        post = PostedWork(call, pair.connection, other_end(call, pair.connection), request, _number(call, pair, request))
         used_by(post)
         found += _STATEMENTS[request.kind](post)
-        call.state.queue_pairs[name] = _waiting(post, pair)
+        call.state.queue_pairs[name] = _waiting(post, pair if post.number is None else replace(pair, sent=pair.sent + 1))
     return call.step(found)
+
+
+def _number(call: CallContext, pair: ConnectedPair, request: Request) -> int | None:
+    """Return the number of a message, where those are counted. Raises RR847 for too many."""
+    is_message = request.kind == "send" or request.immediate is not None
+    if not is_message or not call.run.world.counts_messages(End(pair.connection, call.run.process)):
+        return None
+    if pair.sent >= call.run.world.options.waiting:
+        raise several_lengths(pair.connection, f"and more than {pair.sent} of them are sent here")
+    return pair.sent
 
 
 def full_queue(call: CallContext, what: str, room: int, before: Sequence[ThreadStatement]) -> list[ThreadStep]:
@@ -212,7 +229,7 @@ def write_statements(post: PostedWork) -> list[ThreadStatement]:
     request, call = post.request, post.call
     immediate = _immediate(post)
     if immediate is not None:
-        call.run.world.found.written[post.end].add(sum(segment[2] for segment in request.segments))
+        call.run.world.found.written[post.message].add(sum(segment[2] for segment in request.segments))
     if not request.segments:
         return [_empty_put(post, immediate)] if immediate is not None else []
     pairs = _pairs(post)
@@ -241,8 +258,8 @@ def _immediate(post: PostedWork) -> RegisterUse | Scalar | None:
         return None
     operand, values = operand_of(encoded(post.request.immediate, _NUMBER), "the immediate")
     found = post.call.run.world.found
-    found.immediates[post.end].update(values)
-    found.kinds[post.end].add("write imm" if post.request.kind == "write" else "send imm")
+    found.immediates[post.message].update(values)
+    found.kinds[post.message].add("write imm" if post.request.kind == "write" else "send imm")
     return operand
 
 
@@ -294,9 +311,9 @@ def _atomic(post: PostedWork) -> list[ThreadStatement]:
 def _send(post: PostedWork) -> list[ThreadStatement]:
     """A message: its words one behind the other, then its number, of which the last is signaled."""
     request, world = post.request, post.call.run.world
-    world.found.kinds[post.end].add("send imm" if request.immediate is not None else "send")
-    world.found.lengths[post.end].add(sum(segment[2] for segment in request.segments))
-    sources = [_sent(post, *piece) for piece in pieces_of(world, post.end, request.segments)]
+    world.found.kinds[post.message].add("send imm" if request.immediate is not None else "send")
+    world.found.lengths[post.message].add(sum(segment[2] for segment in request.segments))
+    sources = [_sent(post, *piece) for piece in pieces_of(world, post.message, request.segments)]
     if request.immediate is None and not sources:
         sources = [0]
     count = len(sources) + (request.immediate is not None)
@@ -316,12 +333,12 @@ def _sent(post: PostedWork, at: int, name: Object, offset: int, size: int) -> So
     """Return what a word of a message is taken from, and say what may come of it."""
     found, source = post.call.run.world.found, _source(post, (name, offset), size)
     if isinstance(source, Word):
-        found.message_words[post.end].add((at, source))
+        found.message_words[post.message].add((at, source))
         return source
     values = _values_of(post, source)
     if not isinstance(source, RegisterUse) and not all(map(post.call.run.world.is_within, values)):
         raise RunEnds
-    found.message_values[post.end].update((at, value) for value in values)
+    found.message_values[post.message].update((at, value) for value in values)
     return source
 
 

@@ -13,16 +13,10 @@ from rdma_robust.c.evaluate.c_values import (
     raw_of,
     value_of_raw,
 )
-from rdma_robust.c.evaluate.calls import CallContext, as_number
+from rdma_robust.c.evaluate.calls import CallContext, as_number, further
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import ConnectedPair
-
-
-def further(address: Value, distance: int) -> Value:
-    """Return an address that is so many bytes further, if it is one."""
-    found = known_scalar(address)
-    return Pointer(found.object, found.offset + distance) if isinstance(found, Pointer) else found
 
 
 def field_value(call: CallContext, record: str, address: Value, path: str) -> Value:

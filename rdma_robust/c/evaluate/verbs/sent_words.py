@@ -33,20 +33,25 @@ class ArrivingMessages:
 
 
 def messages_of(world: World, sender: End) -> ArrivingMessages:
-    """Return what comes from an end. Raises RR814 or RR847 for messages that cannot be told apart before they are taken."""
+    """Return what comes from an end. Raises RR847 for messages that cannot be told apart before they are taken."""
     kinds, lengths = frozenset(world.known.kinds.get(sender, ())), world.known.lengths.get(sender, set())
     numbers = frozenset(world.known.immediates.get(sender, ()))
     length = max(lengths, default=0)
     words = len(_cut_points(world, sender, length)) - 1 if length else 0
-    if len(lengths) > 1:
-        raise Refusal("RR847", f"messages of {len(lengths)} lengths come on connection `{sender.connection}`", "one length")
     total = max(words + ("send imm" in kinds), 1)
-    if len(kinds) > 1 and (total > 1 or ("send" in kinds and 0 in numbers)):
-        message = f"messages with and without a number, or data, come on connection `{sender.connection}`"
-        raise Refusal("RR814", message, "one kind for each connection, or messages of one word and numbers other than 0")
+    if len(lengths) > 1 or (len(kinds) > 1 and (total > 1 or ("send" in kinds and 0 in numbers))):
+        world.count_messages(sender)
+        what = "of several lengths" if len(lengths) > 1 else "with and without a number, or data,"
+        raise several_lengths(sender.connection, "and not always the same as the same one in turn", what)
     written = world.known.written.get(sender, set())
     one = max(written) if len(written) == 1 else UnknownValue("the length of a write with a number, of several")
     return ArrivingMessages(kinds, length, one, numbers, total)
+
+
+def several_lengths(connection: str, why: str, what: str = "of several lengths") -> Refusal:
+    """Return the refusal of messages that cannot be told apart before they are taken."""
+    message = f"messages {what} come on connection `{connection}`, {why}"
+    return Refusal("RR847", message, "one length and kind for each connection, or an order in which they come")
 
 
 def _cut_points(world: World, sender: End, length: int) -> list[int]:
@@ -77,12 +82,18 @@ def pieces_of(world: World, sender: End, segments: Iterable[Segment], most: int 
     return found
 
 
-def buffer_words(world: World, end: End, receive: Receive) -> list[Word | None]:
-    """Return the words of a receive that messages go to, with what they bring; None where none has data.
+def arriving(world: World, end: End, number: int) -> End:
+    """Return the sender of what an end receives; with a number, that of the message, if those are counted."""
+    sender = End(end.connection, world.peer(end.connection, end.process) or "")
+    return End(sender.connection, sender.process, number) if world.counts_messages(sender) else sender
+
+
+def buffer_words(world: World, end: End, receive: Receive, number: int) -> list[Word | None]:
+    """Return the words of a receive, of a number, that messages go to, with what they bring; None where none has data.
 
     Raises RR813 for messages that do not fit.
     """
-    sender = End(end.connection, world.peer(end.connection, end.process) or "")
+    sender = arriving(world, end, number)
     messages = messages_of(world, sender)
     if not messages.length:
         return [None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, known_scalar
+from rdma_robust.c.evaluate.c_values import Pointer, Scalar, UnknownValue, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.refused_code import Refusal
@@ -13,7 +13,7 @@ from rdma_robust.c.evaluate.verbs.records import field_value, new_handle, number
 
 RELAXED_ORDERING = 1 << 20
 _KINDS = {4: "UD", 7: "RAW_ETH", 8: "raw packet", 9: "XRC", 10: "XRC", 0xFF: "driver"}
-_RC, _UC = 2, 3
+RELIABLE, _UC = 2, 3
 _RNR_RETRY = 1 << 11
 _ENDLESS = 7
 _OUT_OF_ORDER = 1 << 7
@@ -39,33 +39,35 @@ def _completion_queue(call: CallContext) -> Result:
     return found
 
 
-def _region(address_at: int, length_at: int, access_at: int) -> Handler:
-    def handler(call: CallContext) -> Result:
-        name, offset = call.address(address_at, "the memory that is registered")
-        world, length = call.run.world, call.number(length_at, "the length of this region")
-        if not world.sizes.get(name):
-            world.sizes[name] = offset + length
-        if offset < 0 or offset + length > world.sizes[name]:
-            message = f"bytes {offset} to {offset + length} are outside of `{name.name}`, which has {world.sizes[name]}"
-            raise Refusal("RR813", message, "look at the length that is registered")
-        world.share(name, offset, length)
-        access = known_scalar(call.arguments[access_at])
-        if isinstance(access, int) and access & RELAXED_ORDERING:
-            world.found.relaxed.add(name)
-        found = new_handle(call, "mr", "ibv_mr")
-        for path, value in (("addr", Pointer(name, offset)), ("length", length), ("lkey", 1), ("rkey", 1)):
-            set_field(call, "ibv_mr", found, path, value)
-        return found
+def register_memory(call: CallContext, address_at: int, length_at: int, access: Value) -> Result:
+    """Register memory that two arguments say; others may reach it from now on."""
+    name, offset = call.address(address_at, "the memory that is registered")
+    world, length = call.run.world, call.number(length_at, "the length of this region")
+    if not world.sizes.get(name):
+        world.sizes[name] = offset + length
+    if offset < 0 or offset + length > world.sizes[name]:
+        message = f"bytes {offset} to {offset + length} are outside of `{name.name}`, which has {world.sizes[name]}"
+        raise Refusal("RR813", message, "look at the length that is registered")
+    world.share(name, offset, length)
+    known_access = known_scalar(access)
+    if isinstance(known_access, int) and known_access & RELAXED_ORDERING:
+        world.found.relaxed.add(name)
+    found = new_handle(call, "mr", "ibv_mr")
+    for path, value in (("addr", Pointer(name, offset)), ("length", length), ("lkey", 1), ("rkey", 1)):
+        set_field(call, "ibv_mr", found, path, value)
+    return found
 
-    return handler
+
+def _region(address_at: int, length_at: int, access_at: int) -> Handler:
+    return lambda call: register_memory(call, address_at, length_at, call.arguments[access_at])
 
 
 def _create_pair(call: CallContext) -> Result:
-    return _pair_of(call, "ibv_qp_init_attr", call.arguments[1])
+    return queue_pair_as(call, "ibv_qp_init_attr", call.arguments[1])[0]
 
 
 def _create_extended(call: CallContext) -> Result:
-    return _pair_of(call, "ibv_qp_init_attr_ex", call.arguments[1])
+    return queue_pair_as(call, "ibv_qp_init_attr_ex", call.arguments[1])[0]
 
 
 def _create_mlx5(call: CallContext) -> Result:
@@ -73,26 +75,40 @@ def _create_mlx5(call: CallContext) -> Result:
     flags = 0
     if known_scalar(call.arguments[2]) != 0:
         flags = number_field(call, "mlx5dv_qp_init_attr", call.arguments[2], "create_flags")
-    return _pair_of(call, "ibv_qp_init_attr_ex", call.arguments[1], "ooo-dp" if flags & _OUT_OF_ORDER else "")
+    return queue_pair_as(call, "ibv_qp_init_attr_ex", call.arguments[1], order="ooo-dp" if flags & _OUT_OF_ORDER else "")[0]
 
 
-def _pair_of(call: CallContext, record: str, attributes: Value, order: str = "") -> Pointer:
-    kind = known_scalar(field_value(call, record, attributes, "qp_type"))
-    if isinstance(kind, int) and kind not in (_RC, _UC):
+def queue_pair_as(
+    call: CallContext,
+    record: str,
+    attributes: Value,
+    *,
+    order: str = "",
+    own: tuple[Value, Value] | None = None,
+    kind: Scalar | None = None,
+) -> tuple[Pointer, tuple[Value, Value]]:
+    """Return a new queue pair as attributes say, and its completion queues: `own` ones where those say none."""
+    if kind is None:
+        kind = known_scalar(field_value(call, record, attributes, "qp_type"))
+    if isinstance(kind, int) and kind not in (RELIABLE, _UC):
         raise Refusal("RR814", f"{_KINDS.get(kind, 'such')} queue pairs are not modelled", "IBV_QPT_RC")
     if kind == _UC:
         call.run.world.remark("RR846", "queue pairs of kind UC are taken as RC: losses are not looked at", call.chain)
     if known_scalar(optional(call, record, attributes, "srq")) != 0:
         raise Refusal("RR814", "a shared receive queue is not modelled", "a receive queue for each queue pair")
     all_signaled = known_scalar(optional(call, record, attributes, "sq_sig_all"))
-    send_queue, receive_queue = (field_value(call, record, attributes, f"{each}_cq") for each in ("send", "recv"))
+    queues = (
+        field_value(call, record, attributes, "send_cq") if own is None else optional(call, record, attributes, "send_cq"),
+        field_value(call, record, attributes, "recv_cq") if own is None else optional(call, record, attributes, "recv_cq"),
+    )
+    send_queue, receive_queue = queues if own is None else (given or mine for given, mine in zip(queues, own, strict=True))
     if isinstance(all_signaled, UnknownValue):
         raise Refusal("RR819", f"`sq_sig_all` depends on {all_signaled.reason}, which is not known here")
     found = new_pair(call, send_queue, receive_queue, all_signaled != 0, order)
     send_room, receive_room = (_room(call, record, attributes, f"cap.max_{each}_wr") for each in ("send", "recv"))
     made = call.state.queue_pairs[found.object]
     call.state.queue_pairs[found.object] = replace(made, send_room=send_room, receive_room=receive_room)
-    return found
+    return found, (send_queue, receive_queue)
 
 
 def _room(call: CallContext, record: str, attributes: Value, path: str) -> int:
@@ -110,7 +126,12 @@ def new_pair(
     assert isinstance(number, int)
     call.state.queue_pairs[found.object] = ConnectedPair(known_scalar(send_queue), known_scalar(receive_queue), all_signaled)
     call.run.world.found.orders.add(order)
-    for path, value in (("qp_num", 100 + number), ("send_cq", send_queue), ("recv_cq", receive_queue), ("qp_type", _RC)):
+    for path, value in (
+        ("qp_num", 100 + number),
+        ("send_cq", send_queue),
+        ("recv_cq", receive_queue),
+        ("qp_type", RELIABLE),
+    ):
         set_field(call, "ibv_qp", found, path, value)
     return found
 
@@ -216,7 +237,7 @@ ibv_free_device_list ibv_ack_cq_events ibv_fork_init ibv_free_buf ibv_destroy_ah
 ibv_ack_async_event ibv_advise_mr ibv_resize_cq
 """
 _DESTROYED = """
-ibv_dereg_mr ibv_destroy_qp ibv_destroy_cq ibv_dealloc_pd ibv_close_device ibv_destroy_comp_channel
+ibv_dereg_mr rdma_dereg_mr ibv_destroy_qp ibv_destroy_cq ibv_dealloc_pd ibv_close_device ibv_destroy_comp_channel
 """
 _REFUSED = """
 ibv_create_srq ibv_create_srq_ex ibv_post_srq_recv ibv_post_srq_ops ibv_create_cq_ex ibv_start_poll ibv_next_poll

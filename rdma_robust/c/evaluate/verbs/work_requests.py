@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rdma_robust.c.evaluate.c_values import Value, is_unset, known_scalar
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, further
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import Request, Segment
 from rdma_robust.c.evaluate.verbs.posts import posted
-from rdma_robust.c.evaluate.verbs.records import connected_at, field_value, further, number_field, optional
+from rdma_robust.c.evaluate.verbs.records import connected_at, field_value, number_field, optional
 
 FENCE, SIGNALED, INLINE = 1, 2, 8
 _LONGEST_LIST = 64

@@ -13,6 +13,8 @@
  * RR_INPUT(lvalue, lo, hi);       any value from lo to hi
  * RR_IGNORE(lvalue);              this object is not modelled
  * RR_ASSUME(c); RR_ASSERT(c);     runs where c fails are set aside; c is claimed
+ * RR_AWAIT(word, ==, v);          wait until the comparison holds: one read of the word, when it does
+ * RR_ASSUME_WORD(word, ==, v);    the same; runs where it never holds are set aside
  * RR_VALUES(lo, hi);              words keep to a range: a run that leaves it ends there
  * RR_START();                     set-up ends here
  * RR_HARDWARE("cpu tso");         the hardware that is asked about
@@ -26,6 +28,7 @@ unsigned long __rr_import(const char *);
 void __rr_start(void);
 void __rr_assume(int);
 void __rr_assert(int);
+void __rr_await(const volatile void *, unsigned long, const char *, long, int);
 void __rr_ignore(const volatile void *);
 void __rr_values(long, long);
 void __rr_hardware(const char *);
@@ -50,6 +53,8 @@ void *__rr_cq(void);
 #define RR_IGNORE(lvalue) __rr_ignore(&(lvalue))
 #define RR_ASSUME(c) __rr_assume(!!(c))
 #define RR_ASSERT(c) __rr_assert(!!(c))
+#define RR_AWAIT(word, op, v) __rr_await(&(word), sizeof(word), #op, (long)(v), 0)
+#define RR_ASSUME_WORD(word, op, v) __rr_await(&(word), sizeof(word), #op, (long)(v), 1)
 #define RR_VALUES(lo, hi) __rr_values(lo, hi)
 #define RR_START() __rr_start()
 #define RR_HARDWARE(text) __rr_hardware(text)
@@ -71,6 +76,8 @@ void *__rr_cq(void);
 #define RR_IGNORE(lvalue) __RR_NOTHING
 #define RR_ASSUME(c) __RR_NOTHING
 #define RR_ASSERT(c) __RR_NOTHING
+#define RR_AWAIT(word, op, v) do { } while (!(*(const volatile __typeof__(word) *)&(word) op (v)))
+#define RR_ASSUME_WORD(word, op, v) RR_AWAIT(word, op, v)
 #define RR_VALUES(lo, hi) __RR_NOTHING
 #define RR_START() __RR_NOTHING
 #define RR_HARDWARE(text) __RR_NOTHING

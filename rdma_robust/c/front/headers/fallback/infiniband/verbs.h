@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 typedef uint16_t __be16;
 typedef uint32_t __be32;
-typedef uint64_t __be64;
+typedef unsigned long long __be64;
 union ibv_gid {
 	uint8_t raw[16];
 	struct {
@@ -292,4 +295,7 @@ void ibv_wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remot
 void ibv_wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length);
 void ibv_wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sg_list);
 void ibv_wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length);
+#ifdef __cplusplus
+}
+#endif
 #endif

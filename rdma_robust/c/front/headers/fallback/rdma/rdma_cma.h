@@ -15,8 +15,14 @@ enum rdma_cm_event_type {
 	RDMA_CM_EVENT_UNREACHABLE,
 	RDMA_CM_EVENT_REJECTED,
 	RDMA_CM_EVENT_ESTABLISHED,
-	RDMA_CM_EVENT_DISCONNECTED
+	RDMA_CM_EVENT_DISCONNECTED,
+	RDMA_CM_EVENT_DEVICE_REMOVAL,
+	RDMA_CM_EVENT_MULTICAST_JOIN,
+	RDMA_CM_EVENT_MULTICAST_ERROR,
+	RDMA_CM_EVENT_ADDR_CHANGE,
+	RDMA_CM_EVENT_TIMEWAIT_EXIT
 };
+enum { RAI_PASSIVE = 1, RAI_NUMERICHOST = 2, RAI_NOROUTE = 4, RAI_FAMILY = 8 };
 enum rdma_port_space { RDMA_PS_IPOIB = 0x0002, RDMA_PS_TCP = 0x0106, RDMA_PS_UDP = 0x0111, RDMA_PS_IB = 0x013F };
 struct rdma_event_channel {
 	int fd;
@@ -58,6 +64,35 @@ struct rdma_cm_event {
 		struct rdma_conn_param conn;
 	} param;
 };
+struct rdma_addrinfo {
+	int ai_flags;
+	int ai_family;
+	int ai_qp_type;
+	int ai_port_space;
+	socklen_t ai_src_len;
+	socklen_t ai_dst_len;
+	struct sockaddr *ai_src_addr;
+	struct sockaddr *ai_dst_addr;
+	char *ai_src_canonname;
+	char *ai_dst_canonname;
+	size_t ai_route_len;
+	void *ai_route;
+	size_t ai_connect_len;
+	void *ai_connect;
+	struct rdma_addrinfo *ai_next;
+};
+int rdma_getaddrinfo(const char *, const char *, const struct rdma_addrinfo *, struct rdma_addrinfo **);
+void rdma_freeaddrinfo(struct rdma_addrinfo *);
+int rdma_create_ep(struct rdma_cm_id **, struct rdma_addrinfo *, struct ibv_pd *, struct ibv_qp_init_attr *);
+void rdma_destroy_ep(struct rdma_cm_id *);
+int rdma_get_request(struct rdma_cm_id *, struct rdma_cm_id **);
+int rdma_reject(struct rdma_cm_id *, const void *, uint8_t);
+int rdma_establish(struct rdma_cm_id *);
+int rdma_migrate_id(struct rdma_cm_id *, struct rdma_event_channel *);
+int rdma_set_option(struct rdma_cm_id *, int, int, void *, size_t);
+const char *rdma_event_str(enum rdma_cm_event_type);
+uint16_t rdma_get_src_port(struct rdma_cm_id *);
+uint16_t rdma_get_dst_port(struct rdma_cm_id *);
 struct rdma_event_channel *rdma_create_event_channel(void);
 void rdma_destroy_event_channel(struct rdma_event_channel *);
 int rdma_create_id(struct rdma_event_channel *, struct rdma_cm_id **, void *, enum rdma_port_space);

@@ -1,0 +1,164 @@
+"""The deeds of the card in a recorded run: which request takes which receive, and what it carries from where to where."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.errors import UsageError
+from rdma_robust.record.memory_words import CardTransfer, EventPlaces
+from rdma_robust.record.recorded_log import (
+    LoggedEvent,
+    LoggedRequest,
+    LoggedRun,
+    MemoryPiece,
+    ThreadKey,
+    logged_request,
+    receive_of,
+)
+
+WRITE, WRITE_IMM, SEND, SEND_IMM, READ, SWAP, ADD = range(7)
+"""Opcodes of work requests, as in verbs.h."""
+TAKES_RECEIVE: Final = frozenset({WRITE_IMM, SEND, SEND_IMM})
+ATOMIC: Final = frozenset({SWAP, ADD})
+FENCE, SIGNALED, INLINE = 1, 2, 8
+"""Flags of work requests."""
+_ATOMIC_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQueuePair:
+    """A queue pair: its process, the one that it is connected with, and the threads that post requests to it, take their
+    completions, post receives, and take those of receives."""
+
+    number: int
+    process: int
+    peer: int
+    posts: ThreadKey | None = None
+    receives: ThreadKey | None = None
+
+
+@dataclass(slots=True)
+class CardEvents:
+    """Queue pairs; by the number of the event: requests that took effect with their transfers, and the request that took a
+    posted receive. `effects` are the requests in the order in which they took effect. `waits` says that a message that finds
+    no receive waits for ever."""
+
+    queue_pairs: dict[int, LoggedQueuePair] = field(default_factory=dict)
+    requests: dict[int, LoggedRequest] = field(default_factory=dict)
+    transfers: dict[int, list[CardTransfer]] = field(default_factory=dict)
+    taken: dict[int, LoggedRequest] = field(default_factory=dict)
+    receives: dict[int, tuple[MemoryPiece, ...]] = field(default_factory=dict)
+    effects: list[tuple[LoggedEvent, LoggedRequest]] = field(default_factory=list)
+    left: list[LoggedRequest] = field(default_factory=list)
+    waits: bool = False
+
+    def atomics(self) -> list[MemoryPiece]:
+        """Return the memory that remote atomics are about."""
+        return [
+            piece
+            for request in self.requests.values()
+            if request.opcode in ATOMIC
+            for each in self.transfers[request.event.number]
+            for piece in (each.source, each.target)
+            if piece is not None
+        ]
+
+
+def card_events(run: LoggedRun, told: EventPlaces) -> CardEvents:
+    """Return what the card did. Raises UsageError for queue pairs that several threads use at one end."""
+    found, users = CardEvents(), _users(run, told)
+    processes, peers, retries = dict[int, int](), dict[int, int](), set[int]()
+    for event in run.events:
+        if event.kind == "Q":
+            processes[int(event.words[0])] = event.thread[0]
+        elif event.kind == "K":
+            peers[int(event.words[0])] = int(event.words[1])
+            retries.update([int(event.words[2])] if event.words[2] != "-1" else [])
+    for number, process in processes.items():
+        used = users.get(number, {})
+        found.queue_pairs[number] = LoggedQueuePair(number, process, peers.get(number, 0), used.get("P"), used.get("V"))
+    found.waits = retries == {7}
+    _effects(run, found)
+    return found
+
+
+def _users(run: LoggedRun, told: EventPlaces) -> dict[int, dict[str, ThreadKey]]:
+    """Return who posts requests to each queue pair (`P`) and receives (`V`). Raises UsageError for several threads."""
+    first: dict[tuple[int, str], LoggedEvent] = {}
+    for event in run.events:
+        if event.kind in ("P", "V", "C"):
+            number = int(event.words[0])
+            role = ("V" if event.words[1] == "1" else "P") if event.kind == "C" else event.kind
+            before = first.setdefault((number, role), event)
+            if before.thread != event.thread:
+                what = "requests" if role == "P" else "receives"
+                raise UsageError(
+                    f"two threads use the {what} of one queue pair: {told.of(before)} and {told.of(event)}. A queue pair, "
+                    "and the completions of it, belong to one thread at each end"
+                )
+    users: dict[int, dict[str, ThreadKey]] = defaultdict(dict)
+    for (number, role), event in first.items():
+        users[number][role] = event.thread
+    return users
+
+
+def _effects(run: LoggedRun, found: CardEvents) -> None:
+    posted: dict[int, deque[LoggedRequest]] = defaultdict(deque)
+    receives: dict[int, deque[tuple[LoggedEvent, tuple[MemoryPiece, ...]]]] = defaultdict(deque)
+    for event in run.events:
+        if event.kind == "P":
+            request = logged_request(event)
+            posted[request.qp].append(request)
+        elif event.kind == "V":
+            number, pieces = receive_of(event)
+            receives[number].append((event, pieces))
+        elif event.kind == "E":
+            request = posted[int(event.words[0])].popleft()
+            peer = found.queue_pairs[found.queue_pairs[request.qp].peer]
+            into: tuple[MemoryPiece, ...] = ()
+            if request.opcode in TAKES_RECEIVE:
+                receive, into = receives[peer.number].popleft()
+                found.taken[receive.number], found.receives[receive.number] = request, into
+            found.requests[request.event.number] = request
+            found.transfers[request.event.number] = _transfers(request, peer.process, into, run)
+            found.effects.append((event, request))
+    found.left = [request for queue in posted.values() for request in queue]
+
+
+def _transfers(request: LoggedRequest, peer: int, into: tuple[MemoryPiece, ...], run: LoggedRun) -> list[CardTransfer]:
+    remote, own = MemoryPiece(peer, request.remote, request.length), request.pieces
+    if request.opcode in ATOMIC:
+        return [CardTransfer(request.event, MemoryPiece(peer, request.remote, _ATOMIC_BYTES), own[0])]
+    if request.opcode == READ:
+        return _side_by_side(request, [(remote, remote.length)], own)
+    unknown = request.data is not None
+    sources = [(None if unknown and not _is_registered(piece, run) else piece, piece.length) for piece in own]
+    return _side_by_side(request, sources, into if request.opcode in (SEND, SEND_IMM) else (remote,))
+
+
+def _is_registered(piece: MemoryPiece, run: LoggedRun) -> bool:
+    return any(
+        region.process == piece.process and 0 <= piece.address - region.address <= region.length - piece.length
+        for region in run.regions
+    )
+
+
+def _side_by_side(
+    request: LoggedRequest, sources: Iterable[tuple[MemoryPiece | None, int]], targets: tuple[MemoryPiece, ...]
+) -> list[CardTransfer]:
+    """Return the transfers from pieces one after the other to pieces one after the other."""
+    made, left = list[CardTransfer](), deque(piece for piece in targets if piece.length)
+    for source, length in sources:
+        done = 0
+        while done < length and left:
+            room = left.popleft()
+            part = min(length - done, room.length)
+            here = None if source is None else MemoryPiece(source.process, source.address + done, part)
+            made.append(CardTransfer(request.event, here, MemoryPiece(room.process, room.address, part)))
+            if part < room.length:
+                left.appendleft(MemoryPiece(room.process, room.address + part, room.length - part))
+            done += part
+    return made

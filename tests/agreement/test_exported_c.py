@@ -1,0 +1,84 @@
+"""Programs written as C of verbs: reading that gives the same verdict and the same final states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from rdma_robust.errors import ProgramError
+from rdma_robust.language.load import load_decidable
+from tests.conftest import ROOT
+from tests.support.exported import round_trips
+from tests.support.random_c import random_twin
+from tests.support.random_deployed import FAMILIES, random_text
+from tests.support.random_programs import random_program
+
+QUICK = (
+    "sb-put-plain",
+    "register-replicas-plain",
+    "order-nlw-nrw-fenced",
+    "mailbox-loop-polled",
+    "ring-loop-two-slots-credit",
+)
+FOLDERS = ("", "deployed", "messages", "words", "lanes", "regions", "races", "rnr", "guarantees", "hardware")
+
+
+def litmus(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the programs of a folder of the suite that others than proofs decide, for any number of processes none."""
+    for path in sorted((ROOT / "litmus" / folder).glob("*.rdma")):
+        text = path.read_text()
+        try:
+            load_decidable(text, str(path))
+        except ProgramError:
+            continue
+        yield str(path), text
+
+
+def random_texts(seeds: range) -> Iterator[tuple[str, str]]:
+    """Yield random programs of every kind."""
+    for seed in seeds:
+        rng = Random(f"exported {seed}")
+        kinds = [*FAMILIES, "plain", "twin"]
+        kind = kinds[seed % len(kinds)]
+        if kind == "plain":
+            yield f"seed {seed}", random_program(rng, loops=rng.random() < 0.3)
+        elif kind == "twin":
+            yield f"seed {seed}", random_twin(seed, 7).rdma
+        else:
+            yield f"seed {seed}", random_text(kind, rng)
+
+
+def test_a_program_is_the_same_as_c() -> None:
+    chosen = [(name, (ROOT / "litmus" / f"{name}.rdma").read_text()) for name in QUICK]
+    seen = round_trips(chosen)
+    assert seen["NOT_ROBUST"] + seen["ROBUST"] == len(QUICK)
+    assert seen["final states"] == 4
+
+
+@pytest.mark.ci
+def test_random_programs_are_the_same_as_c() -> None:
+    seen = round_trips(random_texts(range(80)))
+    assert min(seen["NOT_ROBUST"], seen["ROBUST"], seen["final states"]) > 15
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("folder", ["messages", "words"])
+def test_litmus_programs_are_the_same_as_c(folder: str) -> None:
+    seen = round_trips(litmus(folder), states=False, timeout=10)
+    assert seen["NOT_ROBUST"] + seen["ROBUST"] > 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_all_litmus_programs_are_the_same_as_c(folder: str) -> None:
+    seen = round_trips(litmus(folder))
+    assert seen["NOT_ROBUST"] + seen["ROBUST"] > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(10))
+def test_many_random_programs_are_the_same_as_c(chunk: int) -> None:
+    seen = round_trips(random_texts(range(1000 + 500 * chunk, 1500 + 500 * chunk)))
+    assert min(seen["NOT_ROBUST"], seen["ROBUST"], seen["final states"]) > 100
