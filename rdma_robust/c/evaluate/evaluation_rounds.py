@@ -15,7 +15,7 @@ from rdma_robust.c.evaluate.byte_ranges import merged_ranges
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Value
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import ThreadStatement, Word
+from rdma_robust.c.evaluate.operations import Choice, RegisterUse, ThreadStatement, Word
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED, RawAutomaton, RawEdge, most
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFacts, World
@@ -251,10 +251,10 @@ class EvaluationRounds:
         new = {each for each, quiet in self._since.items() if quiet > 0}
         if not new:
             return UNBOUNDED
-        total = sum(
-            most(automaton, lambda edge: int(any(each in new for each in _writes(edge))))
-            for automaton in self.automata.values()
-        )
+        total = 0
+        for automaton in self.automata.values():
+            writing = {id(edge) for edge, writes in _writing_edges(automaton) if any(each in new for each in writes)}
+            total += most(automaton, lambda edge, writing=writing: int(id(edge) in writing))  # type: ignore[misc]
         return min(total, UNBOUNDED)
 
 
@@ -275,6 +275,28 @@ def _program_name(world: World, state: State, process: str) -> Object:
 
 def _sends(edge: RawEdge) -> str:
     return edge.operation.sends if isinstance(edge.operation, ThreadStatement) else ""
+
+
+def _writing_edges(automaton: RawAutomaton) -> Iterable[tuple[RawEdge, Iterable[tuple[Word, Scalar]]]]:
+    """Yield the edges that write computed values, with these. A compare-and-swap whose answer is looked at behind it writes
+    where that is what it expects: so a loop that goes on until it succeeds writes once."""
+    for edges in automaton.edges.values():
+        for edge in edges:
+            behind, operation = automaton.edges[edge.to], edge.operation
+            looks = [each.operation for each in behind if isinstance(each.operation, Choice)]
+            if (
+                not isinstance(operation, ThreadStatement)
+                or not operation.form.startswith("{0} = cas(")
+                or not behind
+                or len(looks) < len(behind)
+                or any(each.register != operation.register for each in looks)
+            ):
+                yield edge, _writes(edge)
+                continue
+            expected = operation.parts[2]
+            for each, look in zip(behind, looks, strict=True):
+                if isinstance(expected, RegisterUse) or expected in look.values:
+                    yield each, _writes(edge)
 
 
 def _writes(edge: RawEdge) -> Iterable[tuple[Word, Scalar]]:
