@@ -98,10 +98,14 @@ class EvaluationRounds:
 
     def _copied(self) -> set[tuple[Word, Scalar]]:
         """Return what is new in this round and no step computes."""
-        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
-        new = found - set(self._since)
+        new = self._new_values()
         edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
         return new - {each for edge in edges for each in _writes(edge)}
+
+    def _new_values(self) -> set[tuple[Word, Scalar]]:
+        """Return what is new in this round."""
+        found = {(word, value) for word, values in self.world.found.values.items() for value in values}
+        return found - set(self._since)
 
     def _allow(self, last: int) -> None:
         """Let words have the values that were found until a round."""
@@ -199,8 +203,8 @@ class EvaluationRounds:
                 found.values[word] |= values
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
-        # A copy needs no computed write, and what is behind a branch that it opens is still to be seen.
-        self._quiet = self._quiet + (not self._copied()) if has_grown else 0
+        # A round of copies alone has no computed write, and what is behind a branch that they open is still to be seen.
+        self._quiet = self._quiet + (self._new_values() > self._copied()) if has_grown else 0
         if not is_same:
             self._since = {}
         for word, values in found.values.items():
