@@ -55,13 +55,16 @@ class EvaluationRounds:
             if self.refused and self._quiet:
                 return  # A refused step writes nothing, so that a bound on what is written would be none.
             if self._quiet > self._computed():
-                self._from_the_start()
-                return
+                if self._from_the_start():
+                    return
+                self.world.allowed = None
+                self._settle()
         place = self.units.declared(self.units.processes()[0][1]) if self.units.processes() else None
         self.refused.append(diagnostic(_UNSTABLE, [place] if place else []))
 
-    def _from_the_start(self) -> None:
+    def _from_the_start(self) -> bool:
         """Let values grow once more from those at the start, now that all else is known, and leave out what no run makes.
+        Return False if these values lead to what was not known: a copy of a value may come later than others are computed.
 
         Round number k finds what k writes of computed values make; copies, through registers too, are found beside what
         they are copies of, however many there are.
@@ -72,7 +75,7 @@ class EvaluationRounds:
             if not self._with_copies(number):
                 break
             if self.refused:
-                return
+                return True
             for word, values in self.world.found.values.items():
                 for value in values:
                     self._since.setdefault((word, value), number)
@@ -81,8 +84,17 @@ class EvaluationRounds:
             self._allow(bound if is_enough else number)
             if is_enough or len(self._since) == before:
                 self._one_round()
-                return
+                return bool(self.refused) or self._knew()
         self.refused.append(diagnostic(_UNSTABLE, []))
+        return True
+
+    def _knew(self) -> bool:
+        """Return whether a round has found nothing but values that was not known."""
+        known, found = self.world.known, self.world.found
+        self._share()
+        return found.spawned.keys() <= known.spawned.keys() and all(
+            _is_within(getattr(found, name), getattr(known, name)) for name in _COMPARED
+        )
 
     def _with_copies(self, number: int) -> bool:
         """Make round `number` until it finds no copy that is new, or something is refused; return False if it does not
@@ -184,12 +196,7 @@ class EvaluationRounds:
     def _settle(self) -> bool:
         """Take over what this round has found; return whether nothing has changed."""
         known, found = self.world.known, self.world.found
-        for name in {*known.shared, *found.shared, *found.touched}:
-            new = merged_ranges(
-                (*known.shared.get(name, ()), *found.shared.get(name, ()), *self.world.conflicting_bytes(name))
-            )
-            if new:
-                found.shared[name] = new
+        self._share()
         found.ignored |= known.ignored
         found.said |= known.said
         for name, cuts in known.cuts.items():
@@ -203,7 +210,7 @@ class EvaluationRounds:
                 found.values[word] |= values
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
-        # A copy needs no computed write, and what is behind a branch that it opens is still to be seen.
+        # A round of copies alone has no computed write, and what is behind a branch that they open is still to be seen.
         self._quiet = self._quiet + bool(self._new() - self._copied()) if has_grown else 0
         if not is_same:
             self._since = {}
@@ -212,6 +219,16 @@ class EvaluationRounds:
                 self._since.setdefault((word, value), self._quiet)
         self.world.known = found
         return is_same and not has_grown
+
+    def _share(self) -> None:
+        """Add the bytes that are shared by what this round has found to those that were."""
+        known, found = self.world.known, self.world.found
+        for name in {*known.shared, *found.shared, *found.touched}:
+            new = merged_ranges(
+                (*known.shared.get(name, ()), *found.shared.get(name, ()), *self.world.conflicting_bytes(name))
+            )
+            if new:
+                found.shared[name] = new
 
     def _close(self) -> None:
         """Let values go wherever words are moved."""
@@ -256,6 +273,17 @@ class EvaluationRounds:
             writing = {id(edge) for edge, writes in _writing_edges(automaton) if any(each in new for each in writes)}
             total += most(automaton, lambda edge, writing=writing: int(id(edge) in writing))  # type: ignore[misc]
         return min(total, UNBOUNDED)
+
+
+def _is_within(found: object, known: object) -> bool:
+    """Whether what a round has found is nothing new."""
+    if isinstance(found, Mapping) and isinstance(known, Mapping):
+        return all(not each or (key in known and _is_within(each, known[key])) for key, each in found.items())
+    if isinstance(found, set) and isinstance(known, set):
+        return found <= known
+    if isinstance(found, int) and isinstance(known, int):
+        return found <= known
+    return found == known
 
 
 def _looks_at_arguments(body: Function) -> bool:
