@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rdma_robust.language.load import load_program
 
 COPIES = """#include <pthread.h>
@@ -48,3 +50,36 @@ int main(void)
 }
 """
     assert len(load_program(text, "returns.c").threads) == 2
+
+
+LATE = """#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <rdma_robust.h>
+static volatile long x, y1, y2, y3, y4, other;
+static void *adds(void *p) { x = x + 1; x = x + 1; return p; }
+static void *first(void *p) { y1 = x; return p; }
+static void *second(void *p) { y2 = y1; return p; }
+static void *third(void *p) { y3 = y2; return p; }
+static void *fourth(void *p) { y4 = y3; return p; }
+static void *last(void *p) { if (y4 == SEEN) other = 1; return p; }
+RR_PROCESS(A) void all(void)
+{
+	pthread_t t[6];
+	RR_START();
+	pthread_create(&t[0], 0, adds, 0);
+	pthread_create(&t[1], 0, first, 0);
+	pthread_create(&t[2], 0, second, 0);
+	pthread_create(&t[3], 0, third, 0);
+	pthread_create(&t[4], 0, fourth, 0);
+	pthread_create(&t[5], 0, last, 0);
+	RR_ASSERT(other == 0);
+}
+"""
+
+
+@pytest.mark.parametrize(("seen", "is_shared"), [(2, True), (3, False)])
+def test_what_a_late_copy_leads_to_is_shared(seen: int, is_shared: bool) -> None:
+    """The branch is taken only after four copies of the last sum: `other` is a word of two threads all the same."""
+    program = load_program(LATE.replace("SEEN", str(seen)), "late.c")
+    faults = [step.fault.message for thread in program.threads for _, _, step in thread.edges if step.fault]
+    assert faults == (["assertion `other_2 == 0` fails"] if is_shared else [])
