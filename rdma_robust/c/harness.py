@@ -48,7 +48,7 @@ def harness_of(text: str, file: str, made: str, define: Sequence[str] = ()) -> s
 
 @dataclass
 class _Harness:
-    """What is known of a harness: `stubs` by the names of functions that are not known."""
+    """The parts of a harness, as they are found: stubs, queue pairs and buffers, and TODOs."""
 
     units: CUnits
     file: str

@@ -1,4 +1,4 @@
-"""What a test has beside the bodies of its threads: rounds, the final states that were seen, and a library's calls."""
+"""The parts of a test beside the bodies of its threads: rounds, the final states that were seen, and a library's calls."""
 
 from __future__ import annotations
 

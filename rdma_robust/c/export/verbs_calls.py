@@ -1,4 +1,4 @@
-"""What threads ask their cards for, as calls of verbs."""
+"""Calls of verbs for what threads ask their cards for."""
 
 from __future__ import annotations
 

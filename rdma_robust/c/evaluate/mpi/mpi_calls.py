@@ -18,7 +18,7 @@ from rdma_robust.c.evaluate.mpi.handles import (
     rank_in,
     stored,
 )  # fmt: skip
-from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES, message
+from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES, collective_message
 from rdma_robust.c.evaluate.mpi.windows import WINDOWS, window
 from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
@@ -89,7 +89,9 @@ def _sent(call: CallContext, first: int, communicator_at: int, name: str = "mess
     context, processes = communicator(call, communicator_at)
     peer = process_of_rank(call, first + 3, processes)
     tag = call.number(first + 4, "the tag")
-    return [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, message(call, first))
+    return (
+        [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, collective_message(call, first))
+    )
 
 
 def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadStatement]:
@@ -100,7 +102,7 @@ def _heard(call: CallContext, first: int, communicator_at: int) -> list[ThreadSt
         raise Refusal("RR814", "MPI_ANY_TAG is not modelled", "the tag that is sent")
     if peer is None:
         return []
-    return hear(call, Telling(("message", context, tag), "message"), peer, message(call, first))
+    return hear(call, Telling(("message", context, tag), "message"), peer, collective_message(call, first))
 
 
 def _ended(call: CallContext, found: list[ThreadStatement]) -> Result:

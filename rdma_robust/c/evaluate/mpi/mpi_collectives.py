@@ -30,7 +30,7 @@ Message = tuple[Range, int, int]
 """A buffer: where it is, its bytes, and those of an element."""
 
 
-def message(call: CallContext, first: int) -> Message | None:
+def collective_message(call: CallContext, first: int) -> Message | None:
     """Return a buffer that three arguments are: address, number of elements, type; None if it is empty."""
     kind = datatype(call, first + 2)
     size = call.number(first + 1, "the number of elements") * kind.size
@@ -108,7 +108,7 @@ def _collective(communicator_at: int, work: Callable[[_Collective], list[ThreadS
 
 def _broadcast(what: _Collective) -> list[ThreadStatement]:
     """`MPI_Bcast`: buffer, count, type, root, communicator."""
-    root, data = what.root(3), message(what.call, 0)
+    root, data = what.root(3), collective_message(what.call, 0)
     if what.own != root:
         return what.heard(root, data)
     return [each for rank in what.others for each in what.sent(rank, data)]
@@ -118,16 +118,16 @@ def _gathered(what: _Collective) -> list[ThreadStatement]:
     """`MPI_Gather`: what is sent, what is received (of each), root, communicator."""
     root = what.root(6)
     if what.own != root:
-        return what.sent(root, message(what.call, 0))
-    parts = message(what.call, 3)
-    own = [] if what.is_in_place(0) else what.kept(_part(parts, root), message(what.call, 0))
+        return what.sent(root, collective_message(what.call, 0))
+    parts = collective_message(what.call, 3)
+    own = [] if what.is_in_place(0) else what.kept(_part(parts, root), collective_message(what.call, 0))
     return [*own, *(each for rank in what.others for each in what.heard(rank, _part(parts, rank)))]
 
 
 def _gathered_by_all(what: _Collective) -> list[ThreadStatement]:
     """`MPI_Allgather`: what is sent, what is received (of each), communicator."""
-    parts = message(what.call, 3)
-    mine = _part(parts, what.own) if what.is_in_place(0) else message(what.call, 0)
+    parts = collective_message(what.call, 3)
+    mine = _part(parts, what.own) if what.is_in_place(0) else collective_message(what.call, 0)
     found = [each for rank in what.others for each in what.sent(rank, mine)]
     found += what.kept(_part(parts, what.own), mine)
     return [*found, *(each for rank in what.others for each in what.heard(rank, _part(parts, rank)))]
@@ -137,9 +137,9 @@ def _scattered(what: _Collective) -> list[ThreadStatement]:
     """`MPI_Scatter`: what is sent (to each), what is received, root, communicator."""
     root = what.root(6)
     if what.own != root:
-        return what.heard(root, message(what.call, 3))
-    parts = message(what.call, 0)
-    own = [] if what.is_in_place(3) else what.kept(message(what.call, 3), _part(parts, root))
+        return what.heard(root, collective_message(what.call, 3))
+    parts = collective_message(what.call, 0)
+    own = [] if what.is_in_place(3) else what.kept(collective_message(what.call, 3), _part(parts, root))
     return [*own, *(each for rank in what.others for each in what.sent(rank, _part(parts, rank)))]
 
 
@@ -147,7 +147,7 @@ def _exchanged(what: _Collective) -> list[ThreadStatement]:
     """`MPI_Alltoall`: what is sent (to each), what is received (of each), communicator."""
     if what.is_in_place(0):
         raise Refusal("RR814", "MPI_Alltoall in place is not modelled", "a buffer to send from")
-    sent, received = message(what.call, 0), message(what.call, 3)
+    sent, received = collective_message(what.call, 0), collective_message(what.call, 3)
     found = [each for rank in what.others for each in what.sent(rank, _part(sent, rank))]
     found += what.kept(_part(received, what.own), _part(sent, what.own))
     return [*found, *(each for rank in what.others for each in what.heard(rank, _part(received, rank)))]
