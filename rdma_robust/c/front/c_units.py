@@ -275,7 +275,7 @@ class UnitScope:
         return self.units.own_global(f"{owner}.literal:{place.line}:{place.column}", literal, None, defined=True)
 
     def function_name(self, declared: Cursor) -> str:
-        """Return the name of a function. One of a system's header is one in all units, as `ibv_post_send`, which is inline."""
+        """Return the name of a function. One of a system's header, as `ibv_post_send`, is one in all units."""
         internal = _is_internal(declared) and not declared.location.is_in_system_header
         return self.units.unique(self.unit, str(declared.spelling), internal=internal)
 
