@@ -48,8 +48,9 @@ class Span:
 
     @property
     def where(self) -> str:
-        """The line, with those that it was expanded from: `5`, or `5 from 21`; with its file if that is another one."""
-        line = f"{self.file}:{self.line}" if self.file else self.line
+        """The line, with those that it was expanded from: `5`, or `5 from 21`; with its file if it has no characters of the
+        text itself, but is a place of another one."""
+        line = f"{self.file}:{self.line}" if self.file and not self.end else self.line
         return " from ".join(map(str, (line, *self.expanded_from)))
 
     @staticmethod
