@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from rdma_robust.frame.shell.inputs import Source, read_source
+from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.limits import Limits
 
 _LIMITS: Final = ("timeout", "max_states", "memory")
@@ -15,13 +15,11 @@ class _Asking(Protocol):
     def described(self) -> dict[str, object]: ...
 
 
-def asked_text(source: Source, asking: _Asking, limits: Limits) -> str:
-    """Return the text of `source`. Raises UsageError if the folder for checkpoints, if there is one, has those of something
-    else, and what reading raises."""
-    text = read_source(source)
+def claim_checkpoints(text: str, source: Source, asking: _Asking, limits: Limits) -> None:
+    """Claim the folder for checkpoints, if there is one, for this question about the text. Raises UsageError if it has those
+    of something else."""
     if limits.checkpoint:
         from rdma_robust.counters.parts.checkpoint import claim_folder  # noqa: PLC0415 - few need it
 
         asked = {name: value for name, value in asking.described().items() if name not in _LIMITS}
         claim_folder(limits.checkpoint, (source.name,), repr((type(asking).__name__, sorted(asked.items()), text)))
-    return text

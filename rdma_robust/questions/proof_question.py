@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, Literal
 from rdma_robust.errors import ProgramError
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
-from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.questions.checkpoint_claim import asked_text
+from rdma_robust.questions.checkpoint_claim import claim_checkpoints
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def _answer(
     from rdma_robust.reports.prove.proof_view import HowShown, proof_record  # noqa: PLC0415 - slow
 
     started = time.monotonic()
-    text = asked_text(item, asking, limits)
+    text = read_source(item)
+    claim_checkpoints(text, item, asking, limits)
     told = proved_text(text, item.name, asking, limits, progress)
     how = HowShown(asking.explain, asking.full, asking.width, limits)
     record = found_within(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.errors import Diagnostic
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
-from rdma_robust.frame.shell.inputs import EVERYTHING, Source, WarningChoice
+from rdma_robust.frame.shell.inputs import EVERYTHING, Source, WarningChoice, read_source
 from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import NONE
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
-from rdma_robust.questions.checkpoint_claim import asked_text
+from rdma_robust.questions.checkpoint_claim import claim_checkpoints
 from rdma_robust.reports.check.result import Result, result_of, unanswered_result
 from rdma_robust.text import one_line
 
@@ -59,7 +59,8 @@ def _answer(
         from rdma_robust.analyses.safety.matters import MATTERS  # noqa: PLC0415
 
         more = (MATTERS,)
-    text, options = asked_text(source, asking, limits), asking.options
+    text, options = read_source(source), asking.options
+    claim_checkpoints(text, source, asking, limits)
 
     def answered(outcome: Outcome) -> Answer[Result]:
         if source.warnings != EVERYTHING:

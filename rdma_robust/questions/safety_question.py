@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.question import Question
-from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import found_within
 from rdma_robust.limits import ENDLESS, Limits, Progress
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.questions.checkpoint_claim import asked_text
+from rdma_robust.questions.checkpoint_claim import claim_checkpoints
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
@@ -90,7 +90,9 @@ def _answer(
     source: Source, asking: SafetyAsking, limits: Limits, progress: Progress, _: Callable[[Answer[SafetyRecord]], None]
 ) -> Answer[SafetyRecord]:
     answer = _claims if asking.target is None else _target
-    return answer(asked_text(source, asking, limits), source.name, asking=asking, progress=progress)
+    text = read_source(source)
+    claim_checkpoints(text, source, asking, limits)
+    return answer(text, source.name, asking=asking, progress=progress)
 
 
 def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
