@@ -349,7 +349,7 @@ Examples
   rdma-robust export --to promela sb.rdma -o sb.pml
   rdma-robust export --to spec --instrumentation pivot ring.rdma
   rdma-robust export --to verbs-c mailbox.rdma -o mailbox.c
-  rdma-robust export --to mpi-test sb.rdma -o sb.c; mpicc -o sb sb.c; mpirun -n 2 ./sb 1000
+  rdma-robust export --to mpi-test sb.rdma -o sb.c && mpicc -o sb sb.c
 """
 
 

@@ -27,7 +27,6 @@ Examples
   rdma-robust record -- ./mailbox
   rdma-robust record -n 2 --out run.rdma -- ./ring
   rdma-robust record --races -- ./ring
-  make CC='rdma-robust record cc'
 """
 
 TOOL: Final = Tool(

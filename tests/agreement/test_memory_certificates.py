@@ -49,6 +49,8 @@ def evidence_of(program: Program, model: Model) -> Any:
 def test_named_programs_are_certified(name: str) -> None:
     """Those that are robust have an invariant, and no others; beside operands in memory nothing is argued."""
     program, model = load(name)
+    if program.hardware.order == "ooo-dp":
+        pytest.skip("decided by neighbouring tables: certified as these are (test_table_certificates)")
     if takes_operands(program):
         with pytest.raises(InvalidCertificate, match="operands"):
             check_robust(program, platform_of(model), {})

@@ -38,9 +38,9 @@ def new_command(
     context: typer.Context,
     name: Annotated[
         NewName | None,
-        typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv|halo|workers|calls|harness]", hidden=True),
+        typer.Argument(metavar="[ring|lock|mailbox|barrier|rpc|kv|halo|workers|calls]", hidden=True),
     ] = None,
-    file: Annotated[str | None, typer.Argument(metavar="[FILE.c]", help="The C that a harness is for.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="[harness FILE.c]", help="The C that a harness is for.")] = None,
     *,
     define: Define = None,
     c: CFileOptions,
