@@ -20,6 +20,7 @@ from hypothesis import settings
 from rdma_robust.__main__ import main
 from rdma_robust.cli.app import command_line
 from tests.support.shares import LEFT_OUT
+from tests.support.slow_tests import SLOW
 
 for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
     os.environ.pop(name, None)  # what commands print depends on the test, not on the terminal of who runs it
@@ -36,6 +37,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Tell tests/support/shares.py what need not be made, which takes seconds for thousands of chunks."""
     if re.search(r"\bnot long\b", config.option.markexpr):
         LEFT_OUT.add("long")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for each in items:
+        if each.nodeid in SLOW:
+            each.add_marker("ci")
 
 
 def pytest_collection_finish() -> None:
