@@ -1,7 +1,7 @@
 """The tests that take long alone, by a measurement: `make test` leaves them to the step `ci` of `.ci/run`.
 
-`pytest -n 0 -p tests.support.slow_tests` measures them anew, where tests/slow_tests.txt is empty, and writes that file: those of
-half a second of processor time, but for the habits of the repository and the comparison of the search with brute force.
+`pytest -n 0 -p tests.support.slow_tests` measures them anew, where tests/slow_tests.txt is empty, and writes it: all of
+half a second of processor time but the habits of the repository and the comparison of the search with brute force.
 """
 
 from __future__ import annotations
