@@ -173,7 +173,7 @@ def test_a_full_disk_leaves_the_older_report(programs: Path, own_cache: Path) ->
     """A limit on the size of files stands for the full disk: small entries of the cache fit, the report does not."""
     (programs / "old.html").write_text("older")
     done = subprocess.run(
-        ["sh", "-c", f"ulimit -f 16; exec {COMMAND} report calm.rdma -o old.html --repair 0"],
+        ["sh", "-c", f"ulimit -f 16; PYTHONDONTWRITEBYTECODE=1 exec {COMMAND} report calm.rdma -o old.html --repair 0"],
         cwd=programs,
         env={**os.environ, "RDMA_ROBUST_CACHE": str(own_cache)},
         capture_output=True,

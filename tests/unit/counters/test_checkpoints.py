@@ -240,6 +240,7 @@ def test_no_room_for_a_checkpoint_ends_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The processes may write files of some KiB only; the checkpoint before stays what it is."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # Half of a module's bytecode would stay for all that come later.
     program = instrumented(pipeline(3, 6))
 
     def shrink(number: int) -> None:
