@@ -28,6 +28,7 @@ FAST = {
 """The commands that load most of what is not ours."""
 
 OTHERS = {
+    "record": ("record", "--", "/bin/true"),
     "check": ("check", "sb.rdma"),
     "models": ("models", "sb.rdma"),
     "scale": ("scale", "scaled.rdma"),
