@@ -60,9 +60,13 @@ class CallContext:
         """Return an argument as an address of an object."""
         return self.run.address(self.arguments[index], what)
 
-    def text(self, index: int) -> str:
-        """Return a string that an argument points to. Raises RR819 for one that is not known."""
+    def content(self, index: int) -> bytes:
+        """Return the bytes of a string that an argument points to. Raises RR819 for one that is not known."""
         return string_at(self.run, self.state, self.arguments[index])
+
+    def text(self, index: int) -> str:
+        """Return a string that an argument points to, as a name or a message. Raises RR819 for one that is not known."""
+        return self.content(index).decode("utf-8", "replace")
 
     def step(self, operations: Sequence[ThreadStatement | Choice], value: Value = 0) -> list[ThreadStep]:
         """Return the step that ends the call: what others see, and its value."""
@@ -145,8 +149,8 @@ def call_without_body(frame: Frame, each: Call, arguments: list[Value], name: st
     frame.at += 1
 
 
-def string_at(run: ThreadRun, state: State, value: Value) -> str:
-    """Return the string at an address."""
+def string_at(run: ThreadRun, state: State, value: Value) -> bytes:
+    """Return the bytes of the string at an address."""
     name, offset = run.address(value, "this text")
     found = bytearray()
     while True:
@@ -154,8 +158,8 @@ def string_at(run: ThreadRun, state: State, value: Value) -> str:
         if not isinstance(byte, int):
             raise Refusal("RR819", "this text is not known here")
         if byte == 0:
-            return found.decode("utf-8", "replace")
-        found.append(byte)
+            return bytes(found)
+        found.append(byte & 0xFF)
 
 
 def scalar_at(run: ThreadRun, state: State, name: Object, offset: int, kind: CType) -> Value:

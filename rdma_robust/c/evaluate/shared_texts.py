@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate import word_copies
-from rdma_robust.c.evaluate.c_values import Pointer, Scalar, UnknownValue, Value, canonical, known_scalar, map_one
+from rdma_robust.c.evaluate.c_values import Pointer, Scalar, UnknownValue, Value, canonical, in_bytes, known_scalar, map_one
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, further
 from rdma_robust.c.evaluate.operations import read_statement
 from rdma_robust.c.evaluate.refused_code import Refusal
@@ -18,6 +18,8 @@ from rdma_robust.c.evaluate.round_facts import WIDEST
 from rdma_robust.c.evaluate.thread_run import text_of
 
 _CHARACTER = CType("int", 1)
+_BYTES = "latin-1"
+"""The encoding in which a character is a byte, as it is in C."""
 _PLACES = 1 << 20
 """More than the bytes of a text that is read word by word."""
 Judge = Callable[[int, bytes], int | None]
@@ -70,7 +72,7 @@ def _end_of_text(at: int, read: bytes) -> int | None:
 
 def _strlen(call: CallContext) -> Result:
     if not _is_reached(call, call.arguments[0]):
-        return len(call.text(0).encode("utf-8", "surrogateescape"))
+        return len(call.content(0))
     name, offset = call.address(0, "this text")
     return _scanned(call, call.arguments[0], _end_of_text, call.run.world.sizes.get(name, 0) - offset)
 
@@ -82,9 +84,9 @@ def _compared(limit_at: int | None) -> Handler:
         reached = [each for each in (0, 1) if _is_reached(call, call.arguments[each])]
         limit = None if limit_at is None else call.number(limit_at, "the number of characters")
         if len(reached) != 1:
-            left, right = ((call.text(each).encode() + b"\0")[:limit] for each in (0, 1))
+            left, right = ((call.content(each) + b"\0")[:limit] for each in (0, 1))
             return (left > right) - (left < right)
-        known = (call.text(1 - reached[0]).encode() + b"\0")[:limit]
+        known = (call.content(1 - reached[0]) + b"\0")[:limit]
         sign = 1 if reached == [0] else -1
         found = _scanned(call, call.arguments[reached[0]], _compare(known), 1, limit=len(known))
         return found - 1 if sign == 1 and isinstance(found, int) else 1 - found if isinstance(found, int) else found
@@ -116,12 +118,12 @@ def _stored(call: CallContext, content: bytes, value: Value) -> Result:
 
 
 def _strcpy(call: CallContext) -> Result:
-    return _stored(call, call.text(1).encode() + b"\0", call.arguments[0])
+    return _stored(call, call.content(1) + b"\0", call.arguments[0])
 
 
 def _strncpy(call: CallContext) -> Result:
     size = call.number(2, "the number of characters")
-    return _stored(call, call.text(1).encode()[:size].ljust(size, b"\0"), call.arguments[0])
+    return _stored(call, call.content(1)[:size].ljust(size, b"\0"), call.arguments[0])
 
 
 def _formatted(format_at: int) -> Handler:
@@ -142,25 +144,31 @@ def _formatted(format_at: int) -> Handler:
     return handler
 
 
-_CONVERSION = re.compile(r"%([-+ #0]*)(\d*)(\.\d+)?(?:hh|ll|[hlzjt])?([diuxXocs%])")
+_CONVERSION = re.compile(r"%([-+ #0]*)(\d*)(\.\d+)?(hh|ll|[hlzjt])?([diuxXocs%])")
+_SIZES = {None: 4, "hh": 1, "h": 2}
+"""Bytes of a number by the letters that say how long it is; of all others 8."""
 
 
 def _text_of_format(call: CallContext, format_at: int) -> bytes:
     """Return what a format makes of the arguments behind it. Raises RR819 where that is not known."""
-    arguments, found, at, text = iter(call.arguments[format_at + 1 :]), "", 0, call.text(format_at)
+    arguments, found, at, text = iter(call.arguments[format_at + 1 :]), "", 0, call.content(format_at).decode(_BYTES)
     for each in _CONVERSION.finditer(text):
         found, at = found + text[at : each.start()], each.end()
-        flags, width, precision, kind = each.groups()
+        flags, width, precision, length, kind = each.groups()
         if kind == "%":
             found += "%"
             continue
         value = known_scalar(next(arguments, UnknownValue("an argument that is missing")))
-        shown: str | int = _private_text(call, value) if kind == "s" else as_number(value, "what is printed")
-        shown = shown & 0xFF if kind == "c" and isinstance(shown, int) else shown
+        shown: str | int
+        if kind == "s":
+            shown = _private_text(call, value)
+        else:
+            size = 1 if kind == "c" else _SIZES.get(length, 8)
+            shown = in_bytes(as_number(value, "what is printed"), size, kind in "di")
         found += f"%{flags}{width}{precision or ''}{'d' if kind in 'iu' else kind}" % shown
     if "%" in _CONVERSION.sub("", text):
         raise Refusal("RR819", "this format is not known here")
-    return (found + text[at:]).encode()
+    return (found + text[at:]).encode(_BYTES)
 
 
 def _private_text(call: CallContext, address: Scalar) -> str:
@@ -168,7 +176,7 @@ def _private_text(call: CallContext, address: Scalar) -> str:
     found = bytearray()
     while byte := as_number(call.private(further(address, len(found)), 1, "this text"), "this text"):
         found.append(byte & 0xFF)
-    return found.decode("utf-8", "replace")
+    return found.decode(_BYTES)
 
 
 def _lost_text(index: int) -> Handler:
@@ -233,7 +241,7 @@ def _number_in(has_end: bool, size: int = 8) -> Handler:
 
     def handler(call: CallContext) -> Result:
         try:
-            text = call.text(0)
+            text = call.content(0).decode(_BYTES)
         except Refusal:
             return UnknownValue(f"what `{call.name}` returns")
         base = call.number(2, "the base of this number") if has_end else 10

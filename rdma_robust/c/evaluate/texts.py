@@ -21,9 +21,9 @@ def _searched(find: Callable[[bytes, bytes], int], *, is_byte: bool) -> Handler:
     """`strchr` and the like: the place in a text where another one, or a character, is; 0 if it is nowhere."""
 
     def handler(call: CallContext) -> Result:
-        wanted = bytes([call.number(1, "this character") & 0xFF]) if is_byte else call.text(1).encode()
+        wanted = bytes([call.number(1, "this character") & 0xFF]) if is_byte else call.content(1)
         try:
-            text = call.text(0).encode() + b"\0" * is_byte
+            text = call.content(0) + b"\0" * is_byte
         except Refusal:
             return UnknownValue(f"what `{call.name}` returns")
         at, start = find(text, wanted), known_scalar(call.arguments[0])

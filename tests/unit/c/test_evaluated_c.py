@@ -212,3 +212,19 @@ def test_data_out_of_order_is_another_order(flags: str, head: tuple[str, ...]) -
     text = two(SIGNALED, SIGNALED).replace("RR_QP(qp, sent, received);", made)
     text = text.replace("RR_QP(second, sent_too, received);", "second = mlx5dv_create_qp(0, &attr, &more);")
     assert evaluated(text.replace("<infiniband/verbs.h>", "<infiniband/mlx5dv.h>")).head == head
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        r'strlen("\xff\xc3") == 2',
+        r'strcmp("\xff", "\xfe") > 0',
+        r'!strcmp(text("%u %x %hhu", -1, -1, 300), "4294967295 ffffffff 44")',
+        r'!strcmp(text("%hd %lx %c", 70000, -1L, 200), "4464 ffffffffffffffff \xc8")',
+    ],
+)
+def test_characters_are_bytes_and_numbers_have_the_size_that_is_printed(wanted: str) -> None:
+    made = "static char made[64];\n#define text(...) (snprintf(made, sizeof made, __VA_ARGS__), made)\n"
+    body = f"m.x = {wanted} ? 1 : 2; post(IBV_WR_RDMA_WRITE, 0, &m.x, &there->y, 8, 0, 0, 0);"
+    program = f"#include <stdio.h>\n#include <string.h>\n{made}{two(body)}"
+    assert statements(evaluated(program), "AT")[0] == "m_x = 1"
