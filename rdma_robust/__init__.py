@@ -191,8 +191,9 @@ def reach(
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
     loaded = decidable(_loaded(program, define, proofs=False, crowds=True), crowds=True)
-    searchers: OptionValues = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
-    limits = _limits({**searchers, "timeout": timeout, "max_states": max_states, "memory": memory})
+    limits = _limits(
+        timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
+    )
     meant = read_target(loaded, target)
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
@@ -222,8 +223,9 @@ def verify(
     from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
     from rdma_robust.model import Hardware  # noqa: PLC0415
 
-    searchers: OptionValues = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
-    limits = _limits({**searchers, "timeout": timeout, "max_states": max_states, "memory": memory})
+    limits = _limits(
+        timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
+    )
     loaded = blocking(_loaded(program, define, crowds=True))
     hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
     return verify_all(loaded, limits, hardware.model, hangs=hangs)
@@ -265,12 +267,13 @@ def prove(
     loaded = _loaded(program, define)
     if refused := model_refusals(loaded, model):
         raise ProgramError(loaded.file, loaded.source, refused)
-    searchers: OptionValues = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
-    limits = _limits({**searchers, "timeout": timeout, "max_states": max_states, "memory": memory})
+    limits = _limits(
+        timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
+    )
     return decide_safety(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
-def _limits(values: OptionValues) -> Limits:
+def _limits(**values: Unpack[OptionValues]) -> Limits:
     """Return the limits of an answer, and who searches. Raises UsageError for searchers that there cannot be."""
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
 

@@ -110,8 +110,12 @@ class EvaluationRounds:
 
     def _copied(self) -> set[tuple[Word, Scalar]]:
         """Return what is new in this round and no step computes."""
+        return self._new() - self._written()
+
+    def _written(self) -> set[tuple[Word, Scalar]]:
+        """Return what steps of this round compute and write."""
         edges = (edge for automaton in self.automata.values() for here in automaton.edges.values() for edge in here)
-        return self._new() - {each for edge in edges for each in _writes(edge)}
+        return {each for edge in edges for each in _writes(edge)}
 
     def _new(self) -> set[tuple[Word, Scalar]]:
         """Return what is new in this round."""
@@ -211,7 +215,7 @@ class EvaluationRounds:
         self._close()
         has_grown = is_same and dict(known.values) != dict(found.values)
         # A round of copies alone has no computed write, and what is behind a branch that they open is still to be seen.
-        self._quiet = self._quiet + bool(self._new() - self._copied()) if has_grown else 0
+        self._quiet = self._quiet + bool(self._new() & self._written()) if has_grown else 0
         if not is_same:
             self._since = {}
         for word, values in found.values.items():

@@ -51,7 +51,8 @@ def new_command(
     made_file(output, (), force=force)
     if (name == HARNESS) != (file is not None):
         raise UsageError(f"`rdma-robust new {HARNESS} FILE.c`: a harness is for a C file, and nothing else is")
-    if name == HARNESS and file is not None:
+    if name == "harness":
+        assert file is not None
         item = only(file, "new", [*(define or ()), *c.definitions()])
         context.obj.append(partial(run_harness, item, None if output == "-" else output, force))
         return
@@ -59,8 +60,7 @@ def new_command(
         raise UsageError(f"{c.definitions()[0].partition('=')[0]} is for `rdma-robust new {HARNESS} FILE.c`")
     if name is None and (define or output is not None):
         raise UsageError(f"which program? One of {', '.join((*PATTERNS, *MESSAGE_PATTERNS))}")
-    wanted: PatternName | None = None if name == HARNESS else name
-    context.obj.append(partial(run_new, wanted, tuple(define or ()), None if output == "-" else output))
+    context.obj.append(partial(run_new, name, tuple(define or ()), None if output == "-" else output))
 
 
 def run_new(name: PatternName | None, define: tuple[str, ...], path: str | None) -> Exit:

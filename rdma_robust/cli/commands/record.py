@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import ModelOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.question import Question
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source
@@ -105,18 +106,21 @@ def record_command(
         max_states=max_states or None,
         memory=memory_each(memory, None, [item]),
     )
-    ask: Callable[[Source], Exit]
+    told = explains([item], explain)
+    question: Question[Any, Any]
+    asking: object
     if races:
         from rdma_robust.questions.races_question import RACES, RacesAsking  # noqa: PLC0415 - one of both
 
-        racing = RacesAsking(options, explain=explains([item], explain))
-        ask = lambda source: run_question(Run(RACES, racing, [source], 1, form, output, quiet))  # noqa: E731
+        question, asking = RACES, RacesAsking(options, explain=told)
     else:
         from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking  # noqa: PLC0415 - one of both
 
-        told = explains([item], explain)
-        asking = RobustnessAsking(options, explain=told, full=explain is True, matters=told)
-        ask = lambda source: run_question(Run(CHECK, asking, [source], 1, form, output, quiet))  # noqa: E731
+        question, asking = CHECK, RobustnessAsking(options, explain=told, full=explain is True, matters=told)
+
+    def ask(source: Source) -> Exit:
+        return run_question(Run(question, asking, [source], 1, form, output, quiet))
+
     context.obj.append(partial(_recorded, recording, ask))
 
 

@@ -342,9 +342,7 @@ def _write(repair: Repair, text: str, source: Source, request: RepairRequest) ->
 
 def _bytes(text: str, source: Source) -> bytes:
     """Encode a text, with the byte order mark that the program's file has."""
-    begin = b""
-    if source.path is not None:
-        begin = read_bytes(source)[: len(BOM)]
+    begin = b"" if source.path is None else read_bytes(source)[: len(BOM)]
     return (BOM if begin == BOM else b"") + text.encode("utf-8")
 
 
@@ -392,7 +390,8 @@ def _options(request: RepairRequest, repair: Repair, hardware: Hardware) -> dict
         **model.described(),
         **({"orders": list(request.options.orders)} if request.options.orders else {}),
         "await_loops": limits.await_loops,
-        **{"define": list(limits.define), "recv_depth": limits.recv_depth},
+        "define": list(limits.define),
+        "recv_depth": limits.recv_depth,
         "timeout": request.options.timeout,
         "max_states": limits.max_states,
         "memory": limits.memory,
