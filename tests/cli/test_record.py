@@ -207,3 +207,12 @@ def test_an_unnamed_socket_is_said_to_be_unrecorded(tmp_path: Path) -> None:
     run = read_run_of(tmp_path, "1 > ?socket 0 @\n 2 + ?socket 8 @\n 3 P 256 0 2 0 0 0 0 0 @")
     assert list(recorded_order(run).unrecorded) == ["a socket"]
     assert CardEvents().atomics() == []
+
+
+@pytest.mark.parametrize(("name", "text"), [("log.1.1", "1 P\n"), ("log.x.y", "1 P\n"), ("log.1.1", "1 P 2 3")])
+def test_a_damaged_recording_is_bad_input(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    command = own_command(["record", "--join", str(tmp_path)])
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"the recording in {tmp_path} cannot be read: " in done.stderr

@@ -140,7 +140,14 @@ def _recorded(recording: Recording, ask: Callable[[Source], Exit]) -> Exit:
                 warn(f"note: {printable(remark)}")
         elif not folder.is_dir():
             raise UsageError(f"there is no folder {printable(str(folder))}")
-        text, unrecorded = recorded_text(folder, "recorded", drops_failed=recording.drops_failed)
+        try:
+            text, unrecorded = recorded_text(folder, "recorded", drops_failed=recording.drops_failed)
+        except (ValueError, IndexError, KeyError, OSError) as error:
+            if recording.command:
+                raise  # It was written a moment ago, so that this is a defect.
+            raise UsageError(
+                f"the recording in {printable(str(folder))} cannot be read: {error}; let all processes end, and record again"
+            ) from error
     if recording.out is not None:
         replace_file(recording.out, text)
     for each in unrecorded:
