@@ -144,7 +144,7 @@ def _formatted(format_at: int) -> Handler:
     return handler
 
 
-_CONVERSION = re.compile(r"%([-+ #0]*)(\d*)(\.\d+)?(hh|ll|[hlzjt])?([diuxXocs%])")
+_CONVERSION = re.compile(r"%([-+ #0]*+)(\d*+)(\.\d++)?(hh|ll|[hlzjt])?([diuxXocs%])")
 _SIZES = {None: 4, "hh": 1, "h": 2}
 """Bytes of a number by the letters that say how long it is; of all others 8."""
 
@@ -198,7 +198,7 @@ def _lose(call: CallContext, index: int) -> Result:
     return UnknownValue(f"what `{call.name}` returns")
 
 
-_DIRECTIVE = re.compile(r"%[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?(?:hh|ll|[hlzjtL])?([a-zA-Z%])")
+_DIRECTIVE = re.compile(r"%[-+ #0]*+(\*|\d*+)(?:\.(\*|\d*+))?(?:hh|ll|[hlzjtL])?([a-zA-Z%])")
 
 
 def _printed(format_at: int | None) -> Handler:
