@@ -105,8 +105,8 @@ class Limits:
         """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
         begin = time.monotonic() if started is None else started
         end = None if seconds is None else begin + seconds
-        who = {"threads": threads, "executor": executor, "checkpoint": checkpoint}
-        return cls(end, states, memory, seconds, depth, **who, searchers=[])
+        given = cls(end, states, memory, seconds, depth, threads=threads, executor=executor, checkpoint=checkpoint)
+        return replace(given, searchers=[])
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""
