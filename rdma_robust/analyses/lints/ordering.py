@@ -62,10 +62,10 @@ def polls_that_prove_less(flow: ThreadFlow, others: Others, found: list[RequestT
 
 
 def _proves_less(poll: Step, ops: list[RequestTrail], first: Step) -> Diagnostic:
-    lines = listing((str(trail.span.line) for trail in ops), "or")
+    lines = listing((trail.span.where for trail in ops), "or")
     message = (
         f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
-        f"{quote(first.text)} on line {first.span.line} may be seen before it"
+        f"{quote(first.text)} on line {first.span.where} may be seen before it"
     )
     word = f"{node_of(poll.op)}{on_lane(named_lane(poll.op))}"
     return Diagnostic(

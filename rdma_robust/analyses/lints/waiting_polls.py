@@ -62,7 +62,7 @@ def windows_of_messages(flow: ThreadFlow) -> Iterator[Diagnostic]:
     for (_, _, request), (_, _, wait) in flow.windows():
         node = requests_to(request.op)
         message = (
-            f"{quote(request.text)} waits for {quote(wait.text)} (line {wait.span.line}) only, and no poll of {node} in "
+            f"{quote(request.text)} waits for {quote(wait.text)} (line {wait.span.where}) only, and no poll of {node} in "
             "this loop takes its completion: the send queue fills up"
         )
         hint = f"a `poll {node}` in the loop for each signaled request"

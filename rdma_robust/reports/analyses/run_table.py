@@ -39,13 +39,12 @@ def claim_run_table(
     sc = not is_rdma(run[-1].state)
     moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
     rows = []
-    places: list[tuple[int | None, tuple[int, ...]]] = []
+    places: list[tuple[str, ...]] = []
     for number, action in moves:
         name = event_name(action) if full else ""
         what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
-        line, origins = (action.step.span.line, action.step.span.expanded_from) if action.step else (None, ())
-        places.append((line, origins))
-        rows.append(StepRow(number, (gutter(number, line_text(line, origins), False, False), lane(program, action), what)))
+        places.append(() if action.step is None else action.step.span.places)
+        rows.append(StepRow(number, (gutter(number, line_text(places[-1]), False, False), lane(program, action), what)))
     shown, note = folded_rows(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])

@@ -190,6 +190,7 @@ def _checked_object(program: Program, checked: Checked) -> JsonObject:
     claim = checked.claim
     return {
         "line": None if claim.span == NO_SPAN else claim.span.line,
+        "places": [] if claim.span == NO_SPAN else list(claim.span.places),
         "kind": claim.kind,
         "text": valid_unicode(claim.text),
         "model": claim.model,
@@ -219,6 +220,7 @@ def hang_object(hang: Hang) -> JsonObject:
                 "remote": wait.remote,
                 "posted": wait.posted,
                 "polled": wait.polled,
+                "places": list(wait.places),
             }
             for wait in hang.waits
         ],
@@ -247,6 +249,7 @@ def _move_object(program: Program, number: int, run: Run) -> JsonObject:
     return {
         "thread": None if action.thread < 0 else program.threads[action.thread].name,
         "line": None if action.step is None else action.step.span.line,
+        "places": [] if action.step is None else list(action.step.span.places),
         "statement": None if action.step is None else valid_unicode(action.step.text),
         "does": action.verb.value,
         "read": action.read,

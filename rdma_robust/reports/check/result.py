@@ -36,6 +36,7 @@ class FaultView:
     column: int
     expanded_from: tuple[int, ...] = ()
     met: bool = False
+    places: tuple[str, ...] = ()
 
     @property
     def may(self) -> str:
@@ -44,8 +45,8 @@ class FaultView:
 
     @property
     def where(self) -> str:
-        """The line, with those that it was expanded from: `5`, or `5 from 21`."""
-        return " from ".join(map(str, (self.line, *self.expanded_from)))
+        """The line, with those that it was expanded from, as :attr:`Span.where`."""
+        return " from ".join(self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +178,6 @@ def unanswered_result(failure: Failure) -> Result:
 
 
 def _fault(fault: Fault, met: bool) -> FaultView:
-    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column, fault.span.expanded_from, met)
+    span = fault.span
+    expanded = span.expanded_from
+    return FaultView(fault.kind, fault.message, span.line, span.column, expanded, met, span.places)

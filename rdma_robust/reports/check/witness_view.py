@@ -33,6 +33,7 @@ class EventView:
     line: int | None
     column: int | None
     expanded_from: tuple[int, ...]
+    places: tuple[str, ...]
     statement: str
     label: str
     text: str
@@ -132,6 +133,7 @@ def _event(program: Program, words: Words, event: Event, part: str) -> EventView
         line=event.step.span.line if event.step else None,
         column=event.step.span.column if event.step else None,
         expanded_from=event.step.span.expanded_from if event.step else (),
+        places=event.step.span.places if event.step else (),
         statement=words.statement(event),
         label=words.label(event),
         text=words.clause(event),

@@ -38,15 +38,12 @@ def safety_run_lines(
     moves = [(number, move) for number, move in enumerate(run.moves) if move.action.verb is not Verb.START]
     steps = [(number, move) for number, move in moves if full or not is_quiet(move)]
     rows = []
-    places: list[tuple[int | None, tuple[int, ...]]] = []
+    places: list[tuple[str, ...]] = []
     for number, move in steps:
         action = move.action
-        line, origins = (None, ()) if action.step is None else (action.step.span.line, action.step.span.expanded_from)
-        places.append((line, origins))
+        places.append(() if action.step is None else action.step.span.places)
         what = "; ".join(fault.message for fault in move.faults) or deed_of(program, action, run.model)
-        rows.append(
-            StepRow(number, (gutter(number, line_text(line, origins), False, False), lane_of(program, action), what))
-        )
+        rows.append(StepRow(number, (gutter(number, line_text(places[-1]), False, False), lane_of(program, action), what)))
     shown, note = folded_rows(rows, () if claim is None else mattering(program, run, claim), full=full)
     room = (width or PAPER) - len(INDENT)
     lines = [

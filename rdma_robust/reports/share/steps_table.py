@@ -68,7 +68,7 @@ def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) ->
         StepRow(
             e.id,
             (
-                gutter(k, line_text(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle),
+                gutter(k, line_text(e.places), e.id == witness.pivot, e.id in on_cycle),
                 _lane(e),
                 _label(e, full),
             ),
@@ -76,23 +76,22 @@ def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) ->
         for k, e in enumerate(order, 1)
     ]
     shown, note = folded_rows(rows, witness.matter, full=full)
-    expanded = note_of_places((e.line, e.expanded_from) for e in order)
+    expanded = note_of_places(e.places for e in order)
     notes = [line for text in (expanded, note) if text for line in filled(text, width, "  ", "  ")]
     return table(_lanes(order), shown, width, full=full) + notes
 
 
-def line_text(line: int | None, expanded_from: tuple[int, ...]) -> str:
+def line_text(places: Sequence[str]) -> str:
     """Return a line as it stands left of a row: `5<21` is line 5 as it was expanded from line 21."""
-    return "" if line is None else "<".join(map(str, (line, *expanded_from)))
+    return "<".join(places)
 
 
-def note_of_places(places: Iterable[tuple[int | None, tuple[int, ...]]]) -> str:
+def note_of_places(places: Iterable[Sequence[str]]) -> str:
     """Return what such a line means, if there is one among the places of a table."""
-    found = next(((line, origins) for line, origins in places if line is not None and origins), None)
-    if found is None:
-        return ""
-    line, origins = found
-    return f"Line {line_text(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
+    line, *origins = next((each for each in places if len(each) > 1), [""])
+    return f"Line {line_text([line, *origins])}: line {line}, expanded from line {', from line '.join(origins)}." * bool(
+        line
+    )
 
 
 def _label(event: EventView, full: bool) -> str:
