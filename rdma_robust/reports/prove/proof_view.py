@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, unreduced_proof
+from rdma_robust.analyses.prove.lazy_system import WaitTrial
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
-from rdma_robust.analyses.prove.wait_trials import WaitTrial
 from rdma_robust.frame.answer import diagnostics
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
