@@ -23,7 +23,7 @@ from rdma_robust.certify.remembered import Mail, Marks
 from rdma_robust.certify.search_steps import connections_of
 from rdma_robust.certify.table_facts import UNDER
 from rdma_robust.certify.thread_events import LocalState
-from rdma_robust.errors import ProgramError, SizeLimitError
+from rdma_robust.errors import InternalError, ProgramError, SizeLimitError
 from rdma_robust.evidence.checkers_search import CheckersStates, Spot, all_states
 from rdma_robust.evidence.mark_words import MarkWords, number_in, told_local
 from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
@@ -55,7 +55,7 @@ from rdma_robust.petri.net import (
 )
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import has_atomics, has_messages, takes_operands
+from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts, takes_operands
 
 
 def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
@@ -287,7 +287,12 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
     for order in _orders_below(program, model.order):
         weaker = replace(model, order=_told(order))
         if order == _read_by_checker(program, model.order):
-            return _evidence_under(program, weaker, options, limits)
+            try:
+                return _evidence_under(program, weaker, options, limits)
+            except InternalError:  # a run to a target need be no counterexample where the table lacks a fact
+                if not lacked_facts(program, weaker):
+                    raise
+                continue
         if decide(program, replace(options, hardware=weaker), limits=limits).verdict is Verdict.ROBUST:
             return {**_evidence_under(program, weaker, options, limits), UNDER: weaker.order}
     raise SizeLimitError(
@@ -309,11 +314,13 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
     """Yield orders that keep no more than an order, and for which the checker has rules."""
     asked = {"atomics": has_atomics(program), "messages": has_messages(program)}
     read = told_of_source(_read_by_checker(program, order))
-    near = read if not lacking(read, **asked) else weaker_with_facts(read, **asked)
-    found = dict.fromkeys(each for each in (near, *ORDERS) if each is not None)
+    lacks = lacking(read, **asked)
+    near = weaker_with_facts(read, **asked) if lacks else None
+    mine = None if lacks and asked["atomics"] else read
+    found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:
-        own = each not in ORDERS and (program.has_regions or program.crowds)
-        if not own and keeps_all_of(read, each):
+        refused = each not in ORDERS and (program.has_regions or program.crowds)
+        if not refused and keeps_all_of(read, each):
             yield each
 
 
