@@ -1,4 +1,4 @@
-"""Claims about nothing: what holds only because its line, or a final state, is never reached.
+"""Vacuous claims: what holds only because its line, or a final state, is never reached.
 
 A statement is reached if it is next in some state, a final state if every thread has ended there and nothing is under way.
 Both are decided as everything else is (:mod:`reach`).
