@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
@@ -16,6 +17,7 @@ from rdma_robust.limits import ENDLESS, Limits, Progress
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.questions.checkpoint_claim import claim_checkpoints
+from rdma_robust.text import filled
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
@@ -117,7 +119,7 @@ def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         return replace(
             verified_record(found, strict=asking.strict),
             answer=verify_object(found),
-            lines=tuple(verify_text(found, asking.explain, asking.width, full=asking.full)),
+            lines=(*verify_text(found, asking.explain, asking.width, full=asking.full), *_searched(asking, limits)),
             source=text,
         )
 
@@ -134,6 +136,13 @@ def _without_run(answer: Reached, why: str) -> Reached:
     if answer.run is None:
         return answer
     return replace(answer, run=None, reason=f"{answer.reason}; the run was left out: {why}")
+
+
+def _searched(asking: SafetyAsking, limits: Limits) -> list[str]:
+    """Return how the searches were shared, for who wants to know all."""
+    from rdma_robust.reports.share.searchers_text import shared_text  # noqa: PLC0415 - few ask
+
+    return ["", *filled(shared_text(limits.searchers or ()), asking.width or PAPER, "  ")] if asking.full else []
 
 
 def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
@@ -158,10 +167,11 @@ def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
 
     def told(found: ReachOutcome) -> SafetyRecord:
         lines = reach_text(program, meant, asking.model, found, asking.width, full=asking.full)
+        shown = lines if asking.explain or "" not in lines else lines[: lines.index("")]
         return replace(
             reached_record(program, meant.text, asking.model, found),
             answer=reach_object(program, meant.text, asking.model, found),
-            lines=tuple(lines if asking.explain else lines[: lines.index("")] if "" in lines else lines),
+            lines=(*shown, *_searched(asking, limits)),
             source=text,
         )
 

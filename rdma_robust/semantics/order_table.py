@@ -143,6 +143,14 @@ def nfo_between(one: Kind, other: Kind, model: Model, *, of_one_pair: bool = Tru
     return of_one_pair and frozenset(types) in pushes
 
 
+def fence_lands(model: Model) -> bool:
+    """Return whether an nF that has passed an answer puts the reads of puts behind it into an order with that answer (R3):
+    it is issued behind the answer, and the reads are observed behind it."""
+    reads = (EventType.NLR, as_sent(EventType.NLR))
+    kept = all(oppo_scope(EventType.NF, read, model) == "qp" for read in reads)
+    return kept and ippo_scope(EventType.NLW, EventType.NF, model) == "qp"
+
+
 _CARD_READS: Final = READ_TYPES - CPU_TYPES
 
 

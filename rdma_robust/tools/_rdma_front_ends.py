@@ -91,7 +91,11 @@ FRONT_ENDS: Final = (
         editor=_editor,
         optioned=True,
         alike=(".rdma",),
-        elsewhere={".mp": "this is no message program; `rdma-robust check` decides C with one-sided operations"},
+        elsewhere={
+            ".mp": "this is no message program; `rdma-robust check` decides C with one-sided operations",
+            ".spec": "this is no net; `rdma-robust check` decides C with one-sided operations",
+            ".json": "this is no certificate; `rdma-robust check --certificate FOLDER FILE.c` writes one",
+        },
     ),
     FrontEnd(
         "c++",

@@ -124,7 +124,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     if request.tui and item.path is None:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
     if request.watch:
-        WatchedFiles([request.file])
+        WatchedFiles([request.file], request.options.define)
         need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
@@ -208,9 +208,10 @@ def _in_terminal(session: Session | MessageSession, decide: Decide, request: Exp
 
 def _follow(request: ExploreRequest, show: Callable[[Explorable | str], None]) -> None:
     """Show the program, or what is wrong with it, whenever its file has changed."""
-    for _ in changes_of(request.file):
+    define = request.options.define
+    for _ in changes_of(request.file, define):
         try:
-            show(_session(Source(request.file, request.file), request, warnings=False))
+            show(_session(Source(request.file, request.file, define=define), request, warnings=False))
         except (RdmaRobustError, OSError) as error:
             show(message_of(error, request.file))
 
