@@ -297,7 +297,7 @@ def linted(
 
 
 def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> LintResult:
-    """Return what is likely not meant in `program`, each place and code once.
+    """Return likely mistakes in `program`, each place and code once.
 
     None of it needs a search of states. `exceeded` names a limit that has been reached, as for
     :func:`rdma_robust.semantics.values.possible_values`; what needs values is left out then.

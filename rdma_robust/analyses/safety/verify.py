@@ -3,7 +3,7 @@
 Robust: what SC does is all there is. Not robust: what the RDMA machine does is searched, which ends for a program without
 loops, and for others if its queues cannot grow for ever.
 
-Claims about nothing: what holds only because its line, or a final state, is never reached.
+Vacuous claims: what holds only because its line, or a final state, is never reached.
 
 A statement is reached if it is next in some state, a final state if every thread has ended there and nothing is under way.
 Both are decided as everything else is (:mod:`reach`).
