@@ -21,7 +21,7 @@ _MOST_RUNS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ElementRun:
     """Elements of one predefined type, one behind the other: where the first is, and how many."""
 
     offset: int
@@ -39,7 +39,7 @@ class Run:
 class Datatype:
     """A type: its runs, in the order of its type map; its lower bound and extent, and whether these were given."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[ElementRun, ...]
     low: int
     extent: int
     is_resized: bool = False
@@ -55,22 +55,22 @@ class Datatype:
         return (self.low, self.extent) == (0, self.size) and len(self.runs) < 2 and not any(r.offset for r in self.runs)
 
     @property
-    def basic(self) -> Run:
+    def basic(self) -> ElementRun:
         """Its elements, which have one predefined type. Raises RR814 if they have several."""
         if len({each.name for each in self.runs}) != 1:
             raise Refusal("RR814", "elements of several types are not modelled here", "one predefined type")
         return self.runs[0]
 
-    def laid_out(self, count: int) -> list[Run]:
+    def laid_out(self, count: int) -> list[ElementRun]:
         """Return the runs of so many elements, one behind the other."""
         if self.is_contiguous:
             return [replace(each, count=each.count * count) for each in self.runs] if count else []
         return _merged((self, number * self.extent) for number in range(count))
 
 
-def _merged(parts: Iterable[tuple[Datatype, int]]) -> list[Run]:
+def _merged(parts: Iterable[tuple[Datatype, int]]) -> list[ElementRun]:
     """Return the runs of types at distances; what is adjacent is one run."""
-    found: list[Run] = []
+    found: list[ElementRun] = []
     for kind, distance in parts:
         for each in kind.runs:
             last, offset = found[-1] if found else None, each.offset + distance
@@ -90,7 +90,7 @@ def _predefined(number: int) -> Datatype:
         parts = [(_predefined(_NUMBERS[first]), 0), (_predefined(_NUMBERS[second]), at)]
         return Datatype(tuple(_merged(parts)), 0, size)
     element = CType("float" if kind == "float" else "int", size, signed)
-    return Datatype((Run(0, name, element, 1),), 0, size)
+    return Datatype((ElementRun(0, name, element, 1),), 0, size)
 
 
 def datatype_of(value: Value) -> Datatype:
@@ -102,7 +102,7 @@ def datatype_of(value: Value) -> Datatype:
             raise Refusal("RR814", "this type is not known here", "predefined types, and what is made of them")
         return _predefined(number)
     low, extent, is_resized, *numbers = map(int, made)
-    runs: list[Run] = []
+    runs: list[ElementRun] = []
     for at in range(0, len(numbers), 3):
         offset, number, count = numbers[at : at + 3]
         runs.append(replace(_predefined(number).runs[0], offset=offset, count=count))
@@ -292,7 +292,7 @@ DATATYPES: Final[dict[str, Handler]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class TransferPiece:
     """Bytes of a transfer: where they are here and there, how many, and the size of an element."""
 
     here: int
@@ -301,11 +301,11 @@ class Moved:
     element: int
 
 
-def matched(here: Sequence[Run], there: Sequence[Run]) -> list[Moved]:
+def transfer_pieces(here: Sequence[ElementRun], there: Sequence[ElementRun]) -> list[TransferPiece]:
     """Return the pieces of a transfer between two layouts. Raises RR814 if they have different lengths."""
     if sum(each.size for each in here) != sum(each.size for each in there):
         raise Refusal("RR814", "a transfer of other lengths at its two ends is not modelled", "the same count and type")
-    found: list[Moved] = []
+    found: list[TransferPiece] = []
     places = [(each.offset, each.size) for each in there]
     at = used = 0
     for each in here:
@@ -313,13 +313,13 @@ def matched(here: Sequence[Run], there: Sequence[Run]) -> list[Moved]:
         while done < each.size:
             offset, size = places[at]
             count = min(each.size - done, size - used)
-            found.append(Moved(each.offset + done, offset + used, count, each.element.size))
+            found.append(TransferPiece(each.offset + done, offset + used, count, each.element.size))
             done, used = done + count, used + count
             if used == size:
                 at, used = at + 1, 0
     return found
 
 
-def elements(runs: Iterable[Run]) -> list[Run]:
+def elements(runs: Iterable[ElementRun]) -> list[ElementRun]:
     """Return the elements of runs, one by one."""
     return [replace(each, offset=each.offset + at * each.element.size, count=1) for each in runs for at in range(each.count)]

@@ -14,7 +14,7 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import Object, Pointer, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
-from rdma_robust.c.evaluate.mpi.datatypes import Datatype, Run, datatype, elements, matched
+from rdma_robust.c.evaluate.mpi.datatypes import Datatype, ElementRun, datatype, elements, transfer_pieces
 from rdma_robust.c.evaluate.mpi.handles import handle_key, members, process_of_rank
 from rdma_robust.c.evaluate.one_sided.spmd import (
     barrier,
@@ -111,7 +111,7 @@ def _is_local(call: CallContext, of: Window) -> bool:
     return ("local", of.number) in call.run.world.known.said
 
 
-def _remote(call: CallContext, of: Window, rank: int, there: Sequence[Run], apart: str) -> Remote | None:
+def _remote(call: CallContext, of: Window, rank: int, there: Sequence[ElementRun], apart: str) -> Remote | None:
     """Return the other end of a transfer of elements that lie `there`, None for `MPI_PROC_NULL`, or if there are none;
     the argument behind the rank is the displacement.
 
@@ -156,7 +156,7 @@ def _moved(is_put: bool) -> Callable[[CallContext, str], _Posted]:
     def post(call: CallContext, apart: str) -> _Posted:
         of = window(call, 7)
         here, there = _laid_out(call, 2, 1), _laid_out(call, 6, 5)
-        pieces = matched(here, there)
+        pieces = transfer_pieces(here, there)
         remote = _remote(call, of, 3, there, apart)
         if remote is None:
             return [], None
@@ -170,7 +170,7 @@ def _moved(is_put: bool) -> Callable[[CallContext, str], _Posted]:
     return post
 
 
-def _laid_out(call: CallContext, type_at: int, count_at: int | None) -> list[Run]:
+def _laid_out(call: CallContext, type_at: int, count_at: int | None) -> list[ElementRun]:
     return datatype(call, type_at).laid_out(1 if count_at is None else call.number(count_at, "the number of elements"))
 
 
