@@ -38,7 +38,7 @@ from rdma_robust.frame.answer import Answer, R
 from rdma_robust.frame.report_part import AskedFile, KeptForm
 from rdma_robust.frame.shell.inputs import states_of_parts
 from rdma_robust.options import REDUCTIONS
-from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.batch.batch_view import Page
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.share.claim_findings import Claims
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json

@@ -13,8 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.certify.copies_marks import (
+from rdma_robust.certify.copies_places import (
     NOTHING,
+    Control,
+    CopyState,
+    CrowdPlaces,
+    Hero,
     calm,
     holds_last_write,
     lost,
@@ -23,7 +27,6 @@ from rdma_robust.certify.copies_marks import (
     released_marks,
     without_hold,
 )
-from rdma_robust.certify.copies_places import Control, CopyState, CrowdPlaces, Hero
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fired

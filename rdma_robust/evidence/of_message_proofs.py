@@ -16,11 +16,20 @@ import numpy as np
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.messages.bounded_sums import Sum, SumMultipliers, summands
 from rdma_robust.certify.messages.dropped_pairs import OVERTAKES, TOO_LATE
-from rdma_robust.certify.messages.formula_goals import SafeClaim
-from rdma_robust.certify.messages.hinted_proofs import Clause, Lemma
 from rdma_robust.certify.messages.match_formula import MatchFormula
-from rdma_robust.certify.messages.order_circles import Circle, Circles, MatchRange
-from rdma_robust.certify.messages.proved_formulas import MESSAGE_PROOF, DenialFormula, Unfolding, denial_formula, unfolding
+from rdma_robust.certify.messages.proved_formulas import (
+    MESSAGE_PROOF,
+    Circle,
+    Circles,
+    Clause,
+    DenialFormula,
+    Lemma,
+    MatchRange,
+    SafeClaim,
+    Unfolding,
+    denial_formula,
+    unfolding,
+)
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.certify.messages.unfolding import WaitingProcess
 from rdma_robust.errors import InternalError

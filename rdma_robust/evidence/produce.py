@@ -25,8 +25,7 @@ from rdma_robust.certify.table_facts import UNDER
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.errors import InternalError, ProgramError, SizeLimitError
 from rdma_robust.evidence.checkers_search import CheckersStates, Spot, all_states
-from rdma_robust.evidence.mark_words import MarkWords, number_in, told_local
-from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
+from rdma_robust.evidence.of_copies import MarkWords, copies_evidence, copies_trace_evidence, number_in, told_local
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical_text, same_program

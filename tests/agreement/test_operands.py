@@ -35,8 +35,8 @@ from rdma_robust.semantics.machines.requests import CardRequest
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
-from rdma_robust.semantics.same_operation import read_and_writes
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.vertices import read_and_writes
 from tests.agreement.test_deployed import agreeing, decided, truth
 from tests.conftest import ROOT, Cli
 from tests.support.checker_search import Search, platform_of

@@ -27,11 +27,10 @@ from rdma_robust.analyses.explain.explanation import (
     Timeline,
     VerdictWord,
 )
-from rdma_robust.analyses.explain.graph import graph
 from rdma_robust.analyses.explain.pairs import explained_pairs
 from rdma_robust.analyses.explain.schedule import machine_run
 from rdma_robust.analyses.explain.story import headline, paragraphs
-from rdma_robust.analyses.explain.timeline import timeline
+from rdma_robust.analyses.explain.timeline import graph, timeline
 from rdma_robust.diagnose import listing
 from rdma_robust.errors import UsageError
 from rdma_robust.guard import found_within

@@ -8,10 +8,15 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from rdma_robust.analyses.lints.in_flight import never_polled, results_overwritten, results_read_early, sources_overwritten
-from rdma_robust.analyses.lints.ordering import fences_without_effect, polls_that_prove_less
-from rdma_robust.analyses.lints.queue_flow import Edge, Others, ThreadFlow, flows, outstanding_after
-from rdma_robust.analyses.lints.trails import trails
+from rdma_robust.analyses.lints.ordering import (
+    fences_without_effect,
+    never_polled,
+    polls_that_prove_less,
+    results_overwritten,
+    results_read_early,
+    sources_overwritten,
+)
+from rdma_robust.analyses.lints.trails import Edge, Others, ThreadFlow, flows, outstanding_after, trails
 from rdma_robust.diagnose import listing, quote
 from rdma_robust.errors import Diagnostic, SizeLimitError, Span
 from rdma_robust.expr import VALUE, Const, Expr, evaluate, names

@@ -15,7 +15,7 @@ from random import Random
 from typing import Final, Literal
 
 from rdma_robust.analyses.prove.explicit_search import CompiledEngine, explicit_search
-from rdma_robust.analyses.prove.on_machine import constants_of
+from rdma_robust.analyses.prove.path_replay import constants_of
 from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,
     Assignment,

@@ -36,7 +36,7 @@ from rdma_robust.language.flow.exclusive import guard_conjuncts
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.ends import every_execution_hangs
+from rdma_robust.semantics.machines.hang_words import every_execution_hangs
 from rdma_robust.semantics.values import named_values
 
 MOST_CASES: Final = 4096

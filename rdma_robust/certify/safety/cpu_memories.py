@@ -18,8 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.lead_ups import AgentMove
 from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep, with_item
-from rdma_robust.certify.safety.remote_reads import operand_values, remote_change
-from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables, step_expression
+from rdma_robust.certify.safety.thread_steps import (
+    Instruction,
+    Known,
+    Variables,
+    operand_values,
+    remote_change,
+    step_expression,
+)
 from rdma_robust.certify.safety.wide_updates import WideAssignment, WideAssumption, WideHavoc, WideUpdates
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import Expr, Name

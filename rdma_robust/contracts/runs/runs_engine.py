@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict
-from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError as NoNumbersError
-from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one, unread_inputs
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
-from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.function_instances import (
+    TooManyStatements,
+    inputs_of,
+    inputs_of_one,
+    instance,
+    unread_inputs,
+)
+from rdma_robust.contracts.language.function_instances import UnboundedInputsError as NoNumbersError
 from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
 from rdma_robust.contracts.runs.path_cases import PossibleViolation, counterexample, forked

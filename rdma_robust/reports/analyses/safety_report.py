@@ -26,8 +26,8 @@ from rdma_robust.reports.share.steps_table import StepRow, folded_rows, gutter, 
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.semantics.run_wording import deed, event_name, lane
 from rdma_robust.semantics.what_matters import MachineRun
+from rdma_robust.semantics.wording import deed, event_name, lane
 from rdma_robust.text import count, filled, one_line, printable
 
 INDENT = "  "

@@ -18,13 +18,12 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.message_answers import BufferAnswer, Mismatch
 from rdma_robust.messages.replay.replaying import replay_schedule
-from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
 from rdma_robust.reports.messages.message_claims import matchings_of, race_of
 from rdma_robust.reports.messages.messages_record import EXITS
-from rdma_robust.reports.messages.narration import narrated
-from rdma_robust.reports.messages.operation_names import operation_names
+from rdma_robust.reports.messages.narration import narrated, operation_names
 from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
+from rdma_robust.reports.messages.wait_reasons import ChartContents, chart_of
 from rdma_robust.reports.share.chart import Chart
 from rdma_robust.reports.share.chart_text import LEGEND, chart_text
 from rdma_robust.text import count, filled, printable

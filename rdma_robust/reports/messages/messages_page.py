@@ -12,10 +12,9 @@ from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.reports.messages.messages_explanation import HEADS, MessagesExplanation
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.messages.run_findings import RunFinding, race_lines, run_findings
-from rdma_robust.reports.share.chart_listing import KINDS, marked_lines
+from rdma_robust.reports.share.chart import KINDS, marked_lines
 from rdma_robust.reports.share.chart_svg import chart_svg
-from rdma_robust.reports.share.coloured import Language
-from rdma_robust.reports.share.html_templates import templates
+from rdma_robust.reports.share.html_templates import Language, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 
 PACKAGE: Final = "rdma_robust.reports.messages"

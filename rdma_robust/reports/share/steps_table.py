@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.reports.check.witness_view import EventView, WitnessView
+from rdma_robust.reports.check.result import EventView, WitnessView
 from rdma_robust.text import count, filled
 
 LEAST_LANE = 14

@@ -26,8 +26,7 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.outcome import NO_SEARCH, Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
-from rdma_robust.robustness.crowds.counted import CountedAttempt, CrowdSearchResult
-from rdma_robust.robustness.crowds.explicit_run import Explicit
+from rdma_robust.robustness.crowds.explicit_run import CountedAttempt, CrowdSearchResult, Explicit
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters

@@ -24,11 +24,10 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, QueuePair
 from rdma_robust.robustness.pivot import PivotInstrumentation
-from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, every_start
+from rdma_robust.robustness.pivot_classes import Continuation, PivotClasses, classes_of, every_start
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.relevance import Relevance
 from rdma_robust.robustness.remote_atomics import with_prefixes

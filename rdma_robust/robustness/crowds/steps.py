@@ -35,8 +35,7 @@ from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.hopeless import Hopeless
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
 from rdma_robust.robustness.crowds.parts import NOBODY, WHOLE, Local, Parts, State
-from rdma_robust.robustness.crowds.settling import Settling, single_label
-from rdma_robust.robustness.crowds.unread import Unread
+from rdma_robust.robustness.crowds.unread import Settling, Unread, single_label
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.pivot_classes import CLASS
 
@@ -132,7 +131,7 @@ class InstanceSteps:
 
     instance: TwoCopyInstance
     active: bool = True
-    """Whether copies settle, see :mod:`settling`."""
+    """Whether copies settle, see :mod:`unread`."""
     _of_copies: dict[tuple[Control, Local], tuple[CrowdMove, ...]] = field(default_factory=dict)
     _of_threads: dict[Control, tuple[CrowdMove, ...]] = field(default_factory=dict)
     _tidy: dict[tuple[int, Held], Held] = field(default_factory=dict)

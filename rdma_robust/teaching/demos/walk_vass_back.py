@@ -22,7 +22,6 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult
 from rdma_robust.petri.spec.writer import write_spec
-from rdma_robust.teaching.demos.generated import decide_generated, sizes
 from rdma_robust.teaching.demos.walk import (
     Block,
     CodeListing,
@@ -31,6 +30,8 @@ from rdma_robust.teaching.demos.walk import (
     WalkSection,
     WalkTable,
     Walkthrough,
+    decide_generated,
+    sizes,
     try_next,
 )
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.semantics.machines.machine import Action, Verb, act_of
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
-from rdma_robust.semantics.run_wording import deed
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
-from rdma_robust.semantics.wording import Words
+from rdma_robust.semantics.wording import Words, deed
 from rdma_robust.teaching.explorer.follow import Link
 from rdma_robust.text import one_line
 

@@ -17,9 +17,8 @@ from rdma_robust.semantics.machines.queues import PostedRequest, Queue, completi
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.teaching.explorer.address import Side
-from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
 from rdma_robust.teaching.explorer.phrases import Phrases
-from rdma_robust.teaching.explorer.run_tree import LONGEST
+from rdma_robust.teaching.explorer.run_tree import LONGEST, RunPoint, Runs
 from rdma_robust.teaching.explorer.view import (
     ClaimView,
     Ending,

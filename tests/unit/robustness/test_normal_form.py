@@ -18,8 +18,7 @@ from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, candidates
 from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Relation, Trace
 from tests.conftest import ROOT
 from tests.support.random_programs import Size, random_program
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
 
-from rdma_robust.analyses.prove.predicates.cube_oracle import Vocabulary
-from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
+from rdma_robust.analyses.prove.predicates.cube_oracle import EMPTY, Cube, Vocabulary
 from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
 from rdma_robust.analyses.prove.predicates.linear_atoms import literal, renamed_literal
 from rdma_robust.analyses.prove.predicates.paths import PathFeasibility

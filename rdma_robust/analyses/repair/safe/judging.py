@@ -15,16 +15,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rdma_robust.analyses.prove.on_machine import met_on
-from rdma_robust.analyses.prove.safety_claims import safety_claims
+from rdma_robust.analyses.prove.path_replay import met_on
 from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, safety_claims
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.repairs import Barrier, Choices
 from rdma_robust.analyses.repair.safe.fewest import WaitJudgement
 from rdma_robust.analyses.repair.safe.rewriting import Rewriter
-from rdma_robust.analyses.repair.safe.spots import WaitSpots, ends
-from rdma_robust.analyses.repair.safe.standing import started
+from rdma_robust.analyses.repair.safe.standing import WaitSpots, ends, started
 from rdma_robust.errors import NO_SPAN, InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Program, Step, Thread
 from rdma_robust.language.flow.claims import AnyModelName, PointAt

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 import z3
 
-from rdma_robust.analyses.prove.predicates.cube_oracle import SolverCounts, Vocabulary
-from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
+from rdma_robust.analyses.prove.predicates.cube_oracle import EMPTY, Cube, SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
 from rdma_robust.analyses.prove.predicates.linear_atoms import literal, predicates_of
 from rdma_robust.analyses.prove.predicates.predicate_engine import (
