@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import counter_bounds
 from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached

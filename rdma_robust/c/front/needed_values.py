@@ -1,4 +1,4 @@
-"""Which values decide anything: liveness that does not count what only goes into values that decide nothing.
+"""Values that decide something: liveness that does not count what only goes into values that decide nothing.
 
 A counter of errors that is only printed, or returned by `main`, decides nothing: neither does a branch on it, if both ways
 do nothing but compute such values and print, and meet again. So a thread need not remember it, and such a branch is left
@@ -34,7 +34,7 @@ from rdma_robust.c.code import (
 )
 from rdma_robust.c.front.live_registers import followers, read_registers, written_register
 
-Thing = Register | str
+LocalOrRegister = Register | str
 """A register, or the unique name of a local whose address is not taken."""
 _PRINTING: Final = frozenset(("printf", "fprintf", "puts", "fputs", "putchar", "fputc", "fflush", "perror"))
 _ENDING: Final = frozenset(("exit", "_exit", "_Exit", "shmem_global_exit", "MPI_Abort"))
@@ -46,10 +46,11 @@ _COMPUTING: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """What decides something before each instruction; and where branches without effect go on, whatever their condition."""
+class NeededValues:
+    """Registers and locals that decide something, before each instruction; and where branches without effect go on,
+    whatever their condition."""
 
-    before: tuple[frozenset[Thing], ...]
+    before: tuple[frozenset[LocalOrRegister], ...]
     joins: Mapping[int, int]
 
 
@@ -58,7 +59,7 @@ class _Region:
     """Both ways of a branch that do nothing but compute and print: where they meet, and what they write."""
 
     join: int
-    written: frozenset[Thing]
+    written: frozenset[LocalOrRegister]
 
 
 class _Code:
@@ -100,7 +101,7 @@ class _Code:
     def region(self, at: int) -> _Region | None:
         """Return what lies behind a branch until its ways meet, None if that does anything: code that goes forward only."""
         waiting = sorted(set(followers(at, self.code[at])))
-        written: set[Thing] = set()
+        written: set[LocalOrRegister] = set()
         while len(waiting) > 1:
             here = heapq.heappop(waiting)
             each = self.code[here]
@@ -115,7 +116,7 @@ class _Code:
             written |= {one for one in (written_register(each), stored) if one is not None}
         return _Region(waiting[0], frozenset(written)) if waiting and waiting[0] > at else None
 
-    def needed(self, each: Instruction, after: frozenset[Thing]) -> frozenset[Thing]:
+    def needed(self, each: Instruction, after: frozenset[LocalOrRegister]) -> frozenset[LocalOrRegister]:
         """Return what is needed before an instruction, of what is needed behind it."""
         target, reads = written_register(each), read_registers(each)
         left, local = after - ({target} if target is not None else set()), self.local(each)
@@ -137,12 +138,12 @@ class _Code:
                 return left | reads
 
 
-def needed_values(name: str, code: Sequence[Instruction], taken: frozenset[str]) -> Needed:
+def needed_values(name: str, code: Sequence[Instruction], taken: frozenset[str]) -> NeededValues:
     """Return what decides something in the code of a function: of its registers, and the locals whose address is not
     taken."""
     of = _Code(name, code, taken)
     regions = {at: of.region(at) for at, each in enumerate(code) if isinstance(each, Branch)}
-    before: list[frozenset[Thing]] = [frozenset()] * (len(code) + 1)
+    before: list[frozenset[LocalOrRegister]] = [frozenset()] * (len(code) + 1)
     depending: list[set[int]] = [set() for _ in range(len(code) + 1)]
     for at, each in enumerate(code):
         region = regions.get(at)
@@ -157,7 +158,7 @@ def needed_values(name: str, code: Sequence[Instruction], taken: frozenset[str])
         if region is not None and not region.written & before[region.join]:
             new = before[region.join]
         else:
-            after = frozenset[Thing]().union(*(before[to] for to in followers(at, code[at])))
+            after = frozenset[LocalOrRegister]().union(*(before[to] for to in followers(at, code[at])))
             new = of.needed(code[at], after)
         if new != before[at]:
             before[at] = new
@@ -165,4 +166,4 @@ def needed_values(name: str, code: Sequence[Instruction], taken: frozenset[str])
             todo += more
             waiting |= more
     joins = {at: each.join for at, each in regions.items() if each is not None and not each.written & before[each.join]}
-    return Needed(tuple(before[:-1]), joins)
+    return NeededValues(tuple(before[:-1]), joins)

@@ -15,7 +15,7 @@ from rdma_robust.frame.answer import DiagnosticView, ErrorKind, Failure
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.run_lines import safety_run_lines
+from rdma_robust.reports.share.steps_table import safety_run_lines
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.text import count, filled, one_line, printable
 

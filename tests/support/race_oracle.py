@@ -6,8 +6,7 @@ from rdma_robust.language.flow.cfg import Cell, Program, Step
 from rdma_robust.language.flow.looking import with_looks
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.happens_before import RacingPair, Synchronising, races_of, synchronising_accesses
-from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, OracleLimits, candidates
-from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
+from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, Budget, ChoiceSearch, OracleLimits, candidates
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent
 from rdma_robust.semantics.trace import Event, EventType
