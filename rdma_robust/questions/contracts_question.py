@@ -134,7 +134,7 @@ def _answer(
     if asking.explain:
         record = _explained(record, program, found.answers, asking)
     if asking.page:
-        from rdma_robust.reports.contracts.contracts_page import contract_parts  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.contracts.contracts_explanation import contract_parts  # noqa: PLC0415 - seldom wanted
 
         parts = contract_parts(program, found.answers)
         record = replace(record, rows=tuple(replace(row, page=parts.get(row.function, "")) for row in record.rows))
@@ -160,7 +160,7 @@ def _explained(
     record: ContractsRecord, program: ContractProgram, answers: list[FunctionAnswer], asking: ContractsAsking
 ) -> ContractsRecord:
     """Return a record whose rows have what explains them beneath."""
-    from rdma_robust.reports.contracts.contract_explained import contract_findings, finding_text  # noqa: PLC0415
+    from rdma_robust.reports.contracts.contracts_explanation import contract_findings, finding_text  # noqa: PLC0415
 
     room = None if asking.width is None else asking.width - 2
     found = {

@@ -20,7 +20,7 @@ from rdma_robust.reports.cover.cover_result import CoverRecord, firing_sequence,
 
 if TYPE_CHECKING:
     from rdma_robust.petri.net import CoverResult, Net
-    from rdma_robust.reports.cover.cover_view import CoverView
+    from rdma_robust.reports.cover.cover_result import CoverView
 
 _EXPECT = re.compile(r"^[ \t]*#[ \t]*expect:[ \t]*(safe|unsafe)[ \t\r]*$", re.MULTILINE)
 
@@ -127,7 +127,7 @@ def _unanswered(failure: Failure, _: CoverAsking) -> CoverRecord:
 
 
 def _view(asking: CoverAsking) -> CoverView:
-    from rdma_robust.reports.cover.cover_view import CoverView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.cover.cover_result import CoverView  # noqa: PLC0415 - slow
 
     return CoverView(asking)
 

@@ -200,7 +200,7 @@ def _answer(
         lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
         record = replace(record, lines=tuple(lines))
     if asking.page:
-        from rdma_robust.reports.messages.messages_page import messages_part  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.messages.messages_explanation import messages_part  # noqa: PLC0415 - seldom wanted
 
         record = replace(record, page=messages_part(program, answers, record))
     if asking.findings:

@@ -19,8 +19,8 @@ from rdma_robust.questions.checkpoint_claim import claim_checkpoints
 from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
 
 if TYPE_CHECKING:
+    from rdma_robust.analyses.prove.lazy_system import WaitTrial
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
-    from rdma_robust.analyses.prove.wait_trials import WaitTrial
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
     from rdma_robust.reports.prove.proofs_view import ProofView
@@ -130,9 +130,9 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
 
     Raises ProgramError for an ill-formed program, and for one that a model that was named does not have.
     """
+    from rdma_robust.analyses.prove.lazy_system import trials_without_waits  # noqa: PLC0415 - slow
     from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome  # noqa: PLC0415
-    from rdma_robust.analyses.prove.wait_trials import trials_without_waits  # noqa: PLC0415 - slow
     from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
 
     program = without_crowds(load_program(text, name))

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
     from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
-    from rdma_robust.reports.analyses.safety_record import SafetyRecord
-    from rdma_robust.reports.analyses.safety_view import SafetyView
+    from rdma_robust.reports.analyses.safety_record import SafetyRecord, SafetyView
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +188,13 @@ def _unanswered(failure: Failure, asking: SafetyAsking) -> SafetyRecord:
 
 
 def _verify_view(asking: SafetyAsking) -> SafetyView:
-    from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.safety_record import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
 
     return SafetyView(asking, VERIFY_WORDS)
 
 
 def _reach_view(asking: SafetyAsking) -> SafetyView:
-    from rdma_robust.reports.analyses.safety_view import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.safety_record import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
 
     return SafetyView(asking, REACH_WORDS)
 

@@ -23,9 +23,8 @@ from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.reports.batch.report_sections import section_of_rows
 from rdma_robust.reports.share.totals import Verdicts
-from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import Event
-from rdma_robust.semantics.wording import Words
+from rdma_robust.semantics.wording import Words, deed, lane
 from rdma_robust.text import count, one_line, printable
 
 RACES: Final = Verdicts("race-free", "race")

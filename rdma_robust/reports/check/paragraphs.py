@@ -8,8 +8,7 @@ from typing import Final
 from rdma_robust.language.flow.send_queues import slots_text
 from rdma_robust.limits import MANY
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
-from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.check.result import FaultView, Result, WitnessView
 from rdma_robust.reports.share.searchers_text import searchers_text
 from rdma_robust.reports.share.steps_table import witness_timeline
 from rdma_robust.semantics.hang import Wait

@@ -11,10 +11,9 @@ from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
 from rdma_robust.messages.language.message_program import Assume, Block, Buffer, MessageProgram, inner_blocks
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
-from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
+from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, line_of, matchings_of, race_of, violation_text
 from rdma_robust.reports.messages.messages_json import ASSERTS, AnswerObjects, Asserts, buffer_object, no_answer_object
-from rdma_robust.reports.messages.operation_names import operation_names
-from rdma_robust.reports.messages.violation_words import line_of, violation_text
+from rdma_robust.reports.messages.narration import operation_names
 
 EXITS: Final[Mapping[Tri, Exit]] = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
 """The exit code of an answer to whether something bad can happen."""
