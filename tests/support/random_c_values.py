@@ -514,21 +514,16 @@ class RandomC:
         self._say(f"global += {name}; }}")
 
 
-_CONVERSIONS: Final = (
-    ("d", "int"),
-    ("u", "unsigned"),
-    ("x", "unsigned"),
-    ("ld", "long"),
-    ("lx", "unsigned long"),
-    ("lu", "unsigned long"),
-    ("c", "int"),
-    ("hhu", "int"),
-    ("hd", "int"),
-    ("X", "unsigned"),
-    ("o", "unsigned"),
-    ("zu", "size_t"),
-    ("i", "int"),
-    ("hhx", "int"),
+_CONVERSIONS: Final = tuple(
+    (form, kind)
+    for kind, forms in {
+        "int": "d c hhu hd i hhx",
+        "unsigned": "u x X o",
+        "long": "ld",
+        "unsigned long": "lx lu",
+        "size_t": "zu",
+    }.items()
+    for form in forms.split()
 )
 
 
@@ -574,33 +569,15 @@ def _indexed(maker: RandomC, left: str, _depth: int) -> str:
     return f"{maker.random.choice(names)}[{left} & 7]" if names else left
 
 
+_SUM: Final = _operation("+", "-", "*")
+_COMPARISON: Final = _operation("<", ">", "<=", ">=", "==", "!=")
 _FORMS: Final = (
-    _operation("+", "-", "*"),
-    _operation("+", "-", "*"),
-    _operation("&", "|", "^"),
-    _operation("<", ">", "<=", ">=", "==", "!="),
-    _operation("&&", "||"),
-    _shift,
-    _division,
-    _cast,
-    _cast,
-    _unary,
-    _choice,
-    _size,
-    _indexed,
+    *(_SUM, _SUM, _operation("&", "|", "^"), _COMPARISON, _operation("&&", "||")),
+    *(_shift, _division, _cast, _cast, _unary, _choice, _size, _indexed),
 )
+_WRITES: Final = (RandomC._assign, RandomC._compound, RandomC._effects)
 _SIMPLE: Final = (
-    RandomC._assign,
-    RandomC._assign,
-    RandomC._compound,
-    RandomC._compound,
-    RandomC._effects,
-    RandomC._effects,
-    RandomC._step_of_pointer,
-    RandomC._records,
-    RandomC._memory,
-    RandomC._texts,
-    RandomC._calls,
-    RandomC._reals,
+    *(*_WRITES, *_WRITES, RandomC._step_of_pointer, RandomC._records),
+    *(RandomC._memory, RandomC._texts, RandomC._calls, RandomC._reals),
 )
 _NESTED: Final = (RandomC._if, RandomC._loop, RandomC._switch, RandomC._goto, RandomC._shadow)
