@@ -22,6 +22,7 @@ from rdma_robust.model import PROMISED
 from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.reports.batch.report_sections import section_of_rows
+from rdma_robust.reports.share.recorded_remarks import recorded_remarks
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import Event
@@ -265,6 +266,8 @@ def _cells(record: RacesRecord) -> tuple[str, ...]:
 def _note(record: RacesRecord) -> str:
     more = f"further races may be there: {record.reason}" if record.races and record.reason else record.reason
     said = [more, record.hardware if record.hardware != "RDMA" else ""]
+    if record.verdict in ("race-free", "race"):
+        said += recorded_remarks(record.warnings, bad=record.verdict == "race")
     return one_line("; ".join(filter(None, said)), 160)
 
 
