@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict, what_would_order
-from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, Flow, Step, problem_findings
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_totals
@@ -94,19 +94,6 @@ class RacesRecord:
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
-
-
-def no_races_record(failure: Failure) -> RacesRecord:
-    """Return the record of a program that got no answer."""
-    return RacesRecord(
-        failure.file,
-        failure.verdict,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-    )
 
 
 def races_record(outcome: RaceOutcome) -> RacesRecord:
