@@ -8,8 +8,8 @@ from typing import Final
 from rdma_robust.language.flow.send_queues import slots_text
 from rdma_robust.limits import MANY
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
-from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.check.result import FaultView, Result, WitnessView
+from rdma_robust.reports.share.searchers_text import searchers_text
 from rdma_robust.reports.share.steps_table import witness_timeline
 from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter, torn
@@ -57,10 +57,8 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
 def searched_by(result: Result) -> str:
     """Return how many threads or processes have made the search, and why it is one."""
     again = ", and once more in one thread to what these had found" if result.witness is not None else ""
-    if result.processes:
-        return f"Searched in {result.processes} processes, each with a part of the states{again}."
-    if result.threads > 1:
-        return f"Searched in {result.threads} threads{again}."
+    if result.processes or result.threads > 1:
+        return f"Searched in {searchers_text(result.threads, result.processes)}{again}."
     if result.counters:
         return "Searched in one thread: completions are counted without bound, and what was found before counts."
     if result.states < MANY:
