@@ -65,18 +65,9 @@ def unanswered(failure: Failure, target: str | None, model: ModelName) -> Safety
     """Return the record of a program that got no answer; `target` is that of
     `reach`, None for claims."""
     status = failure.verdict
-    return SafetyRecord(
-        failure.file,
-        status,
-        failure.exit_code,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-        answer=no_answer(target, model, status),
-        lines=(f"{printable(failure.file)}: {'UNKNOWN' if status == 'unknown' else 'error'}: {printable(failure.reason)}",),
-    )
+    word = "UNKNOWN" if status == "unknown" else "error"
+    lines = (f"{printable(failure.file)}: {word}: {printable(failure.reason)}",)
+    return failure.record(SafetyRecord, answer=no_answer(target, model, status), lines=lines)
 
 
 def verified_record(verified: Verified, *, strict: bool) -> SafetyRecord:
