@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, worst
-from rdma_robust.reports.check.result import BrokenClaimView, Result
+from rdma_robust.reports.check.result import SILENT, BrokenClaimView, Result
 from rdma_robust.reports.share.totals import Verdicts
 
 ROBUSTNESS: Final = Verdicts("robust", "not-robust")
@@ -22,6 +22,7 @@ def why_not_expected(result: Result) -> list[str]:
             said.append("no `expect` line about the verdict")
         elif result.expected != result.verdict:
             said.append(f"line {result.expected_line}: expected {result.expected.replace('-', ' ')}")
+        said += ["a process does nothing"] if any(each.code == SILENT for each in result.warnings) else []
     return said
 
 
