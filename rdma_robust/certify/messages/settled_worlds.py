@@ -1,7 +1,8 @@
 """States in normal form, made by the interpreter: where every process waits, has ended or has stopped, but for names.
 
 Lemma 1 of docs/theory-messages.md: from these states matches reach all others of the kind. Under `any` a send that is waited
-for gets a buffer at once or never, since a buffer that comes later may as well come at once.
+for gets a buffer at once or never, since a buffer that comes later may as well come at once. A process may stay before what
+completes requests as long as not all of them can be.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _run(
         look()
         after[world] = []
         moves = list(_moves(rules, world, me))
-        if not any(isinstance(move, ProcessStep) for move in moves):
+        if rules.may_pause(world, me) or not any(isinstance(move, ProcessStep) for move in moves):
             ends.add(world)
         for move in moves:
             new, event = rules.after(world, move)

@@ -10,7 +10,7 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_folding import fold_operation
-from rdma_robust.messages.language.message_program import IssueReceive, IssueSend, Place, Probe
+from rdma_robust.messages.language.message_program import Completion, IssueReceive, IssueSend, Place, Probe
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope, LocalKind, LocalName, ProcessFamily
 
@@ -322,6 +322,14 @@ def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
     flag = None if line.flag is None else scope.register(line.flag)
     taken = None if line.taken is None else scope.request(line.taken)
     return Probe(source, port, tag, sender, which, flag, span, taken)
+
+
+def completion(scope: ProcessScope, line: tree.CompletionLine, span: Span) -> Completion:
+    """Return the completion of requests that can be."""
+    requests = tuple([scope.request(each, whole=True) for each in line.requests])
+    first, *second = [scope.register(each) for each in line.into]
+    stored = (first, *second) if line.tests and line.how != "some" else (None, first, *second)
+    return Completion(requests, line.how or "all", line.tests, *stored, span=span)
 
 
 def _pattern(scope: ProcessScope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:

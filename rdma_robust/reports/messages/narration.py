@@ -15,6 +15,7 @@ from rdma_robust.messages.language.message_program import (
     Assume,
     Buffer,
     CollectiveCall,
+    Completion,
     IssueReceive,
     IssueSend,
     MessageProgram,
@@ -140,7 +141,7 @@ class _Teller(Course):
                 yield self._issued(process, instruction, changed)
             case Probe(taken=held) if choice:
                 yield RunEvent("look" if held is None else "hold", process, span, text=f"{choice - 1}")
-            case WaitFor():
+            case WaitFor() | Completion():
                 for slot in changed:
                     request = self.slots.pop((process, *slot), None)
                     if request is not None:
