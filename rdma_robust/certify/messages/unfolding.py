@@ -463,8 +463,8 @@ class _Unfolding:
             guard = self.terms.both(when(), condition)
             if guard is self.terms.false:
                 continue
-            issue, place = active.issue, len(self.events)
-            self.events.append(WaitingProcess(issue.kind, issue.number, self.me, place, guard, others, tests))
+            issue, at = active.issue, len(self.events)
+            self.events.append(WaitingProcess(issue.kind, issue.number, self.me, at, guard, others, tests))
             for place, part in zip(active.stores, PARTS, strict=False):
                 if place is not None:
                     self._store(*place, self.terms.got(issue.number, part), guard)

@@ -1,6 +1,8 @@
 """The statements of one process that have no others in them, as guarded events.
 
 A process that is unrolled is in a :class:`PathState`; where branches meet again, two of these are joined.
+
+More than 400 lines: one class with a rule for each statement, and what they share.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, ReceiveEvent, SendEvent, WaitEvent
+from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, ReceiveEvent, SendEvent, WaitedBeside, WaitEvent
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.solved_runs import Place
 
@@ -110,7 +110,8 @@ class Goals:
         formula = self.formula
         before, guard = formula.reached[wait.process][wait.position], formula.terms.truth(wait.guard)
         self.clauses.clause(-goal, -before, guard, passed)
-        for each in (wait, *wait.beside):
+        passing: list[WaitEvent | WaitedBeside] = [wait, *wait.beside]
+        for each in passing:
             is_open = self.clauses.true
             if self.unrolled.opened(each, formula.buffer) != "infinite" and not wait.tests:
                 matched = formula.matched_receive if each.kind == "receive" else formula.matched_send

@@ -327,9 +327,10 @@ def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
 def completion(scope: ProcessScope, line: tree.CompletionLine, span: Span) -> Completion:
     """Return the completion of requests that can be."""
     requests = tuple([scope.request(each, whole=True) for each in line.requests])
-    first, *second = [scope.register(each) for each in line.into]
-    stored = (first, *second) if line.tests and line.how != "some" else (None, first, *second)
-    return Completion(requests, line.how or "all", line.tests, *stored, span=span)
+    stored: list[Place | None] = [scope.register(each) for each in line.into]
+    has_flag = line.tests and line.how != "some"
+    flag, which, places = [*([] if has_flag else [None]), *stored, None, None][:3]
+    return Completion(requests, line.how or "all", line.tests, flag, which, places, span)
 
 
 def _pattern(scope: ProcessScope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:

@@ -1,4 +1,7 @@
-"""The statements of one process at work, on the structured program."""
+"""The statements of one process at work, on the structured program.
+
+More than 400 lines: one class with a rule for each statement, and what they share.
+"""
 
 from __future__ import annotations
 
