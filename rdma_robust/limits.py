@@ -11,7 +11,7 @@ import re
 import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from rdma_robust.errors import LimitReached, UsageError
@@ -73,7 +73,8 @@ class Limits:
     of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and
     `depth` moves from its start. `memory` is in mebibytes of this process, and `room` says in messages what it is where it
     is not what was given. A large search may use so many `threads`, or the processes of an `executor`, see counters/parts;
-    with `checkpoint` these write to that folder what they have, and go on from there.
+    with `checkpoint` these write to that folder what they have, and go on from there. `searchers`, if it is a
+    list, which limits that come from these have too, gets how many threads and processes made each search that was shared.
     """
 
     deadline: float | None = None
@@ -86,6 +87,7 @@ class Limits:
     threads: int = 1
     executor: str = ""
     checkpoint: str = ""
+    searchers: list[tuple[int, int]] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(
@@ -103,7 +105,8 @@ class Limits:
         """Return limits whose seconds count from `started` (as of time.monotonic), by default from now."""
         begin = time.monotonic() if started is None else started
         end = None if seconds is None else begin + seconds
-        return cls(end, states, memory, seconds, depth, threads=threads, executor=executor, checkpoint=checkpoint)
+        given = cls(end, states, memory, seconds, depth, threads=threads, executor=executor, checkpoint=checkpoint)
+        return replace(given, searchers=[])
 
     def exceeded(self) -> str:
         """Return the name of the limit of time or memory that is reached, or ''."""
@@ -123,6 +126,11 @@ class Limits:
                 return self.room or f"the memory limit of {self.amount(limit)}"
             case _:
                 return f"the limit of {self.amount(limit)}"
+
+    def shared(self, threads: int, processes: int) -> None:
+        """Note that so many threads, or processes, have made a search."""
+        if self.searchers is not None and (threads, processes) not in self.searchers:
+            self.searchers.append((threads, processes))
 
     def knows(self, reason: str) -> bool:
         """Whether the reason for which a search ended is the name of a limit."""

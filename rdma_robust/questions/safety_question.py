@@ -8,7 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import loading
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import found_within
@@ -16,13 +18,13 @@ from rdma_robust.limits import ENDLESS, Limits, Progress
 from rdma_robust.model import Hardware, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.questions.checkpoint_claim import claim_checkpoints
+from rdma_robust.text import filled
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
     from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
-    from rdma_robust.reports.analyses.safety_record import SafetyRecord
-    from rdma_robust.reports.analyses.safety_view import SafetyView
+    from rdma_robust.reports.analyses.safety_record import SafetyRecord, SafetyView
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,6 @@ class SafetyAsking:
         return Limits.of(*given, threads=threads, executor=executor, checkpoint=checkpoint)
 
 
-def load_safety() -> None:
-    """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.safety import handing_over  # noqa: F401, PLC0415
-    from rdma_robust.language import load  # noqa: F401, PLC0415
-    from rdma_robust.reports.analyses import safety_record  # noqa: F401, PLC0415
-
-
 def _answer(
     source: Source, asking: SafetyAsking, limits: Limits, progress: Progress, _: Callable[[Answer[SafetyRecord]], None]
 ) -> Answer[SafetyRecord]:
@@ -117,7 +112,7 @@ def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
         return replace(
             verified_record(found, strict=asking.strict),
             answer=verify_object(found),
-            lines=tuple(verify_text(found, asking.explain, asking.width, full=asking.full)),
+            lines=(*verify_text(found, asking.explain, asking.width, full=asking.full), *_searched(asking, limits)),
             source=text,
         )
 
@@ -134,6 +129,13 @@ def _without_run(answer: Reached, why: str) -> Reached:
     if answer.run is None:
         return answer
     return replace(answer, run=None, reason=f"{answer.reason}; the run was left out: {why}")
+
+
+def _searched(asking: SafetyAsking, limits: Limits) -> list[str]:
+    """Return how the searches were shared, for who wants to know all."""
+    from rdma_robust.reports.share.searchers_text import shared_text  # noqa: PLC0415 - few ask
+
+    return ["", *filled(shared_text(limits.searchers or ()), asking.width or PAPER, "  ")] if asking.full else []
 
 
 def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
@@ -158,10 +160,11 @@ def _target(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -
 
     def told(found: ReachOutcome) -> SafetyRecord:
         lines = reach_text(program, meant, asking.model, found, asking.width, full=asking.full)
+        shown = lines if asking.explain or "" not in lines else lines[: lines.index("")]
         return replace(
             reached_record(program, meant.text, asking.model, found),
             answer=reach_object(program, meant.text, asking.model, found),
-            lines=tuple(lines if asking.explain else lines[: lines.index("")] if "" in lines else lines),
+            lines=(*shown, *_searched(asking, limits)),
             source=text,
         )
 
@@ -179,20 +182,37 @@ def _unanswered(failure: Failure, asking: SafetyAsking) -> SafetyRecord:
 
 
 def _verify_view(asking: SafetyAsking) -> SafetyView:
-    from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.safety_record import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
 
     return SafetyView(asking, VERIFY_WORDS)
 
 
 def _reach_view(asking: SafetyAsking) -> SafetyView:
-    from rdma_robust.reports.analyses.safety_view import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.safety_record import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
 
     return SafetyView(asking, REACH_WORDS)
 
 
+_LOAD: Final = loading(
+    "rdma_robust.analyses.safety.handing_over", "rdma_robust.language.load", "rdma_robust.reports.analyses.safety_record"
+)
 VERIFY: Final[Question[SafetyAsking, SafetyRecord]] = Question(
-    "verify", ("rdma-robust/verify", 1), "program", _answer, _unanswered, _verify_view, load_safety, heavy_records=True
+    "verify",
+    ("rdma-robust/verify", 1),
+    "program",
+    _answer,
+    _unanswered,
+    _verify_view,
+    _LOAD,
+    heavy_records=True,
 )
 REACH: Final[Question[SafetyAsking, SafetyRecord]] = Question(
-    "reach", ("rdma-robust/reach", 1), "program", _answer, _unanswered, _reach_view, load_safety, heavy_records=True
+    "reach",
+    ("rdma-robust/reach", 1),
+    "program",
+    _answer,
+    _unanswered,
+    _reach_view,
+    _LOAD,
+    heavy_records=True,
 )

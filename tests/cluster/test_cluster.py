@@ -6,6 +6,8 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +30,7 @@ from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.parts import checkpoint, dask_hosts
 from rdma_robust.counters.parts.all_parts import SearchParts
 from rdma_robust.counters.parts.dask_hosts import DaskHosts
+from rdma_robust.counters.parts.lost_parts import HostsLostError
 from rdma_robust.counters.search import explore
 from rdma_robust.errors import UsageError
 from rdma_robust.fingerprint import fingerprint
@@ -204,6 +207,53 @@ def test_a_worker_that_is_killed_is_made_up_for_from_a_checkpoint(tmp_path: Path
         found = explore(program, Limits(executor=f"dask://{address_of(mortal)}", checkpoint=str(tmp_path)))
     assert comparable(found) == comparable(alone)
     assert found.processes == 2 and len(rounds) > 3
+
+
+@contextmanager
+def started_apart(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A scheduler and two workers in processes of their own: the address, and the process of the scheduler."""
+    folder.mkdir()
+    place = folder / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    at = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(place)]
+    commands = [[*dask, "scheduler", "--port", "0", *at]] + 2 * [[*dask, "worker", "--nthreads", "1", *at]]
+    running = [subprocess.Popen(each, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for each in commands]
+    try:
+        with Client(scheduler_file=str(place), set_as_default=False, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            address = str(client.scheduler.address).removeprefix("tcp://")
+        yield address, running[0]
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
+
+
+@pytest.mark.ci
+def test_a_scheduler_that_is_killed_ends_the_search_and_another_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "MANY", 0)
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    monkeypatch.setattr(DaskHosts, "seconds", 0.05)
+    monkeypatch.setattr(dask_hosts, "LOST_S", 1.0)
+    program = instrument_pivot(load_program(pipeline(3, 6), "it"), reductions=ALL_REDUCTIONS)
+    kept, search, rounds = tmp_path / "kept", SearchParts.run, []
+    with started_apart(tmp_path / "one") as (address, scheduler), monkeypatch.context() as patched:
+
+        def hit(self: SearchParts, budget: int, limits: Limits) -> list[int]:
+            rounds.append(1)
+            if len(rounds) == 3:
+                scheduler.kill()
+            return search(self, budget, limits)
+
+        patched.setattr(SearchParts, "run", hit)
+        with pytest.raises(HostsLostError, match="is gone"):
+            explore(program, Limits(executor=f"dask://{address}", checkpoint=str(kept)))
+    assert len(rounds) == 3 and list(kept.glob("*.states"))
+    with started_apart(tmp_path / "other") as (address, _):
+        found = explore(program, Limits(executor=f"dask://{address}", checkpoint=str(kept)))
+    assert comparable(found) == comparable(explore(program, Limits()))
 
 
 @pytest.mark.usefixtures("programs")

@@ -137,7 +137,8 @@ def test_no_file_names_a_machine() -> None:
 
 
 TOP_LEVEL = """
-.ci .gitignore .pre-commit-hooks.yaml CHANGELOG.md LICENSE MANIFEST.in Makefile README.md action.yml bench docs editors
+.ci .gitignore .pre-commit-hooks.yaml CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE MANIFEST.in Makefile README.md
+SECURITY.md action.yml bench docs editors
 grammars litmus mkdocs.yml proofs pyproject.toml rdma_robust requirements setup.py sitegen tests
 """
 

@@ -96,6 +96,8 @@ def search(
             run = _Run(program, bounds, ranges, engine, reduce=reduce, where=where)
             with run.all_workers:
                 status = run.go(limits, progress)
+                if not run.alone:
+                    limits.shared(*run.searchers)
                 if status == Status.FOUND and not run.alone:
                     found, limits = run.result(status), limits.alone()
                 elif status != Status.WIDE:
@@ -279,6 +281,12 @@ class _Run(Generic[Label]):
         """One thread of this process does it all."""
         return isinstance(self.workers, Workers) and self.workers.count == 1
 
+    @property
+    def searchers(self) -> tuple[int, int]:
+        """How many threads there are, and how many processes that have a part of the states each."""
+        count = self.workers.count
+        return (count, 0) if isinstance(self.workers, Workers) else (1, count)
+
     def wider(self) -> dict[str, Range]:
         """The field that was too narrow, with a range that has room for what it was to be."""
         member = self.workers.members[self.ends.index(Status.WIDE)]
@@ -316,9 +324,8 @@ class _Run(Generic[Label]):
         run = self._run(path) if path and not self.alike else ()
         result = SearchResult(target, run, workers.states, workers.transitions, frozenset(fired), self.cut, frontier)
         labels = self.assembler.labels
-        threads, parts = (workers.count, 0) if isinstance(workers, Workers) else (1, workers.count)
         told = [labels[i] for i in run], [labels[i] for i in fired]
-        return KernelResult(result, *told, workers.bytes, kept, threads, parts)
+        return KernelResult(result, *told, workers.bytes, kept, *self.searchers)
 
     def _path(self, member: Search | RoundReport) -> list[tuple[list[int], list[int]]]:
         """The labels taken, and the packed fields, of each state on the way to the one that a member has found."""

@@ -143,9 +143,14 @@ def digest_of_text(text: KernelText) -> str:
     return _digest(text.code, text.places, text.targets)
 
 
+def new_digest() -> hashlib.blake2b:
+    """Return the digest of nothing yet, for the content of a file."""
+    return hashlib.blake2b(digest_size=16)
+
+
 def digest_of(file: BinaryIO) -> str:
     """Return the digest of what is left of a file."""
-    found = hashlib.blake2b(digest_size=16)
+    found = new_digest()
     while piece := file.read(_PIECE):
         found.update(piece)
     return found.hexdigest()

@@ -21,7 +21,7 @@ from weakref import WeakSet
 from rdma_robust.counters.kernel._code import Status
 from rdma_robust.counters.kernel._partition import Partition
 from rdma_robust.counters.kernel.search_plan import SearchPlan
-from rdma_robust.counters.parts.checkpoint import damaged, digest_of, not_written
+from rdma_robust.counters.parts.checkpoint import damaged, new_digest, not_written
 from rdma_robust.counters.parts.links import END, IDLE, RECORDS, Links
 from rdma_robust.counters.parts.storage import storage
 from rdma_robust.limits import MOST_NUMBERS, resident_mebibytes
@@ -101,17 +101,21 @@ class SearchPart:
 
     def save(self, place: str, name: str) -> str:
         """Write what this part has to a new file, between two rounds; return its digest. Raises CheckpointError."""
-        files = storage(place)
+        found = new_digest()
         try:
-            with closing(files.open(name, "wb")) as file:
-                self.search.save(file.write)
-                file.write(_COUNT.pack(len(self._unread)))
+            with closing(storage(place).open(name, "wb")) as file:
+
+                def write(content: bytes) -> None:
+                    found.update(content)
+                    file.write(content)
+
+                self.search.save(write)
+                write(_COUNT.pack(len(self._unread)))
                 for content in self._unread:
-                    file.write(_COUNT.pack(len(content)) + content)
-            with closing(files.open(name, "rb")) as file:
-                return digest_of(file)
+                    write(_COUNT.pack(len(content)) + content)
         except Exception as error:
             raise not_written(place, error) from error
+        return found.hexdigest()
 
     def restore(self, place: str, name: str) -> None:
         """Take what a part with the same plan and code, or less of it, has written. Raises MemoryError, UsageError."""

@@ -2,6 +2,8 @@
 
 What a statement does is docs/messages-language.md. A process executes its body from the first statement; at the end of the
 body, and at :class:`Halt`, it has ended. At a false :class:`Assume` and at a fault it has stopped, which is something else.
+
+More than 400 lines: one class for each statement, and what all of them are asked.
 """
 
 from __future__ import annotations

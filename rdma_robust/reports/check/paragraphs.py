@@ -8,8 +8,8 @@ from typing import Final
 from rdma_robust.language.flow.send_queues import slots_text
 from rdma_robust.limits import MANY
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
-from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.check.result import FaultView, Result, WitnessView
+from rdma_robust.reports.share.searchers_text import searchers_text
 from rdma_robust.reports.share.steps_table import witness_timeline
 from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.wording import SPIN_ONLY, proved_by_filter, torn
@@ -27,6 +27,7 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
     blocks: list[list[str]] = []
     if result.witness is not None:
         blocks += _witness(result.witness, width, full)
+        blocks += [filled(_unless(result.witness, w.message), width) for w in result.warnings if w.code == "RR852"]
     if result.reason == BY_FILTER and result.states:
         blocks.append(filled(proved_by_filter(result.engine or NO_SEARCH, result.states), width))
     if result.spin_only:
@@ -56,10 +57,8 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
 def searched_by(result: Result) -> str:
     """Return how many threads or processes have made the search, and why it is one."""
     again = ", and once more in one thread to what these had found" if result.witness is not None else ""
-    if result.processes:
-        return f"Searched in {result.processes} processes, each with a part of the states{again}."
-    if result.threads > 1:
-        return f"Searched in {result.threads} threads{again}."
+    if result.processes or result.threads > 1:
+        return f"Searched in {searchers_text(result.threads, result.processes)}{again}."
     if result.counters:
         return "Searched in one thread: completions are counted without bound, and what was found before counts."
     if result.states < MANY:
@@ -145,6 +144,16 @@ def _witness(witness: WitnessView, width: int, full: bool) -> list[list[str]]:
             ["What makes it possible:", *(x for text in dict.fromkeys(why) for x in filled(text, width, "  ", "  "))]
         )
     return blocks
+
+
+def _unless(witness: WitnessView, unrecorded: str) -> str:
+    """Return of a run with an order that is not recorded which two accesses that would have to order."""
+    events = {event.id: event.text for event in witness.events}
+    first, second = next(
+        ((each.earlier, each.later) for each in witness.relaxed),
+        next(((edge.source, edge.target) for edge in witness.cycle), (witness.order[0], witness.order[-1])),
+    )
+    return f"It is not robust unless something unrecorded orders {events[first]} and {events[second]}: {unrecorded}."
 
 
 def _hangs(hangs: tuple[Wait, ...], width: int) -> list[str]:

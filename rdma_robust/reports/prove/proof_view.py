@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, unreduced_proof
+from rdma_robust.analyses.prove.lazy_system import WaitTrial
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
-from rdma_robust.analyses.prove.wait_trials import WaitTrial
 from rdma_robust.frame.answer import diagnostics
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
 from rdma_robust.reports.prove.proof_record import (
     DifferenceView,
     Expected,
@@ -29,13 +28,16 @@ from rdma_robust.reports.prove.proof_record import (
     ProofRecord,
     ProofRun,
     SafetyWord,
+    difference_lines,
+    model_lines,
+    reason_words,
     worst_word,
 )
-from rdma_robust.reports.share.move_wording import deed_of, lane_of
-from rdma_robust.reports.share.run_lines import is_quiet
+from rdma_robust.reports.share.searchers_text import shared_text
+from rdma_robust.reports.share.steps_table import deed_of, is_quiet, lane_of
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.text import one_line
+from rdma_robust.text import filled, one_line
 
 VERDICTS: Final[Mapping[Safety, SafetyWord]] = {Safety.SAFE: "safe", Safety.UNSAFE: "unsafe", Safety.UNKNOWN: "unknown"}
 
@@ -81,8 +83,16 @@ def proof_record(
         models=(*records, *(refused_record(model, reason) for model, reason in refused.items())),
         differences=tuple(found),
         warnings=diagnostics(program.warnings),
-        lines=tuple(difference_lines(found, (how.width or PAPER) - 2)) if how.explain else (),
+        lines=tuple(_of_all(found, how)) if how.explain else (),
     )
+
+
+def _of_all(found: Sequence[DifferenceView], how: HowShown) -> Iterable[str]:
+    """Yield where the models differ, and who has searched."""
+    room = (how.width or PAPER) - 2
+    yield from difference_lines(found, room)
+    if how.full:
+        yield from filled(shared_text(how.limits.searchers or ()), room)
 
 
 def refused_record(model: AnyModelName, reason: str) -> ModelRecord:

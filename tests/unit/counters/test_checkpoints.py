@@ -7,7 +7,9 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -257,6 +259,42 @@ def test_no_room_for_a_checkpoint_ends_the_search(
     assert all(map(gone, started))
     assert len(list(tmp_path.glob("*.states"))) == 2
     assert same(explore(program, limits(tmp_path)), explore(program, Limits()))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "rdma-robust", str(place)]
+    if subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted: a full disk is not tested")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.ci
+def test_a_full_disk_ends_the_search_and_room_lets_it_go_on(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = instrumented(pipeline(3, 6))
+    other = small_disk / "other"
+
+    def fill(number: int) -> None:
+        if number == 4:
+            with suppress(OSError), other.open("wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+
+    kept = small_disk / "kept"
+    with monkeypatch.context() as patched:
+        before_round(patched, fill)
+        why = f"no checkpoint can be written in .*: {os.strerror(errno.ENOSPC)}; make room"
+        with pytest.raises(CheckpointError, match=why):
+            explore(program, limits(kept))
+    assert len(list(kept.glob("*.states"))) == 2, "the checkpoint before is there, and nothing of the one that failed"
+    other.unlink()
+    assert same(explore(program, limits(kept)), explore(program, Limits()))
 
 
 @pytest.mark.ci

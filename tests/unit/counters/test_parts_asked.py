@@ -73,3 +73,22 @@ def test_a_question_in_parts_has_the_same_answer(
     assert one.returncode == many.returncode < 2
     assert (tmp_path / "shared").exists()
     assert timeless(json.loads(one.stdout)) == timeless(json.loads(many.stdout))
+
+
+@pytest.mark.parametrize("asked", ["verify", "reach -t Stage1.got==1", "prove --model sc --engine explicit"])
+def test_all_that_is_told_has_who_has_searched(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    (tmp_path / "it.rdma").write_text(COUNTING if asked.startswith("prove") else pipeline(3, 2))
+    assert "Searched in one thread: only" in cli(*asked.split(), "it.rdma", "-v").stdout
+    monkeypatch.setattr(driver, "MANY", 0)
+    assert "states and more were made in 2 threads." in cli(*asked.split(), "it.rdma", "-v", "--threads", "2").stdout
+    assert "Search" not in cli(*asked.split(), "it.rdma").stdout
+
+
+@pytest.mark.ci
+def test_processes_are_told_of(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "MANY", 0)
+    (tmp_path / "it.rdma").write_text(COUNTING)
+    found = cli("prove", "--model", "sc", "--engine", "explicit", "it.rdma", "-v", "--executor", "local:2").stdout
+    assert "were made in 2 processes, each with a part of the states." in found
