@@ -1,4 +1,7 @@
-"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees."""
+"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees.
+
+More than 400 lines: the words, and what is said of each of them.
+"""
 
 from __future__ import annotations
 
