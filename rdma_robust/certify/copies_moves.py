@@ -30,8 +30,7 @@ from rdma_robust.certify.copies_places import (
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fired
-from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.remembered import Marks, PivotAccesses
+from rdma_robust.certify.remembered import Marks, PivotAccesses, Value
 from rdma_robust.certify.search_steps import Around, SearchStep
 from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.language.flow.cfg import Cell

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import cut_short
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from rdma_robust.contracts.contract_answers import FunctionAnswer
     from rdma_robust.contracts.language.contract_program import ContractProgram
     from rdma_robust.reports.contracts.contracts_record import ContractsRecord
-    from rdma_robust.reports.contracts.contracts_view import ContractsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +169,12 @@ def _explained(
     return replace(record, rows=tuple(replace(row, lines=found.get(row.function, ())) for row in record.rows))
 
 
-def _unanswered(failure: Failure, _: ContractsAsking) -> ContractsRecord:
-    from rdma_robust.reports.contracts.contracts_record import unanswered_contracts  # noqa: PLC0415 - slow
-
-    return unanswered_contracts(failure)
-
-
-def _view(asking: ContractsAsking) -> ContractsView:
-    from rdma_robust.reports.contracts.contracts_view import ContractsView  # noqa: PLC0415 - slow
-
-    return ContractsView(asking)
-
-
 CONTRACTS_CHECK: Final[Question[ContractsAsking, ContractsRecord]] = Question(
-    "contracts check", ("rdma-robust/contracts-check", 1), "file", _answer, _unanswered, _view, load_contracts_room
+    "contracts check",
+    ("rdma-robust/contracts-check", 1),
+    "file",
+    _answer,
+    late("rdma_robust.reports.contracts.contracts_record:unanswered_contracts"),
+    late("rdma_robust.reports.contracts.contracts_view:ContractsView"),
+    load_contracts_room,
 )

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import counter_bounds
 from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached
@@ -104,7 +104,7 @@ def _followed(outcome: Outcome) -> Outcome:
     left = next((fault for fault in known if fault.kind == UNFOLLOWED), None)
     if left is None:
         return outcome
-    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.line}", faults_exact=False)
+    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.where}", faults_exact=False)
 
 
 def values_left(program: Program) -> str:

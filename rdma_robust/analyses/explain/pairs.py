@@ -45,7 +45,7 @@ Statement = frozenset[int]
 
 @dataclass
 class WorkBudget:
-    """What may still be spent."""
+    """The work that may still be spent."""
 
     left: int = WORK
 

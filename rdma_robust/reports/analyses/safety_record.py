@@ -32,7 +32,7 @@ from rdma_robust.reports.analyses.safety_report import (
     verify_exit,
 )
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
-from rdma_robust.reports.share.run_lines import deed_of, lane_of
+from rdma_robust.reports.share.steps_table import deed_of, lane_of
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.wording import deed, lane
@@ -65,18 +65,9 @@ def unanswered(failure: Failure, target: str | None, model: ModelName) -> Safety
     """Return the record of a program that got no answer; `target` is that of
     `reach`, None for claims."""
     status = failure.verdict
-    return SafetyRecord(
-        failure.file,
-        status,
-        failure.exit_code,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-        answer=no_answer(target, model, status),
-        lines=(f"{printable(failure.file)}: {'UNKNOWN' if status == 'unknown' else 'error'}: {printable(failure.reason)}",),
-    )
+    word = "UNKNOWN" if status == "unknown" else "error"
+    lines = (f"{printable(failure.file)}: {word}: {printable(failure.reason)}",)
+    return failure.record(SafetyRecord, answer=no_answer(target, model, status), lines=lines)
 
 
 def verified_record(verified: Verified, *, strict: bool) -> SafetyRecord:
@@ -98,8 +89,9 @@ def reached_record(program: Program, target: str, model: ModelName, asked: Reach
     answer = asked.answers[0]
     code = REACH_EXITS[answer.answer]
     run = _steps(program_of_run(program, answer), answer.run)
-    line, column = next(((s.line, s.column) for s in reversed(run) if s.line is not None), (None, None))
-    finding = ClaimAnswer("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
+    at = next((each for each in reversed(run) if each.line is not None), StepView("", None, None, ""))
+    word = answer.answer.value
+    finding = ClaimAnswer("target", target, model, at.line, at.column, word, answer.reason, code, (), run, at.file)
     return SafetyRecord(
         program.file,
         answer.answer.value,
@@ -127,6 +119,7 @@ def _finding(program: Program, checked: Checked, strict: bool) -> ClaimAnswer:
         Exit.NOT_ROBUST if counts else Exit.OK if checked.expected else VERIFY_EXITS[checked.status],
         tuple(StepView(wait.thread, wait.line, wait.column, wait.text) for wait in waits),
         _run_of(program, checked) if checked.status is Status.VIOLATED else (),
+        claim.span.elsewhere,
     )
 
 
@@ -139,9 +132,10 @@ def _run_of(program: Program, checked: Checked) -> tuple[StepView, ...]:
 def _moves(program: Program, run: SafetyRun) -> tuple[StepView, ...]:
     found = []
     for action, _, _ in run.moves[1:]:
-        line, column = (None, None) if action.step is None else (action.step.span.line, action.step.span.column)
+        span, thread = action.step.span if action.step else None, program.threads[action.thread].name
+        line, column, file = (span.line, span.column, span.elsewhere) if span else (None, None, "")
         text = f"{lane_of(program, action)}: {deed_of(program, action, run.model)}"
-        found.append(StepView(program.threads[action.thread].name, line, column, text))
+        found.append(StepView(thread, line, column, text, file))
     return tuple(found)
 
 
@@ -156,7 +150,7 @@ def _views(program: Program, run: Run) -> Iterable[StepView]:
             thread = program.threads[action.thread].name
             span = action.step.span
             what = deed(program, action, sc=not is_rdma(move.state))
-            yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}")
+            yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}", span.elsewhere)
 
 
 VERIFY_WORDS: Final = ("holds", "violated", "unknown", "unreachable")

@@ -21,8 +21,15 @@ from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, Thread
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.outcome import Copies
-from rdma_robust.reports.share.run_lines import safety_run_lines
-from rdma_robust.reports.share.steps_table import StepRow, folded_rows, gutter, line_text, note_of_places, table
+from rdma_robust.reports.share.steps_table import (
+    StepRow,
+    folded_rows,
+    gutter,
+    line_text,
+    note_of_places,
+    safety_run_lines,
+    table,
+)
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
@@ -50,13 +57,12 @@ def claim_run_table(
     sc = not is_rdma(run[-1].state)
     moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
     rows = []
-    places: list[tuple[int | None, tuple[int, ...]]] = []
+    places: list[tuple[str, ...]] = []
     for number, action in moves:
         name = event_name(action) if full else ""
         what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
-        line, origins = (action.step.span.line, action.step.span.expanded_from) if action.step else (None, ())
-        places.append((line, origins))
-        rows.append(StepRow(number, (gutter(number, line_text(line, origins), False, False), lane(program, action), what)))
+        places.append(() if action.step is None else action.step.span.places)
+        rows.append(StepRow(number, (gutter(number, line_text(places[-1]), False, False), lane(program, action), what)))
     shown, note = folded_rows(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])
@@ -266,6 +272,7 @@ def _checked_object(program: Program, checked: Checked) -> JsonObject:
     claim = checked.claim
     return {
         "line": None if claim.span == NO_SPAN else claim.span.line,
+        "places": [] if claim.span == NO_SPAN else list(claim.span.places),
         "kind": claim.kind,
         "text": valid_unicode(claim.text),
         "model": claim.model,
@@ -295,6 +302,7 @@ def hang_object(hang: Hang) -> JsonObject:
                 "remote": wait.remote,
                 "posted": wait.posted,
                 "polled": wait.polled,
+                "places": list(wait.places),
             }
             for wait in hang.waits
         ],
@@ -323,6 +331,7 @@ def _move_object(program: Program, number: int, run: Run) -> JsonObject:
     return {
         "thread": None if action.thread < 0 else program.threads[action.thread].name,
         "line": None if action.step is None else action.step.span.line,
+        "places": [] if action.step is None else list(action.step.span.places),
         "statement": None if action.step is None else valid_unicode(action.step.text),
         "does": action.verb.value,
         "read": action.read,

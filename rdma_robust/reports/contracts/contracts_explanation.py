@@ -22,9 +22,8 @@ from rdma_robust.reports.contracts.contract_words import (
     violation_line,
 )
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow, contracts_record, program_object
-from rdma_robust.reports.share.chart import KINDS, Chart, ChartRow, marked_lines
+from rdma_robust.reports.share.chart import KINDS, Chart, ChartRow, chart_text, marked_lines
 from rdma_robust.reports.share.chart_svg import chart_svg
-from rdma_robust.reports.share.chart_text import chart_text
 from rdma_robust.reports.share.html_templates import templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import count, filled, one_line, padded, printable, width_of

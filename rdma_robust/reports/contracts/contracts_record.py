@@ -283,18 +283,9 @@ def contracts_record(
     )
 
 
-def unanswered_contracts(failure: Failure) -> ContractsRecord:
+def unanswered_contracts(failure: Failure, _: object) -> ContractsRecord:
     """Return the record of a file that got no answer."""
-    return ContractsRecord(
-        file=failure.file,
-        exit_code=failure.exit_code,
-        reason=failure.reason,
-        error_kind=failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-        result=no_contracts_object(failure),
-    )
+    return failure.record(ContractsRecord, result=no_contracts_object(failure))
 
 
 def _exits(answers: Sequence[FunctionAnswer], claims: Sequence[JudgedContractClaim], *, expect: bool) -> list[Exit]:

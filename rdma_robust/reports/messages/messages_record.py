@@ -164,19 +164,9 @@ def _assumed(block: Block) -> Iterator[int]:
             yield from _assumed(inner)
 
 
-def unanswered_messages(failure: Failure) -> MessagesRecord:
+def unanswered_messages(failure: Failure, _: object) -> MessagesRecord:
     """Return the record of a program that got no answer."""
-    return MessagesRecord(
-        file=failure.file,
-        exit_code=failure.exit_code,
-        reason=failure.reason,
-        error_kind=failure.error_kind,
-        note=failure.reason,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-        results=(no_answer_object(failure),),
-    )
+    return failure.record(MessagesRecord, note=failure.reason, results=(no_answer_object(failure),))
 
 
 def _headline(program: MessageProgram, answer: BufferAnswer) -> BufferHeadline:

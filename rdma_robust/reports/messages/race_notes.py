@@ -16,8 +16,7 @@ from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.reports.messages.message_claims import line_of
 from rdma_robust.reports.messages.narration import narrated, operation_names
 from rdma_robust.reports.messages.wait_reasons import ChartContents, chart_of
-from rdma_robust.reports.share.chart import Chart
-from rdma_robust.reports.share.chart_text import LEGEND, chart_text
+from rdma_robust.reports.share.chart import LEGEND, Chart, chart_text
 from rdma_robust.text import filled
 
 WORDS: Final[Mapping[Effect, str]] = {

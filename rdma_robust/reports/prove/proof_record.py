@@ -11,11 +11,11 @@ from typing import Final, Literal
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import SafetyClaim
-from rdma_robust.frame.answer import DiagnosticView, ErrorKind, Failure
+from rdma_robust.frame.answer import DiagnosticView, ErrorKind
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.reports.share.run_lines import safety_run_lines
+from rdma_robust.reports.share.steps_table import safety_run_lines
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.text import count, filled, one_line, printable
 
@@ -179,19 +179,6 @@ class ProofRecord:
         if not self.models:
             return Exit.UNKNOWN
         return within(each.exit_of(expect) for each in self.models)
-
-
-def unproved(failure: Failure) -> ProofRecord:
-    """Return the record of a program that got no answer."""
-    return ProofRecord(
-        failure.file,
-        failure.verdict,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-    )
 
 
 def worst_word(models: Sequence[ModelRecord]) -> str:

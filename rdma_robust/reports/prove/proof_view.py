@@ -33,8 +33,8 @@ from rdma_robust.reports.prove.proof_record import (
     reason_words,
     worst_word,
 )
-from rdma_robust.reports.share.run_lines import deed_of, is_quiet, lane_of
 from rdma_robust.reports.share.searchers_text import shared_text
+from rdma_robust.reports.share.steps_table import deed_of, is_quiet, lane_of
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import filled, one_line

@@ -15,8 +15,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.outcome import Copies, Counts, Outcome, Verdict
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.robustness.crowds.instance import Local, TwoCopyInstance
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame

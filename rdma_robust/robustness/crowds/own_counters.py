@@ -19,7 +19,7 @@ from typing import Final
 
 from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.counting.vector_system import Numbers, VectorMove
-from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.robustness.crowds.instance import Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
 _OPEN: Final = -2

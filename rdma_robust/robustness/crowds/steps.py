@@ -33,8 +33,7 @@ from typing import NamedTuple
 from rdma_robust.counters.independence import LONGEST_CHAIN
 from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.robustness.crowds.hopeless import Hopeless
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import NOBODY, WHOLE, Local, Parts, State
+from rdma_robust.robustness.crowds.instance import NOBODY, WHOLE, Local, Parts, State, TwoCopyInstance
 from rdma_robust.robustness.crowds.unread import Settling, Unread, single_label
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.pivot_classes import CLASS

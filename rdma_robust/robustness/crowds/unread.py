@@ -38,8 +38,17 @@ from rdma_robust.counters.vass import CounterEffect
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, Expr, evaluate, names
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import NOBODY, WHOLE, Owned, Parts, State, of_cell, of_queue_pair, of_thread
+from rdma_robust.robustness.crowds.instance import (
+    NOBODY,
+    WHOLE,
+    Owned,
+    Parts,
+    State,
+    TwoCopyInstance,
+    of_cell,
+    of_queue_pair,
+    of_thread,
+)
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.marks import ALPHA_VALUE

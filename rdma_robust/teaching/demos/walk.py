@@ -217,7 +217,7 @@ def _who(run: Animation, action: Action) -> str:
 
 
 def _what(run: Animation, action: Action) -> str:
-    from rdma_robust.teaching.explorer.phrases import Phrases  # noqa: PLC0415 - only for runs
+    from rdma_robust.teaching.explorer.sides import Phrases  # noqa: PLC0415 - only for runs
 
     return Phrases(run.program, sc=False).label(action, None)
 

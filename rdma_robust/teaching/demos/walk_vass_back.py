@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-from rdma_robust.counters.dot import write_dot
-from rdma_robust.counters.explicit import ExplicitVass, to_net
+from rdma_robust.counters.explicit import ExplicitVass, to_net, write_dot
 from rdma_robust.counters.explicit_json import vass_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph

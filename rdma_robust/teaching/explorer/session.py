@@ -34,9 +34,8 @@ from rdma_robust.teaching.explorer.address import (
     program_fingerprint,
 )
 from rdma_robust.teaching.explorer.follow import ScRun, follow
-from rdma_robust.teaching.explorer.phrases import Phrases
 from rdma_robust.teaching.explorer.run_tree import LONGEST, Choices, RunPoint, Runs
-from rdma_robust.teaching.explorer.sides import CPU_VERBS, SideViews
+from rdma_robust.teaching.explorer.sides import CPU_VERBS, Phrases, SideViews
 from rdma_robust.teaching.explorer.view import BrokenView, ProgramView, SideView, VerdictView, View
 from rdma_robust.text import lines_of, one_line, printable
 
