@@ -84,7 +84,7 @@ _HOMES: Final = {
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
     "analyses.prove.safety_outcome": ("Safety", "SafetyOutcome", "SafetyRun"),
-    "analyses.safety.hangs": ("Hang", "Wait"),
+    "semantics.hang": ("Hang", "Wait"),
     "analyses.safety.reach": ("Answer", "Argument", "Reached"),
     "analyses.safety.verify": ("Checked", "Claim", "Status", "Verified"),
 }
