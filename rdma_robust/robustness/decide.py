@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import counter_bounds
 from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached
@@ -90,7 +90,7 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
         instrumentation, engine = context.options.instrumentation, NOTHING.engine
         outcome = Outcome(program, Verdict.UNKNOWN, why, instrumentation, engine, Counts(), 0.0)
     if messages_wait(program):
-        from rdma_robust.robustness.waiting_messages import with_waiting  # noqa: PLC0415 - few programs need it
+        from rdma_robust.robustness.by_axioms import with_waiting  # noqa: PLC0415 - few programs need it
 
         outcome = with_waiting(outcome, context)
     return replace(_followed(outcome), model=model, left_out=tuple(context.beside.left_out))

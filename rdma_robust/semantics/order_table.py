@@ -30,8 +30,8 @@ from rdma_robust.semantics.kinds import (
     memory_of,
     type_of,
 )
-from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
+from rdma_robust.semantics.vertices import TOGETHER
 
 Scope = Literal["all", "qp", "word", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, of these those between accesses

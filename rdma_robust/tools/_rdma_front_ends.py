@@ -70,10 +70,13 @@ def _is_c_plus_plus(_: str, file: str) -> bool:
 
 
 def _editor() -> Editor:
-    from rdma_robust.editing.declared_names import DeclaredNames  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.editing.declared_names import (  # noqa: PLC0415
+        DeclaredNames,
+        renaming,
+        typing_offers,
+    )
     from rdma_robust.editing.hovers import hover  # noqa: PLC0415
     from rdma_robust.editing.rdma_editor import decide_rdma, diagnostics_of  # noqa: PLC0415
-    from rdma_robust.editing.typing_aid import renaming, typing_offers  # noqa: PLC0415
     from rdma_robust.frame.editor import Editor  # noqa: PLC0415
 
     return Editor(diagnostics_of, DeclaredNames, hover, typing_offers, renaming, decide_rdma)

@@ -12,8 +12,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.certify.messages.unfolded_terms import PARTS, Symbolic, TermNode, TermTable, TooMuch
-from rdma_robust.certify.messages.unfolded_values import MOST_ELEMENTS, Evaluator
+from rdma_robust.certify.messages.unfolded_terms import (
+    MOST_ELEMENTS,
+    PARTS,
+    Evaluator,
+    Symbolic,
+    TermNode,
+    TermTable,
+    TooMuch,
+)
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
 from rdma_robust.messages.language.message_terms import Term

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from rdma_robust.messages.language.message_program import MessageProgram
     from rdma_robust.teaching.explorer.live import Decide, Explorable, Follow
     from rdma_robust.teaching.explorer.message_session import MessageSession
-    from rdma_robust.teaching.explorer.message_view import MessageVerdictView
     from rdma_robust.teaching.explorer.session import Session
-    from rdma_robust.teaching.explorer.view import VerdictView
+    from rdma_robust.teaching.explorer.view import MessageVerdictView, VerdictView
 
 BufferToExplore = Literal["zero", "infinite", "any"]
 ONLY_RDMA = ("ordered_reads", "cpu", "atomics", "order", "recv_depth", "await_loops")
@@ -225,11 +224,11 @@ def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdic
 
     limits = options.limits()
     if isinstance(session, MessageSession):
-        from rdma_robust.teaching.explorer.message_view import MessageVerdictView  # noqa: PLC0415
+        from rdma_robust.teaching.explorer.view import MessageVerdictView  # noqa: PLC0415
 
         return _apart(limits, partial(decided_messages, session.program, limits), partial(MessageVerdictView, "unknown"))
+    from rdma_robust.teaching.explorer.session import session_verdict  # noqa: PLC0415 - slow, and nobody needs it at first
     from rdma_robust.teaching.explorer.view import VerdictView  # noqa: PLC0415 - loaded by then
-    from rdma_robust.teaching.explorer.witness import session_verdict  # noqa: PLC0415 - slow, and nobody needs it at first
 
     return _apart(limits, partial(session_verdict, session, options), partial(VerdictView, "unknown"))
 

@@ -1,4 +1,4 @@
-"""The `lint` command: what is likely not meant in programs, without deciding them."""
+"""The `lint` command: likely mistakes in programs, without deciding them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def lint_command(
 
 
 def run_lint(request: LintRequest) -> Exit:
-    """Report what is likely not meant in every program; return the exit code. Raises UsageError, BrokenPipeError."""
+    """Report likely mistakes in every program; return the exit code. Raises UsageError, BrokenPipeError."""
     from rdma_robust.analyses.lints import lint  # noqa: F401, PLC0415 - once, before processes are forked
 
     records = []

@@ -6,10 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, assert_never
 
-from rdma_robust.contracts.runs.run_points import (
+from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TooManyError
+from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, NeedsDecisionError
+from rdma_robust.contracts.runs.term_code import (
     AwaitPoint,
     CalleePoint,
     ClaimPoint,
+    Code,
     EntryPoint,
     ExitPoint,
     Instruction,
@@ -17,14 +20,13 @@ from rdma_robust.contracts.runs.run_points import (
     NonBlockingError,
     PostPoint,
     ReceivePoint,
+    Registers,
     RequestPoint,
     RunCode,
     SendPoint,
     Spot,
+    code_of,
 )
-from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TooManyError
-from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, NeedsDecisionError
-from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.chains import chain_text
+from rdma_robust.language.syntax.expressions import chain_text
 from rdma_robust.language.syntax.formatter import Style, format_source
 from rdma_robust.language.syntax.printer import common_statement, needs_brackets
 from rdma_robust.messages.language import contract_tree as contracts

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict, what_would_order
-from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, Flow, Step, problem_findings
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_totals
@@ -22,10 +22,10 @@ from rdma_robust.model import PROMISED
 from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.reports.batch.report_sections import section_of_rows
+from rdma_robust.reports.share.recorded_remarks import recorded_remarks
 from rdma_robust.reports.share.totals import Verdicts
-from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import Event
-from rdma_robust.semantics.wording import Words
+from rdma_robust.semantics.wording import Words, deed, lane
 from rdma_robust.text import count, one_line, printable
 
 RACES: Final = Verdicts("race-free", "race")
@@ -95,19 +95,6 @@ class RacesRecord:
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
-
-
-def no_races_record(failure: Failure) -> RacesRecord:
-    """Return the record of a program that got no answer."""
-    return RacesRecord(
-        failure.file,
-        failure.verdict,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-    )
 
 
 def races_record(outcome: RaceOutcome) -> RacesRecord:
@@ -265,6 +252,8 @@ def _cells(record: RacesRecord) -> tuple[str, ...]:
 def _note(record: RacesRecord) -> str:
     more = f"further races may be there: {record.reason}" if record.races and record.reason else record.reason
     said = [more, record.hardware if record.hardware != "RDMA" else ""]
+    if record.verdict in ("race-free", "race"):
+        said += recorded_remarks(record.warnings, bad=record.verdict == "race")
     return one_line("; ".join(filter(None, said)), 160)
 
 

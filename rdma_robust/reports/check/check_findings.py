@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rdma_robust.frame.finding import Finding, Flow, Level, Step, digest, in_a_line, problem_findings
-from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.witness_view import EventView, WitnessView
+from rdma_robust.reports.check.result import EventView, Result, WitnessView
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, claim_findings
 
 DOES: Final = {

@@ -8,8 +8,7 @@ from typing import Final
 from rdma_robust.language.flow.send_queues import slots_text
 from rdma_robust.limits import MANY
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
-from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.check.result import FaultView, Result, WitnessView
 from rdma_robust.reports.share.searchers_text import searchers_text
 from rdma_robust.reports.share.steps_table import witness_timeline
 from rdma_robust.semantics.hang import Wait
@@ -28,6 +27,7 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
     blocks: list[list[str]] = []
     if result.witness is not None:
         blocks += _witness(result.witness, width, full)
+        blocks += [filled(_unless(result.witness, w.message), width) for w in result.warnings if w.code == "RR852"]
     if result.reason == BY_FILTER and result.states:
         blocks.append(filled(proved_by_filter(result.engine or NO_SEARCH, result.states), width))
     if result.spin_only:
@@ -144,6 +144,16 @@ def _witness(witness: WitnessView, width: int, full: bool) -> list[list[str]]:
             ["What makes it possible:", *(x for text in dict.fromkeys(why) for x in filled(text, width, "  ", "  "))]
         )
     return blocks
+
+
+def _unless(witness: WitnessView, unrecorded: str) -> str:
+    """Return of a run with an order that is not recorded which two accesses that would have to order."""
+    events = {event.id: event.text for event in witness.events}
+    first, second = next(
+        ((each.earlier, each.later) for each in witness.relaxed),
+        next(((edge.source, edge.target) for edge in witness.cycle), (witness.order[0], witness.order[-1])),
+    )
+    return f"It is not robust unless something unrecorded orders {events[first]} and {events[second]}: {unrecorded}."
 
 
 def _hangs(hangs: tuple[Wait, ...], width: int) -> list[str]:

@@ -48,21 +48,20 @@ from rdma_robust.messages.replay.world import (
     UnmatchedReceive,
     UnmatchedSend,
 )
-from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
-from rdma_robust.reports.messages.narration import IssuedRequest, Narration, narrated
-from rdma_robust.reports.messages.operation_names import Direction, OperationNames
-from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
-from rdma_robust.reports.messages.wait_reasons import DeadlockReason, deadlock_reason
+from rdma_robust.reports.messages.message_claims import FAULTS, line_of, statement_at
+from rdma_robust.reports.messages.narration import Direction, IssuedRequest, Narration, OperationNames, narrated
+from rdma_robust.reports.messages.wait_reasons import ChartContents, DeadlockReason, chart_of, deadlock_reason
 from rdma_robust.reports.share.chart import Chart
 from rdma_robust.teaching.explorer.message_runs import MessageRuns, RunPoint, is_local
-from rdma_robust.teaching.explorer.message_view import (
+from rdma_robust.teaching.explorer.view import (
     EndpointView,
     MessageEndView,
     MessageMoveView,
     PostedView,
     ProcessView,
+    Status,
+    ValueView,
 )
-from rdma_robust.teaching.explorer.view import Status, ValueView
 from rdma_robust.text import count
 
 
