@@ -35,10 +35,15 @@ class RecordedOrder:
 def recorded_order(run: LoggedRun) -> RecordedOrder:
     """Return what ordered the threads of a run, without the edges that order nothing."""
     found = RecordedOrder()
-    edges = [*_semaphores(run, found), *_locks(run), *_streams(run, found), *_processes(run)]
-    found.edges = _needed(run, edges)
+    found.edges = _needed(run, order_edges(run, found))
     found.barriers = _barriers(run, found)
     return found
+
+
+def order_edges(run: LoggedRun, found: RecordedOrder | None = None) -> list[OrderEdge]:
+    """Return all edges of semaphores, locks, streams and processes; in `found` is noted what is not recorded."""
+    found = RecordedOrder() if found is None else found
+    return [*_semaphores(run, found), *_locks(run), *_streams(run, found), *_processes(run)]
 
 
 def _semaphores(run: LoggedRun, found: RecordedOrder) -> Iterator[OrderEdge]:

@@ -37,6 +37,7 @@ RUNS = (
     ("atomics.c", (), "robust", ()),
     ("atomics.c", ("-DREAD",), "NOT ROBUST", ("atomics.c:25",)),
     ("atomics.c", ("-DEARLY",), "NOT ROBUST", ("atomics.c:12",)),
+    ("turns.c", (), "robust", ()),
     ("threads.cc", (), "NOT ROBUST", ("threads.cc:32",)),
     ("threads.cc", ("-DPOLLED",), "robust", ()),
 )
@@ -73,6 +74,15 @@ def test_runs_are_decided(
         assert place in re.sub(r"\s+", " ", done.stdout)
     text = (tmp_path / "run.rdma").read_text()
     assert "//@ " in text and not load_program(text, "run.rdma").undecided
+
+
+@NEEDS_COMPILERS
+@pytest.mark.ci
+def test_threads_that_use_one_queue_pair_in_no_order_are_refused(tmp_path: Path) -> None:
+    for option in ("-DALONE", "-DEARLY"):
+        compiled("turns.c", (option,), tmp_path)
+        done = record("--", "./program", folder=tmp_path)
+        assert done.returncode == 2 and "nothing recorded orders turns.c:" in done.stderr, done.stdout + done.stderr
 
 
 @NEEDS_COMPILERS
