@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from rdma_robust.record.recorded_log import LoggedEvent, LoggedRun, ThreadKey
 
@@ -12,6 +13,9 @@ MEMORY = frozenset("RSWAXPVCFB")
 """Kinds of events that become statements by themselves."""
 _TAKES, _GIVES = frozenset("Lrw"), frozenset("Uux")
 """Kinds of events that take a lock, to read (r) or alone, and that give one back."""
+
+_UNNAMED: Final = {"?event": "an event descriptor", "?socket": "a socket"}
+"""What events are about that are not followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def _streams(run: LoggedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
     for event in run.events:
         name = event.words[0] if event.words else ""
         if event.kind in (">", "<", "+") and name.startswith("?"):
-            found.unrecorded[f"a {name[1:]}"].append(event)
+            found.unrecorded[_UNNAMED[name]].append(event)
         elif event.kind == ">":
             beginning[event.thread, name] = event
         elif event.kind == "+":

@@ -43,18 +43,18 @@ RUNS = (
 )
 
 
-def record(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run `rdma-robust record` in a folder."""
-    command = own_command(["record", *arguments])
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+def record(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `rdma-robust record` in a folder, with variables of the environment."""
+    command, environment = own_command(["record", *arguments]), {**os.environ, **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
-def compiled(name: str, options: tuple[str, ...], folder: Path) -> None:
+def compiled(name: str, options: tuple[str, ...], folder: Path, **variables: str) -> None:
     """Copy a program of ours to a folder and compile it there as `./program`."""
     for file in ("pair.h", name):
         shutil.copy(PROGRAMS / file, folder)
     word = "cc" if name.endswith(".c") else "c++"
-    done = record(word, "-O1", "-Wall", *options, "-o", "program", name, "-libverbs", folder=folder)
+    done = record(word, "-O1", "-Wall", *options, "-o", "program", name, "-libverbs", folder=folder, **variables)
     assert done.returncode == 0, done.stderr
 
 
@@ -74,6 +74,18 @@ def test_runs_are_decided(
         assert place in re.sub(r"\s+", " ", done.stdout)
     text = (tmp_path / "run.rdma").read_text()
     assert "//@ " in text and not load_program(text, "run.rdma").undecided
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(shutil.which("clang") is None, reason="nothing was compiled by clang: it is not installed")
+@pytest.mark.parametrize(
+    ("name", "option", "verdict"),
+    [("mailbox.cc", "-O2", "NOT ROBUST"), ("long.c", "-O0", "robust"), ("counted.c", "-O2", "NOT ROBUST")],
+)
+def test_clang_compiles_too(name: str, option: str, verdict: str, tmp_path: Path) -> None:
+    compiled(name, (option,), tmp_path, CC="clang", CXX="clang++")
+    done = record("--out", "run.rdma", "--", "./program", folder=tmp_path)
+    assert f"run of program  {verdict}" in done.stdout, done.stdout + done.stderr
 
 
 @NEEDS_COMPILERS
