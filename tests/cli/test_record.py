@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -28,7 +29,7 @@ RUNS = (
     ("mailbox.cc", (), "NOT ROBUST", ("mailbox.cc:30 from 40 from 42", "mailbox.cc:40 from 46")),
     ("mailbox.cc", ("-DPOLL",), "robust", ()),
     ("flag.c", (), "robust", ()),
-    ("flag.c", ("-DSHARED",), "NOT ROBUST", ("pair.h:76",)),
+    ("flag.c", ("-DSHARED",), "NOT ROBUST", ("pair.h:80",)),
     ("messages.c", (), "robust", ()),
     ("messages.c", ("-DGET",), "NOT ROBUST", ("messages.c:19",)),
     ("long.c", (), "robust", ()),
@@ -74,6 +75,32 @@ def test_runs_are_decided(
         assert place in re.sub(r"\s+", " ", done.stdout)
     text = (tmp_path / "run.rdma").read_text()
     assert "//@ " in text and not load_program(text, "run.rdma").undecided
+
+
+def free_port() -> str:
+    """Return a port that nobody listens at."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return str(made.getsockname()[1])
+
+
+@NEEDS_COMPILERS
+@pytest.mark.ci
+def test_processes_that_are_started_together_or_by_hand(tmp_path: Path) -> None:
+    """Two processes of a program, connected over TCP."""
+    compiled("ring.c", (), tmp_path)
+    together = record("-n", "2", "--", "./program", free_port(), folder=tmp_path)
+    assert "run of program  robust" in together.stdout, together.stdout + together.stderr
+    assert sorted(line for line in together.stderr.splitlines() if "process " in line) == ["process 0", "process 1"]
+    compiled("ring.c", ("-DREUSED",), tmp_path)
+    (tmp_path / "run").mkdir()
+    port, started = free_port(), []
+    for number in ("0", "1"):
+        variables = {**os.environ, "RDMA_ROBUST_RECORD": str(tmp_path / "run"), "RDMA_ROBUST_PROCESS": number}
+        started.append(subprocess.Popen(["./program", port], cwd=tmp_path, env=variables, stdout=subprocess.DEVNULL))
+    assert [each.wait(timeout=60) for each in started] == [0, 0]
+    joined = record("--join", "run", folder=tmp_path)
+    assert joined.returncode == 1 and "ring.c:29" in joined.stdout, joined.stdout + joined.stderr
 
 
 @pytest.mark.ci
