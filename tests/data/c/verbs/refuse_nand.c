@@ -7,5 +7,5 @@ RR_PROCESS(B) void BT(void)
 RR_PROCESS(A) void AT(void)
 {
 	set_up("A", "B");
-	__sync_fetch_and_or(&m.x, 2); /* RR814 */
+	__atomic_fetch_nand(&m.x, 2, 5); /* RR814 */
 }
