@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "diagnose": "errors",
     "toml_places": "diagnose errors text",
     "orders": "diagnose errors files toml_places value_ranges",
-    "outcome": "errors language model semantics",
+    "outcome": "displayed errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
     "petri": WORDS,
