@@ -18,8 +18,7 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.robustness.crowds.instance import Local, TwoCopyInstance
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, InstanceSteps
 
 SECONDS = 20.0

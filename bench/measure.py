@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import counter_bounds
 from rdma_robust.counters.searches import breadth_first
 from rdma_robust.exports import Variant, promela_of
 from rdma_robust.language.flow.cfg import Program

@@ -18,8 +18,8 @@ from unittest.mock import patch
 from bench import families
 from bench.measure import MIB, processor_time
 from bench.records import Parallel, save
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver
+from rdma_robust.counters.program import counter_bounds
 from rdma_robust.exports import promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program

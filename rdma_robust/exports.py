@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from rdma_robust.counters.dot import write_dot
-from rdma_robust.counters.explicit import ExplicitVass, explicit_vass, to_net
+from rdma_robust.counters.explicit import ExplicitVass, explicit_vass, to_net, write_dot
 from rdma_robust.counters.explicit_json import vass_json
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Choose, CounterProgram
@@ -144,7 +143,7 @@ def export_program(program: Program, options: ExportOptions) -> Export:
         return Export(model.text, _bounded(model, options.counter_bound))
     counter_program = VARIANTS[options.variant or "pivot"](program, options.model_of(program))
     if options.form == "dot" and options.graph == "program":
-        from rdma_robust.counters.dot import program_dot  # noqa: PLC0415 - one form of many
+        from rdma_robust.counters.explicit import program_dot  # noqa: PLC0415 - one form of many
 
         return Export(program_dot(counter_program, source_of))
     return Export(_WRITERS[options.form](control_graph(counter_program, options)))

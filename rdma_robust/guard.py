@@ -70,7 +70,7 @@ DOING: Final[Mapping[str, str]] = {
     "rdma_robust.pipeline": "deciding",
     "rdma_robust.counters": "searching",
     "rdma_robust.counters.lower": "lowering",
-    "rdma_robust.counters.counter_bounds": "lowering",
+    "rdma_robust.counters.program": "lowering",
     "rdma_robust.counters.liveness": "forgetting dead values",
     "rdma_robust.counters.dead_ends": "looking for dead ends",
     "rdma_robust.counters.inductive": "looking for an invariant",

@@ -87,7 +87,7 @@ def _may_fail(step: Step) -> bool:
 
 
 def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
-    from rdma_robust.semantics.machines.ends import first_hang  # noqa: PLC0415 - a word in passing
+    from rdma_robust.semantics.machines.hang_words import first_hang  # noqa: PLC0415 - a word in passing
     from rdma_robust.semantics.machines.waiting_points import may_hang  # noqa: PLC0415
 
     if outcome.program.crowds or any(e.kind == "hang" and not e.negated for e in outcome.program.expectations):
@@ -102,7 +102,7 @@ def _look_for_hangs(outcome: Outcome, context: Context) -> Outcome:
 def _look_for_faults(outcome: Outcome, context: Context) -> Outcome:
     """Note which faults runs meet: those of an exact answer, of others what a short search under SC comes to."""
     from rdma_robust.robustness.reasons import sorted_faults  # noqa: PLC0415 - a word in passing
-    from rdma_robust.semantics.machines.ends import faults_met  # noqa: PLC0415
+    from rdma_robust.semantics.machines.hang_words import faults_met  # noqa: PLC0415
 
     program = outcome.program
     steps = [step for thread in program.threads for _, _, step in thread.edges]

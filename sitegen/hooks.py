@@ -61,6 +61,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    if page.file.src_uri.startswith("source/") and not page.file.src_uri.endswith("README.md"):
+        page.meta["search"] = {"exclude": True}  # a thousand sources would stand before the pages that explain
     if page.file.generated_by is not None:
         return markdown
     return rewrite(markdown, f"docs/{page.file.src_uri}")

@@ -7,6 +7,7 @@ implicit conversions are :class:`Cast`, `&&`, `?:`, `switch` and loops are branc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -233,7 +234,8 @@ class Function:
     """A function: its parameters, its code, the place of each instruction, and what is live before each.
 
     `live[i]` are the registers, and `live_variables[i]` the locals whose address is not taken (`unique`), whose value may
-    be used at instruction i or after it.
+    be used at instruction i or after it. `needed[i]` are those of both whose value decides something, and `joins` where
+    branches go on that decide nothing.
     """
 
     name: str
@@ -243,5 +245,7 @@ class Function:
     places: tuple[SourcePlace, ...]
     live: tuple[frozenset[Register], ...]
     live_variables: tuple[frozenset[str], ...]
+    needed: tuple[frozenset[Register | str], ...]
+    joins: Mapping[int, int]
     taken: frozenset[str]
     variables: dict[str, Variable] = field(default_factory=dict)

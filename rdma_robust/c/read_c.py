@@ -19,7 +19,8 @@ from rdma_robust.c.automaton import CProgram, Remark
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
 from rdma_robust.c.evaluate.round_facts import EvaluationOptions
 from rdma_robust.c.front.c_comments import FLAGS, OPTIONS, CComments, c_comments
-from rdma_robust.c.front.c_units import CUnits, read_units
+from rdma_robust.c.front.c_options import COMMANDS
+from rdma_robust.c.front.c_units import CUnits, parsed_units, read_units
 from rdma_robust.c.front.parsing import place_span
 from rdma_robust.c.text.automata_program import evaluated_program
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span, UsageError
@@ -125,13 +126,17 @@ def units_of(text: str, file: str) -> CUnits:
 
 
 def files_of(text: str, file: str) -> Sequence[str]:
-    """Return the further files that a C file is made of: headers, but those of the system, and further units."""
+    """Return the further files that a C file is made of: headers, but those of the system, and further units. They are
+    those that were found where something is wrong with it too."""
+    path, commands = file_of(file), list[str]()
     try:
-        units = units_of(text, file)
+        options = c_comments(text, path).options
+        commands += [os.path.join(options.commands, COMMANDS)] if options.commands else []
+        units, _ = parsed_units(path, options, text)
     except (ProgramError, UsageError):
-        return ()
-    own = os.path.realpath(file)
-    return tuple(each for each in units.files() if os.path.realpath(each) != own)
+        return commands
+    own = os.path.realpath(path)
+    return [*commands, *(each for each in units.files() if os.path.realpath(each) != own)]
 
 
 def _lines(units: CUnits, comments: CComments) -> list[tuple[str, Span]]:

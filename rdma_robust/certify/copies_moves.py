@@ -13,8 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.certify.copies_marks import (
+from rdma_robust.certify.copies_places import (
     NOTHING,
+    Control,
+    CopyState,
+    CrowdPlaces,
+    Hero,
     calm,
     holds_last_write,
     lost,
@@ -23,12 +27,10 @@ from rdma_robust.certify.copies_marks import (
     released_marks,
     without_hold,
 )
-from rdma_robust.certify.copies_places import Control, CopyState, CrowdPlaces, Hero
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fired
-from rdma_robust.certify.known_values import Value
-from rdma_robust.certify.remembered import Marks, PivotAccesses
+from rdma_robust.certify.remembered import Marks, PivotAccesses, Value
 from rdma_robust.certify.search_steps import Around, SearchStep
 from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.language.flow.cfg import Cell

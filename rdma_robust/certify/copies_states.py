@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from rdma_robust.certify.copies_marks import NOTHING, PARTS, SOME_COPY, Share
 from rdma_robust.certify.copies_moves import Crowd
-from rdma_robust.certify.copies_places import Control, CopyState, Hero
+from rdma_robust.certify.copies_places import NOTHING, PARTS, SOME_COPY, Control, CopyState, Hero, Share
 from rdma_robust.certify.document import integer, json_array, json_members, mapping, natural, reject, string
 from rdma_robust.certify.invariant_states import EvidenceNames, Limit, read_connections, read_locals, read_marks, read_sets
 from rdma_robust.certify.remembered import Mail, Marks

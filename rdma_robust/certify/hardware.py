@@ -178,8 +178,12 @@ class Platform:
 
     @property
     def answers_pushed(self) -> bool:
-        """Whether the read of a put pushes the answers of earlier gets out."""
-        return self.flushes(EventKind.PUT_READS, EventKind.GET_WRITES)
+        """Whether the read of a put pushes the answers of earlier gets out, and a fence between them tells the two apart: it
+        is issued behind the answers, and the reads are observed behind it (R3)."""
+        answer, fence, read = EventKind.GET_WRITES, EventKind.FENCE, EventKind.PUT_READS
+        if not self.flushes(read, answer) or not issued_in_order(answer, fence, True, self):
+            return False
+        return all(observed_in_order(fence, read, True, self, STRICT._replace(sent=sent)) for sent in (False, True))
 
     @property
     def completions_order(self) -> bool:

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar
 from rdma_robust.certify.card_memories import ISSUED, READ, CardMemoryRules
 from rdma_robust.certify.document import integer, json_array, json_members, json_truth, json_word, reject, string
 from rdma_robust.certify.hardware import CPU, EventKind, Platform
-from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.remembered import (
     EMPTY_TRAIL,
     Buffer,
@@ -28,6 +27,7 @@ from rdma_robust.certify.remembered import (
     Tag,
     Trail,
     TrailName,
+    Value,
 )
 from rdma_robust.certify.search_steps import Connection
 from rdma_robust.certify.thread_events import LocalState, OperationStage

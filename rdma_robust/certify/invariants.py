@@ -14,9 +14,8 @@ from rdma_robust.certify.card_memories import CardMemoryRules, landings
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import WRITES, EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
-from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.normal_form import NormalFormRules
-from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, TraceParts
+from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, Seen, TraceParts, Value
 from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_for_search, request_of

@@ -12,7 +12,7 @@ from typing import Final
 
 from rdma_robust.certify.hardware import EventKind, Platform
 from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, Place, check_polls
-from rdma_robust.certify.known_values import Value, evaluated
+from rdma_robust.certify.remembered import Value, evaluated
 from rdma_robust.certify.thread_events import Completion
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
 from rdma_robust.certify.violations import EventRecord, moves_of

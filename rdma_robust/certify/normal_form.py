@@ -36,8 +36,7 @@ from rdma_robust.certify.hardware import (
     observed_in_order,
     told_by_receive,
 )
-from rdma_robust.certify.known_values import Seen
-from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, QueuePair, Tag, TraceParts
+from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, QueuePair, Seen, Tag, TraceParts
 from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.language.flow.cfg import Cell
 

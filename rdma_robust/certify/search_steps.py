@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from rdma_robust.certify.hardware import WRITES, EventKind
-from rdma_robust.certify.known_values import Seen, Value
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import (
     UNTAGGED,
@@ -24,8 +23,10 @@ from rdma_robust.certify.remembered import (
     Mailbox,
     Marks,
     PivotAccesses,
+    Seen,
     Tag,
     TraceParts,
+    Value,
     untainted,
 )
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadEvent, ThreadMove

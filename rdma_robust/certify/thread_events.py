@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rdma_robust.certify.hardware import READS, WRITES, EventKind, EventWords, Platform, of_send
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.remembered import Value
 from rdma_robust.language.flow.cfg import Cell
 
 

@@ -17,7 +17,7 @@ from typing import assert_never
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
-from rdma_robust.certify.known_values import Seen, Value, evaluated
+from rdma_robust.certify.remembered import Seen, Value, evaluated
 from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
 from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, names
 from rdma_robust.language.flow import cfg

@@ -16,7 +16,7 @@ from typing import Final
 from rdma_robust.certify.consistency import Execution, halves, polls_from, rdma_cycle, sc_cycle
 from rdma_robust.certify.document import integer, json_array, json_members, json_word, mapping, natural, reject, string
 from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.remembered import Value
 from rdma_robust.certify.thread_events import Completion, LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
 from rdma_robust.language.flow.cfg import Cell, Program, Thread

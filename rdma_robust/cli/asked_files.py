@@ -87,11 +87,11 @@ def certified(items: list[Item], folder: str | None) -> list[Item]:
     return with_certificates(items, folder)
 
 
-def watch_instead(context: typer.Context, files: Sequence[str]) -> None:
-    """Note in the context that the command is run again whenever a file changes."""
+def watch_instead(context: typer.Context, files: Sequence[str], define: Sequence[str] | None = None) -> None:
+    """Note in the context that the command is run again whenever a file changes, of those that are read with `define`."""
     from rdma_robust.cli.watching import run_watching  # noqa: PLC0415 - few need it
 
-    context.obj.append(partial(run_watching, sys.argv[1:], files))
+    context.obj.append(partial(run_watching, sys.argv[1:], files, tuple(define or ())))
 
 
 def prints_alone(dump_after: object, certificate: object, places: tuple[object, object]) -> None:

@@ -46,7 +46,7 @@ def _record(told: ProofsOfProgram, asking: ProofAsking, limits: Limits) -> Proof
 def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, form: str) -> str:
     match form:
         case "text":
-            from rdma_robust.reports.prove.proof_lines import proof_explanation  # noqa: PLC0415
+            from rdma_robust.reports.prove.proof_record import proof_explanation  # noqa: PLC0415
 
             return "\n".join(proof_explanation(record, asking.width))
         case "json":
@@ -57,7 +57,7 @@ def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, fo
             return layout(document(section_of(PROVE, asking, [Answer(record)], requested=1, time_s=record.time_s)))
     drawings = _drawings(told)
     if form == "html":
-        from rdma_robust.reports.prove.proof_page import proof_html  # noqa: PLC0415
+        from rdma_robust.reports.prove.proofs_view import proof_html  # noqa: PLC0415
 
         return proof_html(record, drawings, __version__)
     if not drawings:

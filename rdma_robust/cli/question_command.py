@@ -77,7 +77,7 @@ def _note(command: CommandEntry, context: typer.Context, given: Mapping[str, Any
     assert command.question is not None
     files: list[str] = given["files"]
     if given["watch"]:
-        watch_instead(context, files)
+        watch_instead(context, files, given["define"])
         return
     items, question = _items(command, given), command.question()
     form = report_form(given["output"], given["format_"], VERDICT_FORMATS, items)

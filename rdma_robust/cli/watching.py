@@ -16,10 +16,11 @@ from rdma_robust.foreign import own_command
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.registry import front_end_of
-from rdma_robust.frame.shell.inputs import Source, expand, fixed_part, read_source, stream_of
+from rdma_robust.frame.shell.inputs import OF_FOLDERS, Source, expand, fixed_part, read_source, stream_of
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.frame.shell.stop import Stopped, asked_to_stop, check
 from rdma_robust.text import count, printable
+from rdma_robust.value_ranges import file_of
 
 FLAG: Final = "--watch"
 PAUSE_MS: Final = 200
@@ -37,27 +38,26 @@ def need_watchfiles() -> None:
 
 
 class WatchedFiles:
-    """What the arguments of a command stand for: files, and folders in which every program counts."""
+    """What the arguments of a command stand for: files, folders in which every program counts, and the further files that
+    programs are made of, with the definitions and options `define`."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        """Raises UsageError for a stream, which is read only once."""
-        self.files: set[str] = set()
+    def __init__(self, arguments: Sequence[str], define: Sequence[str] = ()) -> None:
+        """Raises UsageError for a stream, which is read only once, and as :func:`expand`."""
         self.folders: set[str] = set()
+        self.suffixes = (*registry.folder_suffixes(), *(registry.optioned_suffixes() if OF_FOLDERS in define else ()))
+        named = list[str]()
         for argument in arguments:
             if stream_of(argument) is not None:
                 raise UsageError(f"{FLAG} needs files: {printable(argument)} can be read only once")
             if os.path.isdir(argument):
                 self.folders.add(os.path.realpath(argument))
-                inside = (each.path for each in expand([argument]) if isinstance(each, Source) and each.path)
-                self.files |= {os.path.realpath(part) for path in inside for part in _parts(path)}
             elif os.path.lexists(argument) or not glob.has_magic(argument):
-                self.files |= {
-                    path
-                    for each in (argument, *_parts(argument))
-                    for path in (os.path.abspath(each), os.path.realpath(each))
-                }
+                named.append(argument)
             else:
                 self.folders.add(os.path.realpath(fixed_part(argument)))
+        programs = (each for each in expand(arguments, define=define) if isinstance(each, Source))
+        named += (part for program in programs for part in _parts(program))
+        self.files = {path for each in named for path in (os.path.abspath(each), os.path.realpath(each))}
 
     def places(self) -> Iterator[str]:
         """Yield the folders to look at. Raises UsageError if one does not exist."""
@@ -70,44 +70,47 @@ class WatchedFiles:
         """Return whether a change of `path` is a reason to run again."""
         if path in self.files or os.path.basename(path) in SETTINGS:
             return True
-        return path.endswith(registry.folder_suffixes()) and any(path.startswith(folder + os.sep) for folder in self.folders)
+        return path.endswith(self.suffixes) and any(path.startswith(folder + os.sep) for folder in self.folders)
 
 
-def _parts(file: str) -> Iterator[str]:
+def _parts(program: Source) -> Iterator[str]:
     """Yield the further files that a program is made of; who runs it says what is wrong with it."""
     with suppress(RdmaRobustError, OSError):
-        text = read_source(Source(file, file))
+        text, file = read_source(program), file_of(program.name)
         parts = front_end_of(text, file).parts
         yield from () if parts is None else parts(text, file)
 
 
-def changes_of(file: str) -> Iterator[object]:
-    """Yield after every change of one file; for a thread, which ends with the process. Raises UsageError."""
+def changes_of(file: str, define: Sequence[str] = ()) -> Iterator[object]:
+    """Yield after every change of one program; for a thread, which ends with the process. Raises UsageError."""
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    watched = WatchedFiles([file])
-    yield from watch(*watched.places(), watch_filter=watched.counts, recursive=False, raise_interrupt=False)
+    while True:
+        watched = WatchedFiles([file], define)
+        changes = watch(*watched.places(), watch_filter=watched.counts, recursive=False, raise_interrupt=False)
+        yield next(changes)
 
 
-def run_watching(arguments: Sequence[str], files: Sequence[str]) -> Exit:
+def run_watching(arguments: Sequence[str], files: Sequence[str], define: Sequence[str] = ()) -> Exit:
     """Run the command line `arguments`, without FLAG, now and after every change of `files`, until Ctrl-C.
 
-    A run that a change makes useless is ended. Raises UsageError.
+    A run that a change makes useless is ended, and of which files programs are made is looked up again after each change.
+    Raises UsageError.
     """
     need_watchfiles()
     from watchfiles import watch  # noqa: PLC0415 - an extra
 
-    watched = WatchedFiles(files)
     command = own_command(_without_flag(arguments))
-    changes = watch(
-        *watched.places(),
-        watch_filter=watched.counts,
-        rust_timeout=PAUSE_MS,
-        yield_on_timeout=True,
-        recursive=bool(watched.folders),
-    )
-    next(changes)  # it looks from here on, so that no change is lost while the command runs
     while True:
+        watched = WatchedFiles(files, define)
+        changes = watch(
+            *watched.places(),
+            watch_filter=watched.counts,
+            rust_timeout=PAUSE_MS,
+            yield_on_timeout=True,
+            recursive=bool(watched.folders),
+        )
+        next(changes)  # it looks from here on, so that no change is lost while the command runs
         process = _begin(command)
         try:
             _until_change(process, changes, len(watched.files) + len(watched.folders))

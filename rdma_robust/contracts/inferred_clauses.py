@@ -13,9 +13,8 @@ from itertools import islice
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import Counterexample, ProcsAnswer
-from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError, inputs_of
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, PathClause, PathKind, ProcessSet
-from rdma_robust.contracts.language.function_instances import instance
+from rdma_robust.contracts.language.function_instances import UnboundedInputsError, inputs_of, instance
 from rdma_robust.contracts.language.spec_terms import Apply, Global, Parameter, Spec, SpecCount, SpecNumber, SpecPid
 from rdma_robust.contracts.language.spec_worth import CollectiveState, LocalPathClause, paths_of
 from rdma_robust.contracts.runs.runs_engine import runs

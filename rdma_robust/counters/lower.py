@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.independence import LONGEST_CHAIN, Independence, independence
 from rdma_robust.counters.permutations import Arranger
 from rdma_robust.counters.program import (
@@ -27,6 +26,7 @@ from rdma_robust.counters.program import (
     Require,
     Statement,
     Zero,
+    counter_bounds,
     pc,
 )
 from rdma_robust.counters.vass import Control, CounterEffect

@@ -21,8 +21,7 @@ from typing import Generic
 
 from rdma_robust.counting.inductive_markings import OmegaMarking
 from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, covers_marking, fire_move, set_bits, support
-from rdma_robust.counting.known_cycles import KnownCycles
-from rdma_robust.counting.omega_tree import OmegaTree, counting_run
+from rdma_robust.counting.omega_tree import KnownCycles, OmegaTree, counting_run
 from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
@@ -38,7 +37,7 @@ class OmegaOptions:
     """What makes the search faster and changes no answer, and whether it ends at the first target.
 
     `copycats` as in :class:`OmegaTree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle; `cycles`
-    as in :mod:`known_cycles`. With `to_the_end` targets are noted, not left, and everything else is searched.
+    as in :mod:`omega_tree`. With `to_the_end` targets are noted, not left, and everything else is searched.
     """
 
     copycats: bool = True

@@ -17,7 +17,7 @@ from typing import Generic
 
 import networkx as nx
 
-from rdma_robust.counting.as_net import enabled, reachable_locals
+from rdma_robust.counting.both_engines import enabled, reachable_locals
 from rdma_robust.counting.interned import NumberedSystem
 from rdma_robust.counting.omega_search import omega_search
 from rdma_robust.counting.protocol import A, C, CountingMove, L

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from rdma_robust.certify.hardware import EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fences_matter, fired, rules_of
-from rdma_robust.certify.known_values import Seen, Value
-from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, TraceParts
+from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, Seen, TraceParts, Value
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_for_search

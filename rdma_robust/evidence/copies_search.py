@@ -19,7 +19,7 @@ from rdma_robust.certify.copies_places import CopyState
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import fired
-from rdma_robust.certify.known_values import Value
+from rdma_robust.certify.remembered import Value
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.counters.inductive import limit_covers
 from rdma_robust.errors import InternalError, SizeLimitError

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.document import MESSAGES, Certificate, JsonObject, content_digest
-from rdma_robust.certify.messages.formula_goals import SafeClaim
-from rdma_robust.certify.messages.proven_claims import MESSAGE_RUN, MESSAGE_STATES, move_json
-from rdma_robust.certify.messages.settled_worlds import EndlessProcessError, SettledWorlds, matched, settled_worlds
+from rdma_robust.certify.messages.proved_formulas import SafeClaim
+from rdma_robust.certify.messages.proven_claims import (
+    MESSAGE_RUN,
+    MESSAGE_STATES,
+    EndlessProcessError,
+    SettledWorlds,
+    matched,
+    move_json,
+    settled_worlds,
+    world_as_json,
+)
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.certify.messages.unfolding import LOOKS
-from rdma_robust.certify.messages.world_json import world_as_json
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_message_proofs import MAKING, proof_of
 from rdma_robust.limits import Limits

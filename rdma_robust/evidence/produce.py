@@ -1,23 +1,35 @@
-"""Making certificates from verdicts."""
+"""Making certificates from verdicts.
+
+Evidence for ROBUST where the checker's own search finds it: on other hardware than the usual, and with operations that
+only such programs have. Its states are in the words of the checker already.
+
+Evidence for SAFE and UNSAFE: what the engines for nets found, by the names of places and the numbers of rules.
+
+Repetitions in firing sequences become loops, so that a run that pumps a place a million times stays a few lines long.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Final
+from typing import Final, assert_never
 
 from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
-from rdma_robust.certify.hardware import ORDERS
+from rdma_robust.certify.firing import Firing, FiringLoop
+from rdma_robust.certify.hardware import ORDERS, Platform
+from rdma_robust.certify.invariant_states import KIND
+from rdma_robust.certify.remembered import Mail, Marks
+from rdma_robust.certify.search_steps import connections_of
 from rdma_robust.certify.table_facts import UNDER
-from rdma_robust.errors import ProgramError, SizeLimitError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence, needs_checkers_search
-from rdma_robust.evidence.of_copies import copies_evidence, copies_trace_evidence
+from rdma_robust.certify.thread_events import LocalState
+from rdma_robust.errors import InternalError, ProgramError, SizeLimitError
+from rdma_robust.evidence.checkers_search import CheckersStates, Spot, all_states
+from rdma_robust.evidence.of_copies import MarkWords, copies_evidence, copies_trace_evidence, number_in, told_local
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
-from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical_text, same_program
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Cas, Get, MFence, Poll, Program, Put, Read, RFence, Rmw, Silent, Write, steps
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
@@ -28,10 +40,189 @@ from rdma_robust.orders.order_changes import reading, told_of_source, weaker_wit
 from rdma_robust.orders.order_facts import lacking
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
-from rdma_robust.petri.net import CoverResult, EnumeratedInvariant, Net
+from rdma_robust.petri import net as net_data
+from rdma_robust.petri.net import (
+    CoverResult,
+    DownwardInvariant,
+    EnumeratedInvariant,
+    Invariant,
+    LinearInvariant,
+    Net,
+    StagedInvariant,
+    UpwardInvariant,
+    Vector,
+)
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import has_atomics, has_messages, takes_operands
+from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts, takes_operands
+
+
+def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
+    """Return the evidence for UNSAFE; places are given by name, transitions and targets by number from 0."""
+    return {
+        "kind": "firing-sequence",
+        "start": {net.places[p]: tokens for p, tokens in enumerate(start) if tokens},
+        "firing": show_firings(compressed([_firing(f) for f in firings])),
+        "target": target,
+    }
+
+
+def _firing(firing: net_data.Firing) -> Firing:
+    if not isinstance(firing, net_data.RepeatedFirings):
+        return firing
+    body = tuple(t if times == 1 else FiringLoop(times, (t,)) for t, times in firing.body)
+    return body[0] if firing.times == 1 and len(body) == 1 else FiringLoop(firing.times, body)
+
+
+def invariant_evidence(net: Net, invariant: Invariant) -> JsonObject:
+    """Return the evidence for SAFE."""
+
+    def named(vector: Vector) -> JsonObject:
+        return {net.places[p]: value for p, value in vector}
+
+    def places(marked: Iterable[int] | None) -> list[str]:
+        return list(net.places) if marked is None else [net.places[p] for p in sorted(marked)]
+
+    match invariant:
+        case DownwardInvariant(limits):
+            first = limits[0] if limits else ()
+            same = [p for p, value in enumerate(first) if all(limit[p] == value for limit in limits)]
+            rest = sorted(set(range(len(first))) - set(same))
+            return {
+                "kind": "downward",
+                "common": {net.places[p]: first[p] for p in same if first[p] != 0},
+                "limits": [{net.places[p]: limit[p] for p in rest if limit[p] != 0} for limit in limits],
+            }
+        case UpwardInvariant(basis, weights, bounds, marked, scope, traps, shares):
+            rows = [{"weights": named(w), "most": most} for w, most in zip(weights, bounds, strict=True)]
+            evidence: JsonObject = {"kind": "upward", "marked": places(marked), "basis": [named(b) for b in basis]}
+            if not traps:
+                return evidence | {"bounds": rows}
+            known = [row | {"traps": list(map(list, share))} for row, share in zip(rows, shares, strict=True)]
+            return (
+                evidence
+                | {"kind": "upward-with-traps", "scope": places(scope)}
+                | {"traps": [places(trap) for trap in traps], "bounds": known}
+            )
+        case StagedInvariant(never, marked, rest_invariant):
+            evidence = {"kind": "staged", "marked": places(marked), "never": [named(cone) for cone in never]}
+            return evidence | {"rest": invariant_evidence(net, rest_invariant)}
+        case LinearInvariant(marked, weights):
+            return {"kind": "linear", "marked": places(marked), "weights": [named(w) for w in weights]}
+        case _:
+            assert_never(invariant)
+
+
+LONGEST_BODY: Final = 400
+"""Transitions of the longest loop body that is looked for."""
+
+WORK: Final = 4_000_000
+"""Comparisons spent at most on finding loops."""
+
+
+def compressed(transitions: Sequence[Firing]) -> tuple[Firing, ...]:
+    """Return the same firing sequence with repetitions as loops, the shortest bodies first, loops of loops included."""
+    sequence: list[Firing] = list(transitions)
+    work = 0
+    length = 1
+    while length <= min(LONGEST_BODY, len(sequence) // 2) and work < WORK:
+        work += len(sequence)
+        sequence = list(_folded(sequence, length))
+        length += 1
+    return tuple(sequence)
+
+
+def _folded(sequence: Sequence[Firing], length: int) -> Iterator[Firing]:
+    """Yield `sequence` with every block of `length` firings that is repeated at once made a loop."""
+    same = 0
+    at = 0
+    while at < len(sequence):
+        while at + same + length < len(sequence) and sequence[at + same] == sequence[at + same + length]:
+            same += 1
+        times = same // length + 1
+        if times > 1 and (length > 1 or times > 2):
+            yield FiringLoop(times, tuple(sequence[at : at + length]))
+            at += times * length
+            same = 0
+        else:
+            yield sequence[at]
+            at += 1
+            same = max(0, same - 1)
+
+
+def show_firings(firings: Sequence[Firing]) -> list[object]:
+    """Return a firing sequence as JSON."""
+    return [f if isinstance(f, int) else {"times": f.times, "of": show_firings(f.body)} for f in firings]
+
+
+_USUAL = Silent | Read | Write | Cas | Rmw | MFence | Put | Get | Poll | RFence
+"""The operations that the instrumentation and the checker read alike. Of any other the checker's own search is evidence."""
+
+
+def needs_checkers_search(program: Program, model: Model) -> bool:
+    """Return whether the program has operations, or the hardware orders, that the invariant of the checker's own search is
+    about."""
+    listed = [step.op for thread in program.threads for _, _, step in steps(thread)]
+    new = any(not isinstance(op, _USUAL) or not getattr(op, "signaled", True) for op in listed)
+    new = new or program.has_regions or bool(program.memories)
+    return new or model.cpu != "sc" or model.order != "default" or bool(connections_of(program))
+
+
+def checkers_evidence(program: Program, model: Model, depth: int, limits: Limits) -> JsonObject:
+    """Return the evidence that the program is robust, see docs/certificates.md. Raises as :func:`all_states`."""
+    platform = Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
+    return _Words(program, all_states(program, platform, depth, limits)).evidence()
+
+
+class _Words:
+    """States as JSON: what they have in common once and numbered."""
+
+    def __init__(self, program: Program, found: CheckersStates) -> None:
+        self._program, self._found = program, found
+        self._names = {t: thread.name for t, thread in enumerate(program.threads)}
+        self._words = MarkWords(self._names, {cell: str(cell) for cell in program.cells}, {})
+        self._locals: list[dict[LocalState, int]] = [{} for _ in program.threads]
+        self._marks: dict[Marks, int] = {}
+        self._mail: dict[Mail, int] = {}
+
+    def evidence(self) -> JsonObject:
+        rows = [self._row(spot, list(limit)) for spot, limits in self._found.states.items() for limit in limits]
+        connected = bool(self._found.steps.connections)
+        messages: JsonObject = {
+            "connections": [
+                {"sender": self._names[sender], "receiver": self._names[receiver], **({"lane": lane} if lane else {})}
+                for sender, receiver, lane in self._found.steps.connections
+            ],
+            "mail": [self._words.mail(mail) for mail in self._mail],
+        }
+        return {
+            "kind": KIND,
+            "threads": [
+                {
+                    "thread": thread.name,
+                    "registers": [name for name, _ in thread.registers],
+                    "states": [told_local(local) for local in self._locals[t]],
+                }
+                for t, thread in enumerate(self._program.threads)
+            ],
+            "cells": [str(cell) for cell in self._found.cells],
+            "counted": self._words.pairs(self._found.counted),
+            "watched": self._words.pairs(self._found.watched),
+            **(messages if connected else {}),
+            "marks": [self._words.marks(marks) for marks in self._marks],
+            "states": rows if connected else [row[:4] for row in rows],
+        }
+
+    def _row(self, spot: Spot, limit: list[int | None]) -> list[object]:
+        locals_, values, marks, mail = spot
+        return [
+            [number_in(self._locals[t], local) for t, local in enumerate(locals_)],
+            list(values),
+            None if marks is None else number_in(self._marks, marks),
+            limit,
+            number_in(self._mail, mail),
+        ]
+
 
 NO_ANY_RECEIVE: Final = "the checker of certificates has no rules for messages that may take any posted receive"
 
@@ -95,7 +286,12 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
     for order in _orders_below(program, model.order):
         weaker = replace(model, order=_told(order))
         if order == _read_by_checker(program, model.order):
-            return _evidence_under(program, weaker, options, limits)
+            try:
+                return _evidence_under(program, weaker, options, limits)
+            except InternalError:  # a run to a target need be no counterexample where the table lacks a fact
+                if not lacked_facts(program, weaker):
+                    raise
+                continue
         if decide(program, replace(options, hardware=weaker), limits=limits).verdict is Verdict.ROBUST:
             return {**_evidence_under(program, weaker, options, limits), UNDER: weaker.order}
     raise SizeLimitError(
@@ -117,11 +313,13 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
     """Yield orders that keep no more than an order, and for which the checker has rules."""
     asked = {"atomics": has_atomics(program), "messages": has_messages(program)}
     read = told_of_source(_read_by_checker(program, order))
-    near = read if not lacking(read, **asked) else weaker_with_facts(read, **asked)
-    found = dict.fromkeys(each for each in (near, *ORDERS) if each is not None)
+    lacks = lacking(read, **asked)
+    near = weaker_with_facts(read, **asked) if lacks else None
+    mine = None if lacks and asked["atomics"] else read
+    found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:
-        own = each not in ORDERS and (program.has_regions or program.crowds)
-        if not own and keeps_all_of(read, each):
+        refused = each not in ORDERS and (program.has_regions or program.crowds)
+        if not refused and keeps_all_of(read, each):
             yield each
 
 

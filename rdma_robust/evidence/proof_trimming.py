@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.certify.messages.hinted_proofs import Clause, Lemma
+from rdma_robust.certify.messages.proved_formulas import Clause, Lemma
 from rdma_robust.errors import InternalError
 
 

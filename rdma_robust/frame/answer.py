@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from rdma_robust.errors import Diagnostic, Severity
@@ -25,12 +25,24 @@ class DiagnosticView:
     expanded_from: tuple[int, ...]
     expected: str
     hint: str
+    file: str = ""
+    """The file of the place, where it is another than that of the text."""
 
 
 def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
     """Return diagnostics as records keep them."""
     return tuple(
-        DiagnosticView(d.severity, d.code, d.located, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
+        DiagnosticView(
+            d.severity,
+            d.code,
+            d.located,
+            d.span.line,
+            d.span.column,
+            d.span.expanded_from,
+            d.expected,
+            d.hint,
+            d.span.elsewhere,
+        )
         for d in found
     )
 
@@ -38,6 +50,19 @@ def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
 def diagnostic_object(view: DiagnosticView) -> JsonObject:
     """Return a warning or an error in a few members."""
     return {"line": view.line, "column": view.column, "code": view.code, "message": view.message}
+
+
+class Record(Protocol):
+    """What a question has found out about one input."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def error_kind(self) -> str | None: ...
+
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +93,11 @@ class Failure:
             return Exit.UNKNOWN
         return Exit.INTERNAL if self.error_kind == "internal" else Exit.INVALID
 
-
-class Record(Protocol):
-    """What a question has found out about one input."""
-
-    @property
-    def file(self) -> str: ...
-
-    @property
-    def error_kind(self) -> str | None: ...
-
-
-R = TypeVar("R", bound=Record)
+    def record(self, kind: Callable[..., R], **more: object) -> R:
+        """Return the record of an input without an answer, of a class: what it has of a failure's members, and `more`."""
+        verdict = {"verdict": self.verdict, "status": self.verdict, "exit_code": self.exit_code}
+        members = {each.name: getattr(self, each.name) for each in fields(self)} | verdict
+        return kind(**{each.name: members[each.name] for each in fields(kind) if each.name in members} | more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

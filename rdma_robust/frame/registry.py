@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
+    from rdma_robust.frame.answer import Failure
     from rdma_robust.frame.editor import Editor
     from rdma_robust.frame.exits import Exit
     from rdma_robust.frame.question import AnyQuestion
@@ -205,6 +206,30 @@ def at(place: Place) -> Any:
     """Return what is at a place."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
+
+
+def late(place: Place) -> Callable[..., Any]:
+    """Return what calls the function or class at a place; the module is loaded by the first call."""
+
+    def called(*arguments: Any) -> Any:
+        return at(place)(*arguments)
+
+    return called
+
+
+def late_record(place: Place) -> Callable[[Failure, object], Any]:
+    """Return what makes a record of the class at a place for an input without an answer."""
+    return lambda failure, _: failure.record(at(place))
+
+
+def loading(*modules: str) -> Callable[[], None]:
+    """Return what loads modules."""
+
+    def load() -> None:
+        for module in modules:
+            import_module(module)
+
+    return load
 
 
 def commands() -> dict[str, CommandEntry]:

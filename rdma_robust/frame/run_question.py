@@ -180,7 +180,7 @@ def _answers(
     limits = asking.limits()
     limited = limits.deadline is not None or limits.memory is not None
     if work and can_fork() and (jobs > 1 or limited or question.families):
-        from rdma_robust.frame.shell.outside import overdue  # noqa: PLC0415 - loaded late, as all that decides
+        from rdma_robust.frame.shell.apart import overdue  # noqa: PLC0415 - loaded late, as all that decides
         from rdma_robust.frame.shell.pool import Work, in_processes, retirement  # noqa: PLC0415
 
         given = list(ready)

@@ -25,7 +25,7 @@ from rdma_robust.value_ranges import file_of
 if TYPE_CHECKING:
     from rdma_robust.language.check.targets import StateTarget
 
-FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707", "RR845", "RR846"})
+FOUND_BY_READING: Final = frozenset({"RR701", "RR704", "RR705", "RR706", "RR707", "RR845", "RR846", "RR851", "RR852"})
 """The codes of warnings of which reading a program finds all there are; lints find more of the others."""
 
 OF_NO_FILE: Final = ""

@@ -1,11 +1,12 @@
 """The facts that the proofs ask of an order table, decided for any table.
 
-They are those of `proofs/deployed/RemoteAtomicsHardware.v`, and of `Search.v` that no remote write is seen before an nF;
-what a table says of atomics, or of messages, is not asked of programs without any. Of messages there is one more, which
-the proofs do not have: `receive_chain` asks of a receive, which is before its message, what `chain` asks of reads. Two
-things are read otherwise. That reads push writes is a set of pairs, and what is asked there is asked pair by pair. And
-`operation` is no fact here: the read and the writes of one operation are in order whatever a table says. What that is for is
-in the cells by what follows from the parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
+They are those of `proofs/deployed/RemoteAtomicsHardware.v`; what a table says of atomics, or of messages, is not asked of
+programs without any. Programs with remote atomics are searched only under tables that have them; of others they say that
+what the search finds is a counterexample. Of messages there is one more, which the proofs do not have: `receive_chain` asks
+of a receive, which is before its message, what `chain` asks of reads. Two things are read otherwise.
+That reads push writes is a set of pairs, and what is asked there is asked pair by pair. And `operation` is no fact here: the
+read and the writes of one operation are in order whatever a table says. What that is for is in the cells by what follows
+from the parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
 
 Source: docs/proof-tables.md, "The facts with remote atomics".
 """
@@ -99,10 +100,6 @@ class _Facts:
         """What is observed before naW is observed before naR."""
         return "naW" not in self.types or all(self.seen(a, "naR") for a in self.types if self.seen(a, "naW"))
 
-    def write_fence(self) -> bool:
-        """No remote write is observed before an nF."""
-        return not any(self.seen(write, "nF") for write in self.writes if write != "nlW")
-
     def receive_chain(self) -> bool:
         """What is issued behind a message by way of writes in between is behind the message itself, or observed behind one
         of these, or behind the read of an atomic: so is what the message's receive is before."""
@@ -133,7 +130,6 @@ FACTS: Final[tuple[Callable[[_Facts], bool], ...]] = (
     _Facts.fence,
     _Facts.rmw_row,
     _Facts.rmw_column,
-    _Facts.write_fence,
     _Facts.receive_chain,
 )
 """Every fact; that the rows of a CPU keep all, that only NIC writes distinguish issue and observation, and that nothing of a

@@ -16,8 +16,6 @@ from typing import Final
 
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.limits import NO_LIMITS, Limits, Progress
-from rdma_robust.petri.backward import Backward
-from rdma_robust.petri.closure import reachable_set
 from rdma_robust.petri.engine import (
     KERNELS,
     Covering,
@@ -30,8 +28,8 @@ from rdma_robust.petri.engine import (
     LinearProof,
     UpwardProof,
 )
-from rdma_robust.petri.exclusion import ExclusivePairs
-from rdma_robust.petri.forward import Forward
+from rdma_robust.petri.exclusion import Backward, ExclusivePairs
+from rdma_robust.petri.forward import Forward, reachable_set
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import (
     CoverResult,

@@ -6,11 +6,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from rdma_robust.limits import Limits
-from rdma_robust.petri.backward import Backward
-from rdma_robust.petri.closure import reachable_set
 from rdma_robust.petri.engine import EngineSearch, Finding, Kernel, LinearProof, Steps, UpwardProof
-from rdma_robust.petri.exclusion import ExclusivePairs
-from rdma_robust.petri.forward import Forward
+from rdma_robust.petri.exclusion import Backward, ExclusivePairs
+from rdma_robust.petri.forward import Forward, reachable_set
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.slice import Core
 from rdma_robust.petri.state_equation import Cuts, LinearCut, StateEquation

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.diagnose import did_you_mean
 from rdma_robust.errors import UsageError
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import cut_short
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from rdma_robust.contracts.contract_answers import FunctionAnswer
     from rdma_robust.contracts.language.contract_program import ContractProgram
     from rdma_robust.reports.contracts.contracts_record import ContractsRecord
-    from rdma_robust.reports.contracts.contracts_view import ContractsView
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _answer(
     if asking.explain:
         record = _explained(record, program, found.answers, asking)
     if asking.page:
-        from rdma_robust.reports.contracts.contracts_page import contract_parts  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.contracts.contracts_explanation import contract_parts  # noqa: PLC0415 - seldom wanted
 
         parts = contract_parts(program, found.answers)
         record = replace(record, rows=tuple(replace(row, page=parts.get(row.function, "")) for row in record.rows))
@@ -160,7 +160,7 @@ def _explained(
     record: ContractsRecord, program: ContractProgram, answers: list[FunctionAnswer], asking: ContractsAsking
 ) -> ContractsRecord:
     """Return a record whose rows have what explains them beneath."""
-    from rdma_robust.reports.contracts.contract_explained import contract_findings, finding_text  # noqa: PLC0415
+    from rdma_robust.reports.contracts.contracts_explanation import contract_findings, finding_text  # noqa: PLC0415
 
     room = None if asking.width is None else asking.width - 2
     found = {
@@ -169,18 +169,12 @@ def _explained(
     return replace(record, rows=tuple(replace(row, lines=found.get(row.function, ())) for row in record.rows))
 
 
-def _unanswered(failure: Failure, _: ContractsAsking) -> ContractsRecord:
-    from rdma_robust.reports.contracts.contracts_record import unanswered_contracts  # noqa: PLC0415 - slow
-
-    return unanswered_contracts(failure)
-
-
-def _view(asking: ContractsAsking) -> ContractsView:
-    from rdma_robust.reports.contracts.contracts_view import ContractsView  # noqa: PLC0415 - slow
-
-    return ContractsView(asking)
-
-
 CONTRACTS_CHECK: Final[Question[ContractsAsking, ContractsRecord]] = Question(
-    "contracts check", ("rdma-robust/contracts-check", 1), "file", _answer, _unanswered, _view, load_contracts_room
+    "contracts check",
+    ("rdma-robust/contracts-check", 1),
+    "file",
+    _answer,
+    late("rdma_robust.reports.contracts.contracts_record:unanswered_contracts"),
+    late("rdma_robust.reports.contracts.contracts_view:ContractsView"),
+    load_contracts_room,
 )

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import InternalError
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late, late_record
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import no_certificate
 from rdma_robust.guard import found_within
@@ -20,7 +21,6 @@ from rdma_robust.reports.cover.cover_result import CoverRecord, firing_sequence,
 
 if TYPE_CHECKING:
     from rdma_robust.petri.net import CoverResult, Net
-    from rdma_robust.reports.cover.cover_view import CoverView
 
 _EXPECT = re.compile(r"^[ \t]*#[ \t]*expect:[ \t]*(safe|unsafe)[ \t\r]*$", re.MULTILINE)
 
@@ -120,18 +120,12 @@ def _cut(cut: str, asking: CoverAsking) -> str:
     return limits.get(cut, f"the engine gave up: {cut}")
 
 
-def _unanswered(failure: Failure, _: CoverAsking) -> CoverRecord:
-    return CoverRecord(
-        failure.file, failure.verdict, failure.reason, failure.error_kind, time_s=failure.time_s, errors=failure.errors
-    )
-
-
-def _view(asking: CoverAsking) -> CoverView:
-    from rdma_robust.reports.cover.cover_view import CoverView  # noqa: PLC0415 - slow
-
-    return CoverView(asking)
-
-
 COVER: Final[Question[CoverAsking, CoverRecord]] = Question(
-    "cover", ("rdma-robust/cover", 1), "net", _answer, _unanswered, _view, families=True
+    "cover",
+    ("rdma-robust/cover", 1),
+    "net",
+    _answer,
+    late_record("rdma_robust.reports.cover.cover_result:CoverRecord"),
+    late("rdma_robust.reports.cover.cover_result:CoverView"),
+    families=True,
 )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust import TOOL
 from rdma_robust.errors import UsageError
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late
 from rdma_robust.frame.shell.inputs import Source, read_bytes, read_source
 from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import ENDING, cut_short, found_within
@@ -200,7 +201,7 @@ def _answer(
         lines = found_within(ENDING.of(limits), explained, lambda why: [f"Left out: the explanation: {why}."])
         record = replace(record, lines=tuple(lines))
     if asking.page:
-        from rdma_robust.reports.messages.messages_page import messages_part  # noqa: PLC0415 - seldom wanted
+        from rdma_robust.reports.messages.messages_explanation import messages_part  # noqa: PLC0415 - seldom wanted
 
         record = replace(record, page=messages_part(program, answers, record))
     if asking.findings:
@@ -243,12 +244,6 @@ def _open(buffer: Buffer, reason: str) -> BufferAnswer:
     return BufferAnswer(buffer, "-", "unknown", "unknown", "unknown", pairs_exact=False, reason=reason)
 
 
-def _unanswered(failure: Failure, _: MessagesAsking) -> MessagesRecord:
-    from rdma_robust.reports.messages.messages_record import unanswered_messages  # noqa: PLC0415 - slow
-
-    return unanswered_messages(failure)
-
-
 def _view(asking: MessagesAsking) -> MessagesView:
     from rdma_robust.reports.messages.messages_view import MessagesView  # noqa: PLC0415 - slow
 
@@ -256,5 +251,11 @@ def _view(asking: MessagesAsking) -> MessagesView:
 
 
 MESSAGES_CHECK: Final[Question[MessagesAsking, MessagesRecord]] = Question(
-    "messages check", ("rdma-robust/messages-check", 1), "program", _answer, _unanswered, _view, load_messages_room
+    "messages check",
+    ("rdma-robust/messages-check", 1),
+    "program",
+    _answer,
+    late("rdma_robust.reports.messages.messages_record:unanswered_messages"),
+    _view,
+    load_messages_room,
 )

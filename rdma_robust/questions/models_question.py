@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late, late_record, loading
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
 
 if TYPE_CHECKING:
-    from rdma_robust.reports.analyses.models_report import ModelsRecord, ModelsView
+    from rdma_robust.reports.analyses.models_report import ModelsRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,6 @@ class ModelsAsking:
         return self.options.limits()
 
 
-def load_models() -> None:
-    """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.hardware import on_all_hardware  # noqa: F401, PLC0415
-    from rdma_robust.language import load  # noqa: F401, PLC0415
-    from rdma_robust.reports.analyses import models_report  # noqa: F401, PLC0415
-
-
 def _answer(
     source: Source, asking: ModelsAsking, limits: Limits, progress: Progress, _: Callable[[Answer[ModelsRecord]], None]
 ) -> Answer[ModelsRecord]:
@@ -62,18 +56,16 @@ def _answer(
     return Answer(replace(models_record(found), file=source.name), messages)
 
 
-def _unanswered(failure: Failure, _: ModelsAsking) -> ModelsRecord:
-    from rdma_robust.reports.analyses.models_report import no_verdicts  # noqa: PLC0415 - slow
-
-    return no_verdicts(failure)
-
-
-def _view(asking: ModelsAsking) -> ModelsView:
-    from rdma_robust.reports.analyses.models_report import ModelsView  # noqa: PLC0415 - slow
-
-    return ModelsView(asking)
-
-
 MODELS: Final[Question[ModelsAsking, ModelsRecord]] = Question(
-    "models", ("rdma-robust/models", 1), "program", _answer, _unanswered, _view, load_models
+    "models",
+    ("rdma-robust/models", 1),
+    "program",
+    _answer,
+    late_record("rdma_robust.reports.analyses.models_report:ModelsRecord"),
+    late("rdma_robust.reports.analyses.models_report:ModelsView"),
+    loading(
+        "rdma_robust.analyses.hardware.on_all_hardware",
+        "rdma_robust.language.load",
+        "rdma_robust.reports.analyses.models_report",
+    ),
 )

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.formats.report_section import ReportSection
 from rdma_robust.frame.question import Question, Section
+from rdma_robust.frame.registry import late, late_record, loading
 from rdma_robust.frame.report_part import ReportAsking, ReportPart
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
@@ -17,7 +18,7 @@ from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
 
 if TYPE_CHECKING:
-    from rdma_robust.reports.analyses.needs_report import NeedsRecord, NeedsView
+    from rdma_robust.reports.analyses.needs_report import NeedsRecord
 
 
 MOST_CHECKS: Final = 50
@@ -48,14 +49,6 @@ class NeedsAsking:
         return self.options.limits()
 
 
-def load_needs() -> None:
-    """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.needs import minimal_sets  # noqa: F401, PLC0415
-    from rdma_robust.language import load  # noqa: F401, PLC0415
-    from rdma_robust.reports.analyses import needs_report  # noqa: F401, PLC0415
-    from rdma_robust.robustness import decide  # noqa: F401, PLC0415
-
-
 def _answer(
     source: Source, asking: NeedsAsking, limits: Limits, progress: Progress, _: Callable[[Answer[NeedsRecord]], None]
 ) -> Answer[NeedsRecord]:
@@ -81,20 +74,19 @@ def _answer(
     )
 
 
-def _unanswered(failure: Failure, _: NeedsAsking) -> NeedsRecord:
-    from rdma_robust.reports.analyses.needs_report import no_needs  # noqa: PLC0415 - slow
-
-    return no_needs(failure)
-
-
-def _view(asking: NeedsAsking) -> NeedsView:
-    from rdma_robust.reports.analyses.needs_report import NeedsView  # noqa: PLC0415 - slow
-
-    return NeedsView(asking)
-
-
 NEEDS: Final[Question[NeedsAsking, NeedsRecord]] = Question(
-    "needs", ("rdma-robust/needs", 1), "program", _answer, _unanswered, _view, load_needs
+    "needs",
+    ("rdma-robust/needs", 1),
+    "program",
+    _answer,
+    late_record("rdma_robust.reports.analyses.needs_report:NeedsRecord"),
+    late("rdma_robust.reports.analyses.needs_report:NeedsView"),
+    loading(
+        "rdma_robust.analyses.needs.minimal_sets",
+        "rdma_robust.language.load",
+        "rdma_robust.reports.analyses.needs_report",
+        "rdma_robust.robustness.decide",
+    ),
 )
 
 

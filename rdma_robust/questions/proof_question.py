@@ -9,21 +9,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust.errors import ProgramError
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late, late_record, loading
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.guard import ENDING, found_within
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.questions.checkpoint_claim import claim_checkpoints
-from rdma_robust.reports.prove.proof_record import ProofRecord, unproved
+from rdma_robust.reports.prove.proof_record import ProofRecord
 
 if TYPE_CHECKING:
+    from rdma_robust.analyses.prove.lazy_system import WaitTrial
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
-    from rdma_robust.analyses.prove.wait_trials import WaitTrial
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
-    from rdma_robust.reports.prove.proofs_view import ProofView
 
 SafetyEngineName = Literal["auto", "explicit", "zones", "predicates", "spacer"]
 SafetyReductionName = Literal["slots", "sets"]
@@ -71,13 +71,6 @@ class ProofAsking:
         threads, executor, checkpoint = self.threads, self.executor, self.checkpoint
         given = (self.timeout, self.max_states, self.memory)
         return Limits.of(*given, threads=threads, executor=executor, checkpoint=checkpoint)
-
-
-def load_proving() -> None:
-    """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.prove import prove  # noqa: F401, PLC0415
-    from rdma_robust.language import load  # noqa: F401, PLC0415
-    from rdma_robust.reports.prove import proof_view  # noqa: F401, PLC0415
 
 
 def _answer(
@@ -130,9 +123,9 @@ def proved_text(text: str, name: str, asking: ProofAsking, limits: Limits, progr
 
     Raises ProgramError for an ill-formed program, and for one that a model that was named does not have.
     """
+    from rdma_robust.analyses.prove.lazy_system import trials_without_waits  # noqa: PLC0415 - slow
     from rdma_robust.analyses.prove.prove import decide_safety  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome  # noqa: PLC0415
-    from rdma_robust.analyses.prove.wait_trials import trials_without_waits  # noqa: PLC0415 - slow
     from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
 
     program = without_crowds(load_program(text, name))
@@ -178,16 +171,12 @@ def refused_models(program: Program, models: Sequence[AnyModelName], *, every: b
     return {model: each[0].message for model, each in found.items() if each}
 
 
-def _unanswered(failure: Failure, _: ProofAsking) -> ProofRecord:
-    return unproved(failure)
-
-
-def _view(asking: ProofAsking) -> ProofView:
-    from rdma_robust.reports.prove.proofs_view import ProofView  # noqa: PLC0415 - slow
-
-    return ProofView(asking)
-
-
 PROVE: Final[Question[ProofAsking, ProofRecord]] = Question(
-    "prove", ("rdma-robust/prove", 1), "program", _answer, _unanswered, _view, load_proving
+    "prove",
+    ("rdma-robust/prove", 1),
+    "program",
+    _answer,
+    late_record("rdma_robust.reports.prove.proof_record:ProofRecord"),
+    late("rdma_robust.reports.prove.proofs_view:ProofView"),
+    loading("rdma_robust.analyses.prove.prove", "rdma_robust.language.load", "rdma_robust.reports.prove.proof_view"),
 )

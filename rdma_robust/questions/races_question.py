@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from rdma_robust.frame.answer import Answer, Failure
+from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import late, late_record, loading
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
 
 if TYPE_CHECKING:
-    from rdma_robust.reports.analyses.races_report import RacesRecord, RacesView
+    from rdma_robust.reports.analyses.races_report import RacesRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,6 @@ class RacesAsking:
         return self.options.limits()
 
 
-def load_races() -> None:
-    """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.races import find_races  # noqa: F401, PLC0415
-    from rdma_robust.language import load  # noqa: F401, PLC0415
-    from rdma_robust.reports.analyses import races_report  # noqa: F401, PLC0415
-
-
 def _answer(
     source: Source, asking: RacesAsking, limits: Limits, progress: Progress, _: Callable[[Answer[RacesRecord]], None]
 ) -> Answer[RacesRecord]:
@@ -70,18 +64,14 @@ def _answer(
     return Answer(replace(races_record(found), file=source.name), messages, text=text)
 
 
-def _unanswered(failure: Failure, _: RacesAsking) -> RacesRecord:
-    from rdma_robust.reports.analyses.races_report import no_races_record  # noqa: PLC0415 - slow
-
-    return no_races_record(failure)
-
-
-def _view(asking: RacesAsking) -> RacesView:
-    from rdma_robust.reports.analyses.races_report import RacesView  # noqa: PLC0415 - slow
-
-    return RacesView(asking)
-
-
 RACES: Final[Question[RacesAsking, RacesRecord]] = Question(
-    "races", ("rdma-robust/races", 1), "program", _answer, _unanswered, _view, load_races
+    "races",
+    ("rdma-robust/races", 1),
+    "program",
+    _answer,
+    late_record("rdma_robust.reports.analyses.races_report:RacesRecord"),
+    late("rdma_robust.reports.analyses.races_report:RacesView"),
+    loading(
+        "rdma_robust.analyses.races.find_races", "rdma_robust.language.load", "rdma_robust.reports.analyses.races_report"
+    ),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from rdma_robust.frame.answer import Answer, Failure
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.frame.question import Question
+from rdma_robust.frame.registry import loading
 from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.guard import found_within
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from rdma_robust.analyses.safety.questions import Reached, ReachOutcome
     from rdma_robust.analyses.safety.verify import Verified
     from rdma_robust.language.flow.cfg import Program
-    from rdma_robust.reports.analyses.safety_record import SafetyRecord
-    from rdma_robust.reports.analyses.safety_view import SafetyView
+    from rdma_robust.reports.analyses.safety_record import SafetyRecord, SafetyView
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,6 @@ class SafetyAsking:
         threads, executor, checkpoint = self.threads, self.executor, self.checkpoint
         given = (self.timeout, self.max_states, self.memory)
         return Limits.of(*given, threads=threads, executor=executor, checkpoint=checkpoint)
-
-
-def load_safety() -> None:
-    """Load what answers, once for all processes that will be started."""
-    from rdma_robust.analyses.safety import handing_over  # noqa: F401, PLC0415
-    from rdma_robust.language import load  # noqa: F401, PLC0415
-    from rdma_robust.reports.analyses import safety_record  # noqa: F401, PLC0415
 
 
 def _answer(
@@ -189,20 +182,37 @@ def _unanswered(failure: Failure, asking: SafetyAsking) -> SafetyRecord:
 
 
 def _verify_view(asking: SafetyAsking) -> SafetyView:
-    from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.safety_record import VERIFY_WORDS, SafetyView  # noqa: PLC0415 - slow
 
     return SafetyView(asking, VERIFY_WORDS)
 
 
 def _reach_view(asking: SafetyAsking) -> SafetyView:
-    from rdma_robust.reports.analyses.safety_view import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
+    from rdma_robust.reports.analyses.safety_record import REACH_WORDS, SafetyView  # noqa: PLC0415 - slow
 
     return SafetyView(asking, REACH_WORDS)
 
 
+_LOAD: Final = loading(
+    "rdma_robust.analyses.safety.handing_over", "rdma_robust.language.load", "rdma_robust.reports.analyses.safety_record"
+)
 VERIFY: Final[Question[SafetyAsking, SafetyRecord]] = Question(
-    "verify", ("rdma-robust/verify", 1), "program", _answer, _unanswered, _verify_view, load_safety, heavy_records=True
+    "verify",
+    ("rdma-robust/verify", 1),
+    "program",
+    _answer,
+    _unanswered,
+    _verify_view,
+    _LOAD,
+    heavy_records=True,
 )
 REACH: Final[Question[SafetyAsking, SafetyRecord]] = Question(
-    "reach", ("rdma-robust/reach", 1), "program", _answer, _unanswered, _reach_view, load_safety, heavy_records=True
+    "reach",
+    ("rdma-robust/reach", 1),
+    "program",
+    _answer,
+    _unanswered,
+    _reach_view,
+    _LOAD,
+    heavy_records=True,
 )

@@ -31,11 +31,12 @@ _ATOMIC_BYTES: Final = 8
 @dataclass(frozen=True, slots=True)
 class LoggedQueuePair:
     """A queue pair: its process, the one that it is connected with, and the threads that post requests to it, take their
-    completions, post receives, and take those of receives."""
+    completions, post receives, and take those of receives. `queue` is where its receives are: a shared queue, or its own."""
 
     number: int
     process: int
     peer: int
+    queue: int
     posts: ThreadKey | None = None
     receives: ThreadKey | None = None
 
@@ -43,16 +44,15 @@ class LoggedQueuePair:
 @dataclass(slots=True)
 class CardEvents:
     """Queue pairs; by the number of the event: requests that took effect with their transfers, and the request that took a
-    posted receive. `effects` are the requests in the order in which they took effect. `waits` says that a message that finds
-    no receive waits for ever."""
+    posted receive. `effects` are the requests in the order in which they took effect, `arrived` the messages among them, by
+    the queue of receives that they came to. `waits` says that a message that finds no receive waits for ever."""
 
     queue_pairs: dict[int, LoggedQueuePair] = field(default_factory=dict)
     requests: dict[int, LoggedRequest] = field(default_factory=dict)
     transfers: dict[int, list[CardTransfer]] = field(default_factory=dict)
     taken: dict[int, LoggedRequest] = field(default_factory=dict)
-    receives: dict[int, tuple[MemoryPiece, ...]] = field(default_factory=dict)
     effects: list[tuple[LoggedEvent, LoggedRequest]] = field(default_factory=list)
-    left: list[LoggedRequest] = field(default_factory=list)
+    arrived: dict[int, deque[LoggedRequest]] = field(default_factory=lambda: defaultdict(deque))
     waits: bool = False
 
     def atomics(self) -> list[MemoryPiece]:
@@ -69,7 +69,8 @@ class CardEvents:
 
 def card_events(run: LoggedRun, told: EventPlaces) -> CardEvents:
     """Return what the card did. Raises UsageError for queue pairs that several threads use at one end."""
-    found, users = CardEvents(), _users(run, told)
+    found, queues = CardEvents(), _receive_queues(run)
+    users = _users(run, queues, told)
     processes, peers, retries = dict[int, int](), dict[int, int](), set[int]()
     for event in run.events:
         if event.kind == "Q":
@@ -78,20 +79,47 @@ def card_events(run: LoggedRun, told: EventPlaces) -> CardEvents:
             peers[int(event.words[0])] = int(event.words[1])
             retries.update([int(event.words[2])] if event.words[2] != "-1" else [])
     for number, process in processes.items():
-        used = users.get(number, {})
-        found.queue_pairs[number] = LoggedQueuePair(number, process, peers.get(number, 0), used.get("P"), used.get("V"))
+        posts, receives = users.get((number, "P")), users.get((queues[number], "V"))
+        found.queue_pairs[number] = LoggedQueuePair(number, process, peers.get(number, 0), queues[number], posts, receives)
     found.waits = retries == {7}
     _effects(run, found)
+    _refuse_overtaking(run, found, told)
     return found
 
 
-def _users(run: LoggedRun, told: EventPlaces) -> dict[int, dict[str, ThreadKey]]:
-    """Return who posts requests to each queue pair (`P`) and receives (`V`). Raises UsageError for several threads."""
+def _receive_queues(run: LoggedRun) -> dict[int, int]:
+    """Return for each queue pair where its receives are: in a shared queue, or in its own, which has its number."""
+    found = dict[int, int]()
+    for event in run.events:
+        if event.kind == "Q":
+            own, *shared = map(int, event.words)
+            found[own] = shared[0] if any(shared) else own
+    return found
+
+
+def _refuse_overtaking(run: LoggedRun, found: CardEvents, told: EventPlaces) -> None:
+    """Raises UsageError where the messages of a shared receive queue are polled in another order than they came: nothing
+    says then that another run has them in that order."""
+    arrived = {number: deque(requests) for number, requests in found.arrived.items()}
+    for event in run.events:
+        if event.kind == "C" and event.words[1] == "1":
+            pair = found.queue_pairs[int(event.words[0])]
+            if arrived[pair.queue].popleft().qp != pair.peer:
+                raise UsageError(
+                    f"messages of a shared receive queue are polled in another order than they came, at {told.of(event)}: "
+                    "one completion queue for all its queue pairs is recorded"
+                )
+
+
+def _users(run: LoggedRun, queues: dict[int, int], told: EventPlaces) -> dict[tuple[int, str], ThreadKey]:
+    """Return who posts requests to each queue pair (`P`), and receives to each queue of them (`V`). Raises UsageError for
+    several threads."""
     first: dict[tuple[int, str], LoggedEvent] = {}
     for event in run.events:
         if event.kind in ("P", "V", "C"):
             number = int(event.words[0])
             role = ("V" if event.words[1] == "1" else "P") if event.kind == "C" else event.kind
+            number = queues.get(number, number) if role == "V" else number
             before = first.setdefault((number, role), event)
             if before.thread != event.thread:
                 what = "requests" if role == "P" else "receives"
@@ -99,10 +127,7 @@ def _users(run: LoggedRun, told: EventPlaces) -> dict[int, dict[str, ThreadKey]]
                     f"two threads use the {what} of one queue pair: {told.of(before)} and {told.of(event)}. A queue pair, "
                     "and the completions of it, belong to one thread at each end"
                 )
-    users: dict[int, dict[str, ThreadKey]] = defaultdict(dict)
-    for (number, role), event in first.items():
-        users[number][role] = event.thread
-    return users
+    return {key: event.thread for key, event in first.items()}
 
 
 def _effects(run: LoggedRun, found: CardEvents) -> None:
@@ -120,12 +145,12 @@ def _effects(run: LoggedRun, found: CardEvents) -> None:
             peer = found.queue_pairs[found.queue_pairs[request.qp].peer]
             into: tuple[MemoryPiece, ...] = ()
             if request.opcode in TAKES_RECEIVE:
-                receive, into = receives[peer.number].popleft()
-                found.taken[receive.number], found.receives[receive.number] = request, into
+                receive, into = receives[peer.queue].popleft()
+                found.taken[receive.number] = request
+                found.arrived[peer.queue].append(request)
             found.requests[request.event.number] = request
             found.transfers[request.event.number] = _transfers(request, peer.process, into, run)
             found.effects.append((event, request))
-    found.left = [request for queue in posted.values() for request in queue]
 
 
 def _transfers(request: LoggedRequest, peer: int, into: tuple[MemoryPiece, ...], run: LoggedRun) -> list[CardTransfer]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
-from rdma_robust.errors import UsageError
 from rdma_robust.record.card_events import (
     ADD,
     ATOMIC,
@@ -95,32 +95,40 @@ class RecordedStatements:
 
     def _request(self, request: LoggedRequest) -> None:
         program, event = self.program, request.event
-        pairs = [
-            pair
-            for transfer in program.card.transfers[event.number]
-            for pair in pairs_of(program.words, transfer)
-            if pair[1] in program.words.kept
-        ]
-        lane = program.on_lane(request.qp)
-        first = " fenced" if request.flags & FENCE else ""
-        last = "" if request.flags & SIGNALED else " unsignaled"
-        if request.opcode in (SEND, SEND_IMM):
-            self._send(request, pairs, f"{lane}{first}{last}")
-            return
-        texts = [self._carried(request, source, target) for source, target in pairs]
+        pairs = [pair for pair in self._pairs(request) if pair[1] in program.words.kept]
         there = program.peer(request.qp).process
-        if not texts and request.opcode == READ:
-            own = program.empty(event.thread[0])
-            texts = [(f"get {own} = {program.nodes[there]}.{program.empty(there)}", "")]
-        elif not texts:
-            texts = [(f"put {program.nodes[there]}.{program.empty(there)} = 0", " inline")]
-        message = ""
-        if request.opcode == WRITE_IMM:
+        remote, message = f"{program.nodes[there]}", ""
+        if request.opcode in (SEND, SEND_IMM):
+            texts = self._sent(request, pairs)
+        elif pairs:
+            texts = [self._carried(request, source, target) for source, target in pairs]
+        elif request.opcode == READ:
+            texts = [(f"get {program.empty(event.thread[0])} = {remote}.{program.empty(there)}", "")]
+        else:
+            texts = []
+        if request.opcode in (WRITE_IMM, SEND_IMM):
             message = f" imm {program.value(request.immediate)} to {self._receiver(request)}"
+        if not texts or request.opcode == SEND_IMM:  # a write of nothing, and a number beside the words of a message
+            texts.append((f"put {remote}.{program.empty(there)} = 0", " inline"))
+        lane = program.on_lane(request.qp)
+        last = "" if request.flags & SIGNALED else " unsignaled"
         for index, (text, inline) in enumerate(texts):
-            flags = f"{lane}{inline}{first if index == 0 else ''}"
+            first = " fenced" if request.flags & FENCE and index == 0 else ""
             is_last = index == len(texts) - 1
-            program.add(event, f"{text}{flags}{f'{last}{message}' if is_last else ' unsignaled'}")
+            program.add(event, f"{text}{lane}{inline}{first}{f'{last}{message}' if is_last else ' unsignaled'}")
+
+    def _pairs(self, request: LoggedRequest) -> Iterator[tuple[MemoryWord | None, MemoryWord]]:
+        """Yield what a request carries: from where to where."""
+        for transfer in self.program.card.transfers[request.event.number]:
+            yield from pairs_of(self.program.words, transfer)
+
+    def _sent(self, request: LoggedRequest, pairs: list[tuple[MemoryWord | None, MemoryWord]]) -> list[tuple[str, str]]:
+        """Return the messages for the words of a message, each of which is one, as for C that is read
+        (:mod:`rdma_robust.c.evaluate.verbs.sent_words`), and ` inline` for those that the processor reads."""
+        receiver, inline = self._receiver(request), " inline" if request.flags & INLINE else ""
+        if not pairs and request.opcode == SEND:
+            return [(f"send 0 to {receiver}", " inline")]
+        return [(f"send {self._data(request, *pair)} to {receiver}", inline) for pair in pairs]
 
     def _carried(self, request: LoggedRequest, source: MemoryWord | None, target: MemoryWord) -> tuple[str, str]:
         """Return the statement that carries one word, and ` inline` if the processor reads it."""
@@ -156,33 +164,23 @@ class RecordedStatements:
             at += transfer.target.length
         raise AssertionError("a word is not of the request that carries it")
 
-    def _send(self, request: LoggedRequest, pairs: list[tuple[MemoryWord | None, MemoryWord]], flags: str) -> None:
-        program = self.program
-        if len(pairs) > 1:
-            raise UsageError(
-                f"a message of {len(pairs)} words, at {self.told.of(request.event)}: recorded messages have one word at most"
-            )
-        if request.opcode == SEND_IMM:
-            raise UsageError(f"a message with an immediate, at {self.told.of(request.event)}: send one or the other")
-        sent = self._data(request, *pairs[0]) if pairs else "0"
-        inline = " inline" if request.flags & INLINE or not pairs else ""
-        program.add(request.event, f"send {sent} to {self._receiver(request)}{inline}{flags}")
-
     def _receiver(self, request: LoggedRequest) -> str:
         receives = self.program.peer(request.qp).receives
         assert receives is not None, "a message that took a receive"
         return self.program.threads[receives].name
 
+    def _buffers(self, request: LoggedRequest) -> list[MemoryWord | None]:
+        """Return where the messages go that a message is, None for one without data."""
+        words = [] if request.opcode == WRITE_IMM else [word for _, word in self._pairs(request)]
+        found: list[MemoryWord | None] = [word for word in words if word in self.program.words.kept]
+        return found if found and request.opcode == SEND else [*found, None]
+
     def _receive(self, event: LoggedEvent, request: LoggedRequest) -> None:
         program = self.program
-        words = [
-            target
-            for transfer in program.card.transfers[request.event.number]
-            for _, target in pairs_of(program.words, transfer)
-            if target in program.words.kept and request.opcode != WRITE_IMM
-        ]
-        buffer = program.word(words[0]) if words else program.empty(event.thread[0])
-        program.add(event, f"recv {buffer} from {program.threads[request.event.thread].name}{program.on_lane(request.qp)}")
+        sender = f"{program.threads[request.event.thread].name}{program.on_lane(request.qp)}"
+        for word in self._buffers(request):
+            buffer = program.empty(event.thread[0]) if word is None else program.word(word)
+            program.add(event, f"recv {buffer} from {sender}")
 
     def _completion(self, event: LoggedEvent) -> None:
         program, number = self.program, int(event.words[0])
@@ -190,9 +188,10 @@ class RecordedStatements:
         if event.words[1] == "0":
             program.add(event, f"poll {program.target(qp)}")
             return
-        sender = program.peer(number)
-        assert sender.posts is not None, "a message that was received"
-        text = f"rpoll {program.threads[sender.posts].name}{program.on_lane(sender.number)}"
+        request = program.card.arrived[qp.queue].popleft()
+        text = f"rpoll {program.threads[request.event.thread].name}{program.on_lane(request.qp)}"
+        for _ in self._buffers(request)[1:]:
+            program.add(event, text)
         if event.words[2] == "1":
             program.got(event, text, program.value(event.hexadecimal(3)))
         else:

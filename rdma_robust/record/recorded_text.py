@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from rdma_robust.record.code_places import CodePlaces
 from rdma_robust.record.memory_words import EventPlaces, cut_words
 from rdma_robust.record.recorded_log import accesses_of, read_run
 from rdma_robust.record.recorded_order import recorded_order
+from rdma_robust.record.recorded_places import ONE_RUN, UNRECORDED
 from rdma_robust.record.recorded_program import GOT, MOST_DIGITS, RecordedProgram, RecordedThread
 from rdma_robust.record.recorded_statements import RecordedStatements
 from rdma_robust.record.replayed_run import replayed
@@ -21,8 +23,8 @@ _PLACES: Final = 4
 """How many calls outwards are told."""
 
 
-def recorded_text(folder: Path, name: str, *, drops_failed: bool = False) -> tuple[str, tuple[str, ...]]:
-    """Return the text of the program that is recorded in a folder, and what may order its threads that is not recorded.
+def recorded_text(folder: Path, name: str, *, drops_failed: bool = False) -> str:
+    """Return the text of the program that is recorded in a folder; what may order its threads and is not recorded it says.
 
     Raises UsageError where nothing is recorded, or something that no program can be of.
     """
@@ -49,7 +51,7 @@ def recorded_text(folder: Path, name: str, *, drops_failed: bool = False) -> tup
     )
     statements = RecordedStatements(program, told)
     statements.write()
-    return _text(program, name, statements.added), tuple(sorted(program.order.unrecorded))
+    return _text(program, name, statements.added)
 
 
 def _place(places: CodePlaces, process: int, chain: tuple[int, ...]) -> str:
@@ -59,14 +61,14 @@ def _place(places: CodePlaces, process: int, chain: tuple[int, ...]) -> str:
 
 
 def _is_own(file: str) -> bool:
-    """Return whether a file is one of the program, and no header of the system."""
-    return not file.startswith(("/usr/", "../"))
+    """Return whether a file is one of the program, and no header of the system or of verbs."""
+    return not file.startswith(("/usr/", "../")) and "/infiniband/" not in file
 
 
 def _text(program: RecordedProgram, name: str, added: int) -> str:
     used = {key: thread for key, thread in program.threads.items() if thread.lines}
     names = {thread.name for thread in used.values()}
-    head = [f"program {name}"]
+    head = [ONE_RUN, *_unrecorded(program), f"program {name}"]
     if added:
         head.append(_domain(program, added))
     if program.card.waits:
@@ -86,6 +88,16 @@ def _text(program: RecordedProgram, name: str, added: int) -> str:
         lines += [("", ""), *_thread(program, thread, names)]
     width = max((len(text) for text, place in lines if place), default=0) + _WIDTH
     return "".join(f"{text.ljust(width)}//@ {place}\n" if place else f"{text}\n" for text, place in lines)
+
+
+def _unrecorded(program: RecordedProgram) -> Iterator[str]:
+    """Yield what may order threads and is not recorded, with the threads that used it, and where each did so first."""
+    for what, events in sorted(program.order.unrecorded.items()):
+        used: dict[str, str] = {}
+        for event in events:
+            place = _place(program.places, event.thread[0], event.chain).partition(" < ")[0]
+            used.setdefault(program.threads[event.thread].name, f" ({place})" if place else "")
+        yield f"{UNRECORDED}{what} may order {' and '.join(f'{name}{place}' for name, place in used.items())}"
 
 
 def _thread(program: RecordedProgram, thread: RecordedThread, names: set[str]) -> list[tuple[str, str]]:

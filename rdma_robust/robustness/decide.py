@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
+from rdma_robust.counters.program import counter_bounds
 from rdma_robust.counters.search import CounterSearch, explore_lowered
 from rdma_robust.counters.searches import SearchResult
 from rdma_robust.errors import LimitReached
@@ -84,13 +84,13 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
     try:
         outcome: Outcome = run_passes(passes_for(program, model), program, context)
     except UnconfirmedError as reached:
-        outcome = search_on(reached.covered, context)
+        outcome = search_on(reached.covered, context, _under(context))
     except (LimitReached, MemoryError) as reached:
         why = out_of_memory(reached) if isinstance(reached, MemoryError) else str(reached)
         instrumentation, engine = context.options.instrumentation, NOTHING.engine
         outcome = Outcome(program, Verdict.UNKNOWN, why, instrumentation, engine, Counts(), 0.0)
     if messages_wait(program):
-        from rdma_robust.robustness.waiting_messages import with_waiting  # noqa: PLC0415 - few programs need it
+        from rdma_robust.robustness.by_axioms import with_waiting  # noqa: PLC0415 - few programs need it
 
         outcome = with_waiting(outcome, context)
     return replace(_followed(outcome), model=model, left_out=tuple(context.beside.left_out))
@@ -104,7 +104,7 @@ def _followed(outcome: Outcome) -> Outcome:
     left = next((fault for fault in known if fault.kind == UNFOLLOWED), None)
     if left is None:
         return outcome
-    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.line}", faults_exact=False)
+    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.where}", faults_exact=False)
 
 
 def values_left(program: Program) -> str:
@@ -183,14 +183,14 @@ def _cover(lowered: VassArtefact, context: Context) -> CoverArtefact:
 def _lift(covered: CoverArtefact, context: Context) -> Attempt:
     if covered.shortest.result.target < 0:
         return Attempt(covered, None)
-    with watched_decision(covered):
+    with watched_decision(covered, context.options.model):
         return Attempt(covered, lift(covered.lowered.program, covered.shortest.run, covered.target, context.options.model))
 
 
 def _confirm(attempt: Attempt, context: Context) -> Outcome:
     covered, options = attempt.covered, context.options
     program, found = covered.lowered.program, covered.found
-    with watched_decision(covered):
+    with watched_decision(covered, options.model):
         witness = None if attempt.lifted is None else confirm(program, attempt.lifted, options.model)
     verdict, reason = _verdict(covered)
     pivots = len({label.starts for label in found.fired} - {None})

@@ -39,7 +39,7 @@ class EventEdge:
     The naR and the naW of a remote read-modify-write are one edge, of the type of the first; `also` is that of the
     second. `rmw` has its condition and the value it writes, whatever the outcome that the edge is for. One that is
     `back` is for the outcome that nothing is written, and taken as one that writes what it has read
-    (:mod:`written_back`). An edge that `stops` is the naR alone, behind which the thread does not go on
+    (:mod:`frame`). An edge that `stops` is the naR alone, behind which the thread does not go on
     (:mod:`remote_atomics`). The card has read its `operands` before: each by an nlR with its number as `operand`, and
     what it was is `value_of` that number here.
 

@@ -41,7 +41,6 @@ from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Ite, Name, conj, d
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE, RECV_DEPTH
-from rdma_robust.robustness.continuation import ALPHA, BETA, TORN, Continuation
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers
 from rdma_robust.robustness.frame import (
@@ -61,7 +60,16 @@ from rdma_robust.robustness.marks import (
     marked_if,
 )
 from rdma_robust.robustness.messages import TAINTED
-from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, classes_of, every_start
+from rdma_robust.robustness.pivot_classes import (
+    ALPHA,
+    BETA,
+    CLASS,
+    TORN,
+    Continuation,
+    PivotClasses,
+    classes_of,
+    every_start,
+)
 from rdma_robust.robustness.receiving import CLOSED, ReceiveRules
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds

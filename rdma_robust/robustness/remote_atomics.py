@@ -16,7 +16,7 @@ M5  If the naW of a torn one is tainted and its naR conflicts with m, or is of m
 M6  An access that conflicts with a writing pivot may go to beta although nothing forces it: an RMW may have to read m.
 M7  A poisoned operand in memory poisons the word of an RMW of beta that writes, and not its answer (:mod:`taint`).
 M8  A compare-and-swap that fails, and compares with an operand that a card or another thread writes, is taken for one that
-    writes back what it has read, at once (:mod:`written_back`).
+    writes back what it has read, at once (:mod:`frame`).
 
 Source: docs/theory.md, "Remote atomics".
 """

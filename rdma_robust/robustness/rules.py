@@ -50,11 +50,13 @@ from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import marked_if, union
 from rdma_robust.robustness.messages import IN_BETA, MOST_MEMORIES, NO_MARKS, TAINTED, TAKEN, takes_buffer
-from rdma_robust.semantics.kinds import NIC_KINDS, SENT_TYPES, Kind, is_sent, kind_of, kinds_on, memory_of, type_of
+from rdma_robust.semantics.kinds import NIC_KINDS, SENT_TYPES, Kind, as_sent, is_sent, kind_of, kinds_on, memory_of, type_of
 from rdma_robust.semantics.order_table import (
+    REMOTE_WRITES,
     Landing,
     apart,
     by_word,
+    fence_lands,
     gains_behind_poll,
     ippo_scope,
     landing_of,
@@ -232,7 +234,8 @@ class ForcingRules:
 
         It does if an instantaneous event of the second part is ippo-before it, as the read of an atomic is, or is it, or a
         store that waits in the buffer before it. Of a store that need not be asked where a put has an nlR, which it
-        forces; of an nF it never need: what forces an nF into the second part forces the completion as well.
+        forces; of an nF it need not where no remote write is observed before one: what forces an nF into the second part
+        then forces the completion as well.
         """
         qp = qp_of(edge)
         if edge.type is None or edge.type not in NIC_WRITE_TYPES or self._shows(edge):
@@ -248,10 +251,15 @@ class ForcingRules:
     def _behind_reads(self, edge: EventEdge) -> Expr:
         """Whether an instantaneous event of the queue pair in the second part is ippo-before the event of `edge`."""
         qp, later = qp_of(edge), kind_of_edge(edge)
-        asked: dict[Kind, int] = {
-            k: b for k, b in self.bits[qp].items() if type_of(k) not in NIC_WRITE_TYPES and k is not EventType.NF
-        }
+        unasked = NIC_WRITE_TYPES if self._written_before_fences else NIC_WRITE_TYPES | {EventType.NF}
+        asked: dict[Kind, int] = {k: b for k, b in self.bits[qp].items() if type_of(k) not in unasked}
         return has_bit(self.beta(qp), issued_before(asked, later, self.frame.model) | self._own_read(edge))
+
+    @cached_property
+    def _written_before_fences(self) -> bool:
+        """Whether some remote write is observed before an nF, and so may force one that is not behind a read."""
+        model = self.frame.model
+        return any(observed_scope(write, EventType.NF, model) == "qp" for write in (*REMOTE_WRITES, as_sent(EventType.NRW)))
 
     def receive_forces_poll(self, edge: EventEdge) -> Expr:
         """S2: the V that the message has taken is in the second part."""
@@ -446,6 +454,7 @@ class ForcingRules:
             qp
             for qp, types in self.frame.types.items()
             if EventType.NF in types
+            and fence_lands(self.frame.model)
             and any(type_of(k) is EventType.NLR and self._pushed(qp, k) for k in self.frame.kinds[qp])
         )
 

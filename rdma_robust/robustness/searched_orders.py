@@ -44,7 +44,11 @@ def has_messages(program: Program) -> bool:
 
 
 def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
-    """Return the facts about the table of its order that are asked of the model for the program, and that it lacks."""
+    """Return the facts about the table of its order that are asked of the model for the program, and that it lacks.
+
+    A program without remote atomics that has no run to a target is robust all the same; but a run to one need be no
+    counterexample then. Source: docs/theory.md, "Tables that lack a fact".
+    """
     if model.order in ARGUED:
         return ()
     return lacking(model.order, atomics=has_atomics(program), messages=has_messages(program))
@@ -64,7 +68,7 @@ def not_searched(program: Program, model: Model) -> str:
     if model.order in ARGUED:
         return ""
     lacks = lacked_facts(program, model)
-    if lacks:
+    if lacks and has_atomics(program):
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
     unargued = {

@@ -1,16 +1,17 @@
 """What is done where a run of the search leads to a target, but its witness, executed with real values, is not confirmed.
 
 Remote read-modify-writes of beta may go another way in the witness than in the run that was searched
-(:mod:`remote_atomics`, M1 and M2), and control states that can be reached by several runs are stored with the first. So a
-reached target alone proves nothing: other runs to targets are looked for, and if none is confirmed, brute force over the
-axioms decides programs without loops. What is left is UNKNOWN, never ROBUST.
+(:mod:`remote_atomics`, M1 and M2), control states that can be reached by several runs are stored with the first, and the
+rules that force events into beta are not all that there are where the order table lacks a fact. So a reached target alone
+proves nothing: other runs to targets are looked for, and if none is confirmed, neighbours of such a table, or brute force
+over the axioms, decide programs without loops. What is left is UNKNOWN, never ROBUST.
 
-Source: docs/theory.md, "Remote atomics", M2.
+Source: docs/theory.md, "Remote atomics", M2; "Tables that lack a fact".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -18,11 +19,13 @@ from rdma_robust.counters.search import explore_lowered
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
+from rdma_robust.model import Model
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.artefacts import CoverArtefact
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.passes import Context
+from rdma_robust.robustness.searched_orders import lacked_facts
 
 
 class UnconfirmedError(InternalError):
@@ -42,18 +45,20 @@ def may_differ(program: Program) -> bool:
 
 
 @contextmanager
-def watched_decision(covered: CoverArtefact) -> Iterator[None]:
-    """Raise UnconfirmedError instead of InternalError for a program for which that need not be a mistake."""
+def watched_decision(covered: CoverArtefact, model: Model) -> Iterator[None]:
+    """Raise UnconfirmedError instead of InternalError for a program, or an order table, for which that need not be a
+    mistake."""
     try:
         yield
     except InternalError as error:
-        if not may_differ(covered.lowered.program):
+        program = covered.lowered.program
+        if not may_differ(program) and not lacked_facts(program, model):
             raise
         raise UnconfirmedError(covered, str(error)) from error
 
 
-def search_on(covered: CoverArtefact, context: Context) -> Outcome:
-    """Return the outcome for a program of which a reached target is not confirmed."""
+def search_on(covered: CoverArtefact, context: Context, decide: Callable[[Program, Model], Outcome]) -> Outcome:
+    """Return the outcome for a program of which a reached target is not confirmed; `decide` decides it under a model."""
     options, lowered = context.options, covered.lowered
     program = lowered.program
     found: list[Witness] = []
@@ -74,6 +79,12 @@ def search_on(covered: CoverArtefact, context: Context) -> Outcome:
         return replace(outcome, verdict=Verdict.NOT_ROBUST, witness=found[0], checked_by=("axioms",))
     from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - slow, and few need it
 
+    if lacked_facts(program, options.model):
+        from rdma_robust.robustness.between_tables import decided_between  # noqa: PLC0415 - few tables lack a fact
+
+        between = decided_between(program, options.model, decide)
+        if between is not None and between.verdict is not Verdict.UNKNOWN:
+            return between
     by_axioms = decide_by_axioms(program, context)
     if by_axioms.verdict is not Verdict.UNKNOWN:
         return by_axioms

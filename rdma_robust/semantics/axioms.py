@@ -25,10 +25,19 @@ from rdma_robust.semantics.order_table import (
     tells_of,
     visible_when_polled,
 )
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import TOGETHER, data_and_messages, read_and_writes
-from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Trace
-from rdma_robust.semantics.vertices import as_steps, at_once, edge_inside, of_threads, sections, steps_of, within_step
+from rdma_robust.semantics.trace import Cycle, CycleEdge, Event, EventType, Relation, Trace
+from rdma_robust.semantics.vertices import (
+    TOGETHER,
+    as_steps,
+    at_once,
+    data_and_messages,
+    edge_inside,
+    of_threads,
+    read_and_writes,
+    sections,
+    steps_of,
+    within_step,
+)
 from rdma_robust.semantics.wellformed import check_well_formed
 
 __all__ = [

@@ -17,8 +17,7 @@ from rdma_robust.language.flow.cfg import Cas, Cell, Program, Put, Read, RemoteR
 from rdma_robust.language.flow.looking import waits_for_value
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import ob
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Relation, Trace
 
 RacingPair = tuple[Event, Event]
 """Two accesses of one word that nothing orders, in the order of the execution."""

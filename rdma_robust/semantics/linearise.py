@@ -10,9 +10,8 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connect
 from rdma_robust.semantics.kinds import kinds_of
 from rdma_robust.semantics.order_table import nfo_between, nfo_pairs_of
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.same_operation import read_modify_writes
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Relation, Trace
+from rdma_robust.semantics.vertices import read_modify_writes
 
 
 def trace_of_order(order: Sequence[Event], program: Program, model: Model = RDMA) -> Trace:

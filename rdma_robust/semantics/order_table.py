@@ -30,8 +30,8 @@ from rdma_robust.semantics.kinds import (
     memory_of,
     type_of,
 )
-from rdma_robust.semantics.same_operation import TOGETHER
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, EventType
+from rdma_robust.semantics.vertices import TOGETHER
 
 Scope = Literal["all", "qp", "word", "-"]
 """Which program-order edges of a cell are preserved: every one, those within one queue pair, of these those between accesses
@@ -141,6 +141,14 @@ def nfo_between(one: Kind, other: Kind, model: Model, *, of_one_pair: bool = Tru
     if memory_of(one):
         return not (types.isdisjoint(_CARD_READS) or types.isdisjoint(NIC_WRITE_TYPES))
     return of_one_pair and frozenset(types) in pushes
+
+
+def fence_lands(model: Model) -> bool:
+    """Return whether an nF that has passed an answer puts the reads of puts behind it into an order with that answer (R3):
+    it is issued behind the answer, and the reads are observed behind it."""
+    reads = (EventType.NLR, as_sent(EventType.NLR))
+    kept = all(oppo_scope(EventType.NF, read, model) == "qp" for read in reads)
+    return kept and ippo_scope(EventType.NLW, EventType.NF, model) == "qp"
 
 
 _CARD_READS: Final = READ_TYPES - CPU_TYPES

@@ -16,8 +16,7 @@ from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import ib, ob
 from rdma_robust.semantics.kinds import kinds_of, memory_of
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, Trace
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, Relation, Trace
 from rdma_robust.semantics.vertices import sections
 
 ReadAndWrite = tuple[int, int]

@@ -21,9 +21,8 @@ from rdma_robust.semantics.linearise import (
     rao_of_order,
     relations_of_messages,
 )
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.rounds import rounds_of
-from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType, Relation, Trace
+from rdma_robust.semantics.vertices import rounds_of
 
 Local = tuple[int, tuple[int, ...]]
 """A program point and the values of the thread's registers."""

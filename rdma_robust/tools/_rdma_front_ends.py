@@ -70,13 +70,23 @@ def _is_c_plus_plus(_: str, file: str) -> bool:
 
 
 def _editor() -> Editor:
-    from rdma_robust.editing.declared_names import DeclaredNames  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.editing.declared_names import (  # noqa: PLC0415
+        DeclaredNames,
+        renaming,
+        typing_offers,
+    )
     from rdma_robust.editing.hovers import hover  # noqa: PLC0415
     from rdma_robust.editing.rdma_editor import decide_rdma, diagnostics_of  # noqa: PLC0415
-    from rdma_robust.editing.typing_aid import renaming, typing_offers  # noqa: PLC0415
     from rdma_robust.frame.editor import Editor  # noqa: PLC0415
 
     return Editor(diagnostics_of, DeclaredNames, hover, typing_offers, renaming, decide_rdma)
+
+
+def _c_editor() -> Editor:
+    from rdma_robust.editing.rdma_editor import decide_c, is_asked_about  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.frame.editor import Editor  # noqa: PLC0415
+
+    return Editor(lambda *_: (), decide=decide_c, asks=is_asked_about, when_saved=True)
 
 
 FRONT_ENDS: Final = (
@@ -88,10 +98,14 @@ FRONT_ENDS: Final = (
         defined=_defined,
         parts=_c_parts,
         no_layout=NO_C_LAYOUT,
-        editor=_editor,
+        editor=_c_editor,
         optioned=True,
         alike=(".rdma",),
-        elsewhere={".mp": "this is no message program; `rdma-robust check` decides C with one-sided operations"},
+        elsewhere={
+            ".mp": "this is no message program; `rdma-robust check` decides C with one-sided operations",
+            ".spec": "this is no net; `rdma-robust check` decides C with one-sided operations",
+            ".json": "this is no certificate; `rdma-robust check --certificate FOLDER FILE.c` writes one",
+        },
     ),
     FrontEnd(
         "c++",

@@ -293,7 +293,7 @@ Examples
   rdma-robust reach sb.rdma --model sc -t 'T1 ended && T2 ended && T1.r == 0 && T2.r == 0'
 """
 
-LINT_HELP = """Warn of what is likely not meant in programs, without deciding them.
+LINT_HELP = """Warn of likely mistakes in programs, without deciding them.
 
 Every warning of `check`, and besides: results that are read before their poll, sources that are overwritten before
 theirs, polls that prove less than they seem to, polls that find nothing, fences that order nothing, outcomes that no

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import ThreadAutomaton, _Threads
+from rdma_robust.certify.proven_judge import ThreadAutomaton, _Threads
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Model, rdma

@@ -20,8 +20,8 @@ from rdma_robust.certify.search_steps import meetings_of
 from rdma_robust.certify.thread_events import ThreadEvent, ThreadMove
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.evidence import checkers_search
-from rdma_robust.evidence.of_checkers_search import checkers_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.evidence.produce import checkers_evidence
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import BarrierWait, Program
 from rdma_robust.limits import Limits

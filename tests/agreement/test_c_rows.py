@@ -36,6 +36,7 @@ def test_c_is_the_rdma_beside_it(name: str) -> None:
     text = (FOLDER / f"{name}.rdma").read_text(encoding="utf-8")
     wanted, found = load_program(text, name), program_of(read(FOLDER / f"{name}.c"))
     assert {thread.name for thread in wanted.threads} == {thread.name for thread in found.threads}
+    assert {cell for cell in wanted.cells if not cell.hidden} <= set(found.cells)
     verdicts = [check(each, timeout=60).verdict for each in (wanted, found)]
     assert verdicts[0] is verdicts[1]
     names = {f"{cell.node}.{cell.name}" for cell in wanted.cells}

@@ -18,8 +18,8 @@ import pytest
 from rdma_robust.certify.invariants import check_robust
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
+from rdma_robust.evidence.produce import checkers_evidence
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits

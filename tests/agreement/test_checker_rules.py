@@ -28,8 +28,7 @@ from rdma_robust.semantics import trace as words
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import delayed_types, includes, ippo_scope, oppo_scope
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import EventType, Trace
+from rdma_robust.semantics.trace import EventType, Relation, Trace
 from tests.litmus.goldens import PROGRAMS, load, read_golden
 from tests.support.checker_mutants import MUTANTS, mutant
 from tests.support.checker_search import Search, platform_of

@@ -9,13 +9,11 @@ import pytest
 
 from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.explicit_search import compiled_search
-from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.path_replay import replay_path
+from rdma_robust.analyses.prove.path_replay import replay_path, shows
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.prove import FIRST
 from rdma_robust.analyses.prove.reductions import reduce_program
-from rdma_robust.analyses.prove.safety_claims import safety_claims
-from rdma_robust.analyses.prove.transition_system import AbstractPath, SafetyClaim
+from rdma_robust.analyses.prove.transition_system import AbstractPath, SafetyClaim, safety_claims
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.limits import Limits

@@ -14,8 +14,8 @@ from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.crowds import decide_any
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.own_counters import HeroFromStart
 from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.decide import decide

@@ -11,7 +11,7 @@ import pytest
 
 from rdma_robust import reach, verify
 from rdma_robust.analyses.lints.lint import lints
-from rdma_robust.analyses.lints.queue_flow import flows
+from rdma_robust.analyses.lints.trails import flows
 from rdma_robust.analyses.repair.needless import remove_needless
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Get, InlinePut, Program, Put, RemoteRmw, Send

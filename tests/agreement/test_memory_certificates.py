@@ -19,7 +19,7 @@ from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks, Tag, Trail
 from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.errors import SizeLimitError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence
+from rdma_robust.evidence.produce import checkers_evidence
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model

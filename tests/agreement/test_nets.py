@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from rdma_robust.certify.nets import check_unsafe
-from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
+from rdma_robust.evidence.produce import invariant_evidence, run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.net import CoverResult, Net

@@ -19,14 +19,14 @@ from rdma_robust.certify.remembered import Marks
 from rdma_robust.certify.search_steps import SearchSteps
 from rdma_robust.certify.thread_events import ThreadMove
 from rdma_robust.errors import InternalError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence
+from rdma_robust.evidence.produce import checkers_evidence
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.robustness import rules
 from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.frame import compared_with_changes
 from rdma_robust.robustness.taint import Poison
-from rdma_robust.robustness.written_back import compared_with_changes
 from rdma_robust.semantics import axioms, event_table, order_table, values
 from rdma_robust.semantics.event_table import operands_read
 from rdma_robust.semantics.machines import queues
@@ -35,8 +35,8 @@ from rdma_robust.semantics.machines.requests import CardRequest
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
-from rdma_robust.semantics.same_operation import read_and_writes
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
+from rdma_robust.semantics.vertices import read_and_writes
 from tests.agreement.test_deployed import agreeing, decided, truth
 from tests.conftest import ROOT, Cli
 from tests.support.checker_search import Search, platform_of

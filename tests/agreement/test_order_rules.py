@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import program_question_of
+from rdma_robust.certify.proven_judge import program_question_of
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.model import Model

@@ -11,13 +11,14 @@ from unittest.mock import patch
 import pytest
 
 from rdma_robust.analyses.needs import minimal_sets as needs
+from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_record
 from rdma_robust.orders.known_orders import TABLES, order_of_file
-from rdma_robust.robustness import between_tables, searched_orders
+from rdma_robust.robustness import between_tables, searched_orders, unconfirmed
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics import connections, kinds, order_table
 from rdma_robust.semantics.connections import has_choice_of_buffers
@@ -104,7 +105,10 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
         ((between_tables, "_unknown", lambda *_: frozenset()),),
         *("guarantees/flag-behind-data", UNKNOWN_CELL, "unknown"),
     ),
-    "the search is asked without the fact about fences": (NO_FACTS, "order-nlw-nrw-fenced", UNFENCED, "not-robust"),
+    "every fence tells reads from the answers that it has passed": (
+        everywhere(order_table.fence_lands, lambda _: True),
+        *("order-nlw-nrw-fenced", UNFENCED, "not-robust"),
+    ),
     "the search is asked without the fact about columns of atomics": (
         *(NO_FACTS, "guarantees/counter-behind-data", TORN_COLUMN, "robust"),
     ),
@@ -177,16 +181,49 @@ def test_atomics_of_a_word_that_are_not_kept_are_noticed() -> None:
         assert verdict("standards/accumulates-one-word", "") == "not-robust"
 
 
-def test_a_table_that_is_not_closed_lacks_a_fact_for_a_program_with_loops() -> None:
-    """The nlR of a put is before what its nrW is before; so a search decides the stream, which no axioms do."""
-    assert _why_not(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "closed"')) == ""
+def test_a_table_that_is_not_closed_lacks_a_fact() -> None:
+    """The nlR of a put is before what its nrW is before."""
+    assert not _lacked(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "closed"'))
     with mutated(((order_record, "closed", dict),)):
-        assert "lacks the fact chain" in _why_not(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "open"'))
+        assert "chain" in _lacked(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "open"'))
 
 
-def _why_not(order: str) -> str:
+def _lacked(order: str) -> tuple[str, ...]:
     program = suite_program("hardware/stream-verbs")
-    return searched_orders.not_searched(program, replace(program.hardware.model, order=order))
+    return searched_orders.lacked_facts(program, replace(program.hardware.model, order=order))
+
+
+READ_BEFORE_AN_ANSWER: Final = """
+node A { w, answer }
+node B { y = 1, z }
+thread T on A {
+  get answer = B.y
+  put B.z = w
+}
+thread U on A {
+  reg r
+  w = 1
+  r = answer
+}
+"""
+"""The put reads `w` behind the issue of the get's answer, which it would have to push out had it read before that lands: no
+rule of the search says so."""
+
+
+@pytest.mark.parametrize(("loop", "right"), [("U", "unknown"), ("", "robust")])
+def test_a_run_to_a_target_is_no_counterexample_where_a_fact_is_lacking(loop: str, right: str) -> None:
+    """Brute force decides the program without loops; that with one is left open, with the reason."""
+    text = READ_BEFORE_AN_ANSWER
+    if loop:
+        text = text.replace("  w = 1\n  r = answer\n", "  loop {\n    w = 1\n    r = answer\n  }\n")
+    program = load_program(text, "answer.rdma")
+    model = replace(program.hardware.model, order=on_default("[cells]", '"nlW nlR" = "i"'))
+    assert searched_orders.lacked_facts(program, model) == ("issue_only",)
+    outcome = decide(program, CheckOptions(hardware=model))
+    assert outcome.verdict.value == right, outcome.reason
+    assert "no run to one was confirmed" in outcome.reason or not loop
+    with mutated(((unconfirmed, "lacked_facts", lambda *_: ()),)), pytest.raises(InternalError, match="RDMA-consistent"):
+        decide(program, CheckOptions(hardware=model))
 
 
 def sets(name: str) -> Sequence[frozenset[str]] | None:

@@ -1,4 +1,4 @@
-"""Random order tables: the search, where the table has the facts, else the axioms, against brute force; and the machine."""
+"""Random order tables: the search, or neighbours and the axioms, against brute force; and the machine."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ from tests.support.random_orders import programs_under_orders, random_order
 
 
 def agree(seed: int, number: int) -> int:
-    """Compare a table with the facts under so many programs; return how many verdicts the search gave."""
+    """Compare a table under so many programs; return how many verdicts the search gave."""
     rng = Random(f"order {seed}")
     order = random_order(rng)
-    if lacking(order):
-        return 0
     compared = 0
     for program, model in programs_under_orders(order, rng, number):
         try:
@@ -47,14 +45,14 @@ def agree(seed: int, number: int) -> int:
 @pytest.mark.parametrize(
     "seeds",
     [
-        range(12),
-        pytest.param(range(12, 90), marks=pytest.mark.ci),
-        pytest.param(range(90, 14000), marks=pytest.mark.long),
+        range(3),
+        pytest.param(range(3, 60), marks=pytest.mark.ci),
+        pytest.param(range(60, 4000), marks=pytest.mark.long),
     ],
     ids=["few", "more", "many"],
 )
-def test_the_search_is_right_under_every_table_with_the_facts(seeds: range) -> None:
-    assert sum(agree(seed, 8) for seed in seeds) > len(seeds) // 4
+def test_the_search_is_right_under_every_table(seeds: range) -> None:
+    assert sum(agree(seed, 8) for seed in seeds) > 3 * len(seeds)
 
 
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 1500), marks=pytest.mark.long)], ids=["few", "many"])

@@ -9,10 +9,9 @@ import pytest
 import z3
 
 from rdma_robust.analyses.prove.explicit_search import explicit_search
-from rdma_robust.analyses.prove.predicates.inductive_check import invariant_flaw
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
+from rdma_robust.analyses.prove.predicates.spacer_engine import invariant_flaw, spacer_engine
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety

@@ -12,7 +12,7 @@ import pytest
 
 from rdma_robust.certify import proven_judge
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import ProgramQuestion, program_question_of
+from rdma_robust.certify.proven_judge import ProgramQuestion, program_question_of
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable, load_program

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,20 +75,109 @@ def random_program(seed: int, size: int) -> tuple[list[str], str]:
     return told, "\n".join(lines)
 
 
+class Talk:
+    """Two processes that send messages to each other, of two words (`long`, a number beside them or not), or of one or none:
+    what each does, and how far requests, receives and completions are, so that whatever waits can go on. In `.rdma` a long
+    message is one with words, then one with a number, and a receive two buffers."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng, self.long = random.Random(f"talk {seed}"), seed % 2 == 0
+        self.told: list[list[str]] = [[], []]
+        self.texts: list[list[str]] = [[], []]
+        self.waiting: list[list[tuple[bool, bool]]] = [[], []]
+        self.completions, self.buffers, self.arrived = [0, 0], [0, 0], [0, 0]
+
+    def add(self, me: int, what: str, *texts: str) -> None:
+        self.told[me].append(what)
+        self.texts[me] += texts
+
+    def settle(self) -> None:
+        """Let requests take effect as far as there are receives."""
+        for me in (0, 1):
+            while self.waiting[me] and (not self.waiting[me][0][0] or self.buffers[1 - me]):
+                takes, signaled = self.waiting[me].pop(0)
+                self.buffers[1 - me] -= takes
+                self.arrived[1 - me] += takes
+                self.completions[me] += signaled
+
+    def step(self, me: int) -> None:
+        rng, there = self.rng, 1 - me
+        a, b, v = rng.randrange(WORDS), rng.randrange(WORDS), rng.randint(1, 2)
+        kinds = ["W", "R", "P", "M", "M", "N", "N" if self.long else "I", "V", "V"] + ["C"] * 3 * bool(self.completions[me])
+        kind = rng.choice(kinds + ["D"] * 3 * bool(self.arrived[me]))
+        if kind == "W":
+            self.add(me, f"W{a},{v}", f"w[{a}] = {v}")
+        elif kind == "R":
+            self.add(me, f"R{a}", f"r = w[{a}]")
+        elif kind == "V":
+            self.buffers[me] += 1
+            at = rng.randrange(WORDS - 1)
+            if self.long:
+                self.add(me, f"V{at},2", f"recv w[{at}..{at + 1}] from T{there}", f"recv spare[0..1] from T{there}")
+            else:
+                self.add(me, f"V{at},1", f"recv w[{at}] from T{there}")
+        elif kind == "C":
+            self.completions[me] -= 1
+            self.add(me, "C", f"poll P{there}")
+        elif kind == "D":
+            self.arrived[me] -= 1
+            self.add(me, "D", *[f"rpoll T{there}"] * self.long, f"r = rpoll T{there}")
+        else:
+            self.request(me, kind, a, b, v)
+        self.settle()
+
+    def request(self, me: int, kind: str, a: int, b: int, v: int) -> None:
+        """Post a write or a message."""
+        signaled, there = SIGNALED * (self.rng.random() < 0.7), 1 - me
+        last, to = "" if signaled else " unsignaled", f"to T{there}"
+        at = self.rng.randrange(WORDS - 1)
+        if kind == "P":
+            self.add(me, f"P{a},{b},{signaled}", f"put P{there}.w[{b}] = w[{a}]{last}")
+        elif kind == "I":
+            self.add(me, f"I{a},{b},{signaled},{v}", f"put P{there}.w[{b}] = w[{a}]{last} imm {v} {to}")
+        elif self.long:
+            number = v if kind == "N" else 0
+            told = f"N{at},2,{signaled},{v}" if kind == "N" else f"M{at},2,{signaled}"
+            sent = f"send w[{at}..{at + 1}] {to} unsignaled"
+            self.add(me, told, sent, f"put P{there}.spare[0] = 0 inline{last} imm {number} {to}")
+        elif kind == "M":
+            self.add(me, f"M{at},1,{signaled}", f"send w[{at}] {to}{last}")
+        else:
+            self.add(me, f"N{at},0,{signaled},{v}", f"put P{there}.spare[0] = 0 inline{last} imm {v} {to}")
+        self.waiting[me].append((kind != "P", bool(signaled)))
+
+    def program(self) -> tuple[list[str], str]:
+        """Return the command line of a player, and the program."""
+        for _ in range(self.rng.randint(3, 9)):
+            self.step(self.rng.randrange(2))
+        lines = ["hardware rnr wait", *(f"node P{i} {{ w[{WORDS}], spare[2] }}" for i in (0, 1))]
+        for i in (0, 1):
+            lines += [f"thread T{i} on P{i} {{", "  reg r", *(f"  {text}" for text in self.texts[i]), "}"]
+        return [" ".join(each) for each in self.told], "\n".join(lines)
+
+
+def random_talk(seed: int, _: int) -> tuple[list[str], str]:
+    """Return the command line of a player, and the program, of messages."""
+    return Talk(seed).program()
+
+
 def recorded(player: Path, told: list[str], folder: Path) -> str:
     """Run the player and return the text of what it did."""
     run_recorded([str(player), *told], 1, folder, 20)
-    return recorded_text(folder, "recorded")[0]
+    return recorded_text(folder, "recorded")
 
 
-def compare(seeds: range, size: int, folder: Path) -> Counter[str]:
+Programs = Callable[[int, int], tuple[list[str], str]]
+
+
+def compare(seeds: range, size: int, folder: Path, programs: Programs = random_program) -> Counter[str]:
     """Record programs and compare; return how many had which verdicts."""
     player = folder / "player"
     assert compile_recorded("cc", ["-O1", "-o", str(player), str(PLAYER), "-libverbs"]) == 0
     seen: Counter[str] = Counter()
     for seed in seeds:
-        told, program = random_program(seed, size)
-        if not set("PGXA") & set("".join(told)):
+        told, program = programs(seed, size)
+        if not set("PGXAMNI") & set("".join(told)):
             continue
         text = recorded(player, told, folder / str(seed))
         whole, run = check(load_program(program, "whole"), timeout=20), check(load_program(text, "run"), timeout=20)
@@ -114,3 +204,18 @@ def test_recorded_programs_are_runs_of_the_program_more_of_them(tmp_path: Path) 
     seen = compare(range(100, 600), 5, tmp_path)
     assert seen["accepted"] >= 300
     assert seen["NOT_ROBUST, of the run NOT_ROBUST"] >= 60
+
+
+@NEEDS_GCC
+@pytest.mark.ci
+def test_recorded_messages_are_those_of_the_program(tmp_path: Path) -> None:
+    seen = compare(range(12), 0, tmp_path, random_talk)
+    assert seen["accepted"] >= 6
+
+
+@NEEDS_GCC
+@pytest.mark.long
+def test_recorded_messages_are_those_of_the_program_more_of_them(tmp_path: Path) -> None:
+    seen = compare(range(100, 600), 0, tmp_path, random_talk)
+    assert seen["accepted"] >= 250
+    assert seen["NOT_ROBUST, of the run NOT_ROBUST"] >= 30

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from rdma_robust.analyses.repair.repairs import Costs, Repair, RepairOptions
-from rdma_robust.analyses.repair.safe.under_rdma import keep_claims
+from rdma_robust.analyses.repair.safe.placement import keep_claims
 from rdma_robust.analyses.safety.goals import HangMet, SafeGoal, met_by, watched_by_goals
 from rdma_robust.analyses.safety.verify import claims
 from rdma_robust.errors import ProgramError

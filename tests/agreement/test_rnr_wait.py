@@ -19,7 +19,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness import waiting_messages
+from rdma_robust.robustness import by_axioms
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics import waiting_runs
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
@@ -167,7 +167,7 @@ RULES: dict[str, tuple[Any, str, Any, str]] = {
     "what is on another lane does not": (waiting_runs._Runs, "_pair", lambda *_: None, "source-on-another-lane"),
     "what has a buffer goes first": (waiting_runs._Runs, "_ready", lambda *_: [], "exchange"),
     "a message waits as a whole": (waiting_runs._Runs, "receive", property(_of_each_word), "words-halfway"),
-    "a violation is no trace in which messages wait": (waiting_messages, "_stays", lambda _: True, "receive-behind-a-flag"),
+    "a violation is no trace in which messages wait": (by_axioms, "_stays", lambda _: True, "receive-behind-a-flag"),
 }
 
 

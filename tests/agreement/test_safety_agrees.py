@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 
 from rdma_robust.analyses.prove.concrete_search import concrete_search
-from rdma_robust.analyses.prove.on_machine import shows
+from rdma_robust.analyses.prove.path_replay import shows
 from rdma_robust.analyses.prove.prove import FIRST, decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import EngineName

@@ -32,8 +32,7 @@ from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import Trace
-from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.witness import session_verdict
+from rdma_robust.teaching.explorer.session import Session, session_verdict
 from tests.support.shares import chunks
 from tests.support.trencher_machine import executions, random_sections, robust
 

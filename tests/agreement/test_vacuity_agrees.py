@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from rdma_robust.analyses.safety import vacuity
+from rdma_robust.analyses.safety import verify
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
 from rdma_robust.analyses.safety.verify import Claim, Status, check_claims
 from rdma_robust.expr import evaluate
@@ -142,22 +142,22 @@ def test_claims_about_nothing_in_named_programs(name: str) -> None:
 
 
 def _judging(instead: Any) -> Any:
-    return lambda *arguments, **_: [vacuity.Vacuity(*instead) for _ in arguments[1]]
+    return lambda *arguments, **_: [verify.Vacuity(*instead) for _ in arguments[1]]
 
 
-_PLACE, _ANSWER = vacuity._place, vacuity.answer_goals
+_PLACE, _ANSWER = verify._place, verify.answer_goals
 
 
 def _any_place_of_the_thread(program: Program, goal: Any) -> StateGoal:
     threads = {t.name: t for t in program.threads}
     found = _PLACE(program, goal)
     atoms = tuple(
-        (name, vacuity.ThreadAtPoints(atom.thread, threads[atom.thread].points))
-        if isinstance(atom, vacuity.ThreadAtPoints)
+        (name, verify.ThreadAtPoints(atom.thread, threads[atom.thread].points))
+        if isinstance(atom, verify.ThreadAtPoints)
         else (name, atom)
         for name, atom in found.target.atoms
     )
-    return StateGoal(vacuity.StateTarget(found.target.text, found.target.condition, atoms), found.final)
+    return StateGoal(verify.StateTarget(found.target.text, found.target.condition, atoms), found.final)
 
 
 MUTANTS: dict[str, tuple[str, Any]] = {
@@ -174,8 +174,7 @@ MUTANTS: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_wrong_judgements_are_noticed(name: str) -> None:
     what, instead = MUTANTS[name]
-    module = "verify" if what == "vacuities" else "vacuity"
-    with patch(f"rdma_robust.analyses.safety.{module}.{what}", instead):
+    with patch.object(verify, what, instead):
         assert any(_differs(f"{HEAD}{text}\n") for text in NAMED.values())
 
 

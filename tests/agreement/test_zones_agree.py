@@ -10,9 +10,8 @@ import pytest
 from rdma_robust.analyses.prove.explicit_search import explicit_search
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.reductions import reduce_program
-from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions
-from rdma_robust.analyses.prove.transition_system import EngineResult, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import EngineResult, TransitionSystem, safety_claims
 from rdma_robust.analyses.prove.zones.zone_search import search_zones
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName

@@ -16,7 +16,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, READ, QueueEntry, RdmaMachine, RdmaState
-from rdma_robust.semantics.run_wording import event_name
+from rdma_robust.semantics.wording import event_name
 from rdma_robust.teaching.demos.walk import Animation, Walkthrough
 from rdma_robust.teaching.demos.walk_page import walk_page
 from rdma_robust.teaching.demos.walk_pcp import CLASSIC, pcp_walk

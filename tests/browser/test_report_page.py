@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.reports.batch.batch_view import BatchReport
+from rdma_robust.reports.batch.batch_view import BatchReport, Page
 from rdma_robust.reports.batch.html_report import write_html
-from rdma_robust.reports.batch.program_page import Page
 from tests.browser.test_explain_page import CONTRAST, WIDE
 from tests.conftest import ROBUST
 from tests.support.batches import HOSTILE_NAMES, entry, hostile, litmus, report_of

@@ -17,7 +17,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.questions.contracts_question import CONTRACTS_CHECK, ContractsAsking
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
-from rdma_robust.reports.analyses.safety_view import VERIFY_WORDS
+from rdma_robust.reports.analyses.safety_record import VERIFY_WORDS
 from tests.conftest import ROOT, Cli
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/compare.schema.json").read_text()))

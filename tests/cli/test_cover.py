@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from rdma_robust.cli.commands import cover as cover_command
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.deciding import answer_item
+from rdma_robust.frame.shell.apart import overdue
 from rdma_robust.frame.shell.inputs import Item, Source
-from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes
 from rdma_robust.limits import Limits
 from rdma_robust.petri import cover as engines

@@ -16,14 +16,14 @@ from rdma_robust import check
 from rdma_robust.cli import answering
 from rdma_robust.cli.commands import demo_show, explain, explore, verify_certificate
 from rdma_robust.errors import InternalError
-from rdma_robust.frame.shell import inputs, outside
+from rdma_robust.frame.shell import apart, inputs
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.guard import Slack
 from rdma_robust.language.load import load_program
 from rdma_robust.options import CheckOptions
 from rdma_robust.processes import family_mebibytes
 from rdma_robust.questions import robustness_question, safety_question
-from rdma_robust.teaching.explorer import witness
+from rdma_robust.teaching.explorer import session as session_module
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import VerdictView
 from tests.conftest import NOT_ROBUST, ROBUST, Cli
@@ -74,7 +74,7 @@ def nasty(tmp_path: Path) -> Path:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody ends a process from outside: what ends it is its passes and its timer, however slow the machine is."""
-    monkeypatch.setattr(outside, "OUTSIDE", Slack(0.0, 60.0, 4096))
+    monkeypatch.setattr(apart, "OUTSIDE", Slack(0.0, 60.0, 4096))
 
 
 @pytest.mark.usefixtures("nasty", "patient")
@@ -250,7 +250,7 @@ def test_streams_are_read_by_the_process_that_waits(cli: Cli) -> None:
 def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """As the server and the terminal do: in a thread beside the one that serves."""
     session = Session(load_program(NOT_ROBUST, "sb.rdma"))
-    here, real = os.getpid(), witness.session_verdict
+    here, real = os.getpid(), session_module.session_verdict
 
     def decided(*arguments: Any) -> VerdictView:
         assert os.getpid() != here, "nobody could end this process"
@@ -266,7 +266,7 @@ def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch
                 os._exit(7)
         return real(*arguments)
 
-    monkeypatch.setattr(witness, "session_verdict", decided)
+    monkeypatch.setattr(session_module, "session_verdict", decided)
     limit = 0.3 if how in ("stuck", "forgotten") else 60
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(explore._decided, CheckOptions(timeout=limit), session)
@@ -277,7 +277,7 @@ def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch
         found = asked.result()
     monkeypatch.undo()
     if how == "decided":
-        assert found == witness.session_verdict(session, CheckOptions())
+        assert found == session_module.session_verdict(session, CheckOptions())
     else:
         assert found.verdict == "unknown"
         assert found.text.startswith("Not known: reached the time limit of 0.3 s")

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rdma_robust import Verdict, check
-from rdma_robust.analyses.hardware.hardware_settings import WORDS, settings_of
+from rdma_robust.analyses.hardware.on_all_hardware import WORDS, settings_of
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Model
 from tests.conftest import ROOT, Cli

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.editing.declared_names import DeclaredNames
+from rdma_robust.editing.declared_names import DeclaredNames, renaming, typing_offers
 from rdma_robust.editing.hovers import hover
-from rdma_robust.editing.typing_aid import renaming, typing_offers
 from rdma_robust.errors import ProgramError
 from rdma_robust.frame.editor import RenameError
 from rdma_robust.language.load import load_program

@@ -9,10 +9,10 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.waiting import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.oracle.race_oracle import oracle_races
 from rdma_robust.semantics.values import is_loop_free
 from tests.conftest import ROOT
 from tests.support.race_agreement import found_pairs
+from tests.support.race_oracle import oracle_races
 from tests.support.random_deployed import model_of
 
 PROGRAMS = sorted((ROOT / "litmus/races").glob("*.rdma"))

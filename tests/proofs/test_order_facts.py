@@ -1,7 +1,7 @@
 """The facts of order tables as Python decides them, against Coq, which is asked once: every table of the package and changes
 of one of its cells, with reads that push all writes, and none.
 
-Two things are apart on purpose: `operation` is no fact of tables in Python, and `write_fence` is one of Search.v.
+One is apart on purpose: `operation` is no fact of tables in Python.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KINDS = ("LR", "NLR", "NRW", "NRR", "NLW", "NF", "NAR", "NAW")
 
 ROWS = dict(zip(KINDS, ("CPU", "nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW"), strict=True))
 CELLS = {"all": "a", "qp": "q", "i": "i"}
-APART = {"operation", "write_fence"}
+APART = {"operation"}
 
 SCRIPT = """\
 Require Import List Bool String Ascii.

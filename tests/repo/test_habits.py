@@ -19,14 +19,14 @@ SEVERAL_HOMES = 55
 """Public classes and functions that several modules define."""
 BARE_PARTICIPLES = 16
 """Classes that are called by one participle, as `Found` or `Judged`: a type is a noun of the field."""
-SMALL_MODULES = 17
+SMALL_MODULES = 10
 """Modules of fewer than SMALL lines with one importer."""
 SMALL = 80
-INDIRECT_MODULES = 132
+INDIRECT_MODULES = 110
 """Modules whose docstring begins with What, Which or Whether, and does not say first what the module is."""
 INDIRECT_CLASSES = 212
 """The same of classes."""
-LOOKED_UP = 32
+LOOKED_UP = 28
 """Imports by which a report reaches for programs, machines or engines, and not for records of what was found."""
 
 IRREGULAR_WORDS = (

@@ -20,8 +20,7 @@ from rdma_robust.semantics.linearise import (
     rao_of_order,
     relations_of_messages,
 )
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import WRITE_TYPES, Event, EventType, Relation, Trace
 
 _WITH_QUEUE = frozenset(EventKind) - {
     *(

@@ -9,9 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 from rdma_robust.certify.hardware import CPU, READS, WRITES, EventKind
-from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.normal_form import NormalFormRules
-from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, Tag, TraceParts
+from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, Tag, TraceParts, Value
 from rdma_robust.certify.thread_events import Completion, ThreadEvent
 
 _NONE: frozenset[Any] = frozenset()

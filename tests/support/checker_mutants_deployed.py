@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from rdma_robust.certify.hardware import STORES, EventKind
-from rdma_robust.certify.known_values import Value
 from rdma_robust.certify.normal_form import NormalFormRules
-from rdma_robust.certify.remembered import UNTAGGED, Mail, Marks, Tag, TraceParts
+from rdma_robust.certify.remembered import UNTAGGED, Mail, Marks, Tag, TraceParts, Value
 from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
 from rdma_robust.certify.thread_events import CellAccess, Completion, OperationStage, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, CardRequest, ThreadReading

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from rdma_robust.analyses.prove.safety_claims import safety_claims
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, safety_claims
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Const, Expr, Name, conj, equals
 from rdma_robust.language.flow.cfg import Flush, Get, MFence, Poll, Program, Put, RemoteRmw, RFence, Rmw, Step, Write

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from rdma_robust.certify import copies_moves
-from rdma_robust.certify.copies_marks import PARTS, Share, marks_apart
 from rdma_robust.certify.copies_moves import CopyFiring, Crowd
-from rdma_robust.certify.copies_places import Control, CopyState
+from rdma_robust.certify.copies_places import PARTS, Control, CopyState, Share, marks_apart
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks, PivotAccesses
 from rdma_robust.certify.thread_events import ThreadEvent

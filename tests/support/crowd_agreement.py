@@ -15,8 +15,8 @@ from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.own_counters import HeroFromStart
 from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.decide import decide
 

@@ -17,9 +17,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.robustness.crowds import instance, unread
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
 from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.settling import Settling
 from rdma_robust.robustness.crowds.steps import InstanceSteps
-from rdma_robust.robustness.crowds.unread import Unread
+from rdma_robust.robustness.crowds.unread import Settling, Unread
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from tests.support.crowd_agreement import WAYS, exact, loaded, robust_for_any
 from tests.support.crowd_programs import NAMED, mutation

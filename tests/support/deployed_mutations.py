@@ -21,7 +21,7 @@ from rdma_robust.expr import FALSE, negate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
-from rdma_robust.robustness import continuation, frame, rules
+from rdma_robust.robustness import frame, pivot_classes, rules
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.forwarding import StoreBuffers, keeps_pivot_out
 from rdma_robust.robustness.reductions import outlook, relaxation, relevance
@@ -80,7 +80,7 @@ def _stores_only(mutant: Callable[..., bool]) -> Callable[..., bool]:
 
 def _kept_out(mutant: Callable[..., bool]) -> tuple[Patch, ...]:
     rule = _stores_only(mutant)
-    return (continuation, "keeps_pivot_out", rule), (relevance, "keeps_pivot_out", rule)
+    return (pivot_classes, "keeps_pivot_out", rule), (relevance, "keeps_pivot_out", rule)
 
 
 def _move_of_stores(**changes: Any) -> Callable[..., Any]:

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import cast
 
 from rdma_robust.contracts.contract_answers import VisibleEvent
-from rdma_robust.contracts.language.bounded_inputs import inputs_of, unread_inputs
 from rdma_robust.contracts.language.contract_program import ContractProgram
-from rdma_robust.contracts.language.function_instances import instance
+from rdma_robust.contracts.language.function_instances import inputs_of, instance, unread_inputs
 from rdma_robust.contracts.language.spec_worth import LocalPathClause
 from rdma_robust.messages.language.message_terms import Value
 from tests.support.contracts_oracle.contract_rules import Bodies, Next, Rules

@@ -15,9 +15,9 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.semantics.oracle.brute_force import OracleLimits
-from rdma_robust.semantics.oracle.race_oracle import PairPlace, oracle_races
 from rdma_robust.semantics.waits import messages_wait
 from tests.support.memory_programs import polled_memories, relayed_memories, small_memories, with_memories
+from tests.support.race_oracle import PairPlace, oracle_races
 from tests.support.random_barriers import random_barriers
 from tests.support.random_deployed import FAMILIES, loaded, mutants, random_deployed
 from tests.support.random_lanes import on_lanes

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import VERSION, ProgramQuestion, program_question_of
-from rdma_robust.certify.proven_judge import COUNTERS, MORE_COMPLETIONS
+from rdma_robust.certify.proven_judge import COUNTERS, MORE_COMPLETIONS, VERSION, ProgramQuestion, program_question_of
 from rdma_robust.counters.search import explore
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits

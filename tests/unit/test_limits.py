@@ -27,7 +27,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 from rdma_robust.robustness.crowds import decide_any
-from rdma_robust.robustness.crowds.counted import CrowdSearchResult
+from rdma_robust.robustness.crowds.explicit_run import CrowdSearchResult
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from tests.conftest import ROOT
 

@@ -19,7 +19,6 @@ from rdma_robust.analyses.prove.explicit_search import UNKNOWN_HERE
 from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.reductions import reduce_program
-from rdma_robust.analyses.prove.safety_claims import claims_about_nothing, safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, ReductionOptions, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.store_bounds import most_stores
 from rdma_robust.analyses.prove.transition_system import (
@@ -29,6 +28,8 @@ from rdma_robust.analyses.prove.transition_system import (
     EngineResult,
     SafetyClaim,
     TransitionSystem,
+    claims_about_nothing,
+    safety_claims,
 )
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName

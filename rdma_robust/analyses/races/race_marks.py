@@ -28,8 +28,8 @@ from rdma_robust.semantics.order_table import (
     tells_of,
     visible_when_polled,
 )
-from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes
 from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, STORE_TYPES, WRITE_TYPES, Event, EventType
+from rdma_robust.semantics.vertices import data_and_messages, read_and_writes
 
 UNMARKED: Final = 0
 OBSERVED: Final = 1

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from rdma_robust.analyses.repair.candidates import universe
 from rdma_robust.analyses.repair.cheapest import PatchedSolution, RepairSearch
-from rdma_robust.analyses.repair.counting import BalanceBound, outstanding, path_refusals, stands
+from rdma_robust.analyses.repair.counting import BalanceBound, outstanding, path_refusals, stands, universe
 from rdma_robust.analyses.repair.edits import Gap
 from rdma_robust.analyses.repair.hitting import OutOfTimeError
 from rdma_robust.analyses.repair.patch import Patcher

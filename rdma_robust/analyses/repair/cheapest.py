@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
-from rdma_robust.analyses.repair.candidates import universe
-from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, path_refusals
+from rdma_robust.analyses.repair.counting import Exactly, Refusal, commits, path_refusals, universe
 from rdma_robust.analyses.repair.each_copy import EachCopy, Ties
 from rdma_robust.analyses.repair.extension import Extension
 from rdma_robust.analyses.repair.hitting import HittingSets, Lesson, OutOfTimeError

@@ -40,8 +40,7 @@ from rdma_robust.semantics.axioms import events_of, ib, ib_parts, inst, ob, obse
 from rdma_robust.semantics.kinds import kind_of
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, behind_poll, nfo_between, nfo_pairs_of
 from rdma_robust.semantics.reads_placed import way_of
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType, Relation, Trace
 from rdma_robust.semantics.vertices import at_once
 
 StatementKind = tuple[Barrier, str]

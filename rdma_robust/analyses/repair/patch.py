@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.edits import Gap, SourceEdit, SourceText, apply_edits, one_edit, text_edits
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, Costs, Insertion, InsertionChoice, Repair, RepairSolution
-from rdma_robust.analyses.repair.sites import Sites, fresh_word
+from rdma_robust.analyses.repair.sites import AutomataSource, Sites, fresh_word
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import names
 from rdma_robust.language.defines import undefined

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final
 
 from rdma_robust.analyses.repair.anyhow import any_solution
-from rdma_robust.analyses.repair.automata_sites import AutomataSource
 from rdma_robust.analyses.repair.cheapest import Checker, PatchedSolution, RepairSearch, checker_of
 from rdma_robust.analyses.repair.crowd_repairs import CrowdRepair
 from rdma_robust.analyses.repair.each_copy import EachCopy, as_written, has_families, outside_of_copies
@@ -26,7 +25,7 @@ from rdma_robust.analyses.repair.repairs import (
     Status,
 )
 from rdma_robust.analyses.repair.request_flags import with_flags
-from rdma_robust.analyses.repair.sites import Sites
+from rdma_robust.analyses.repair.sites import AutomataSource, Sites
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
 from rdma_robust.language.flow.spinning import spin_assumed
@@ -319,5 +318,5 @@ def _put_behind(event: Event, trace: Trace) -> Event | None:
 
 
 def _lines(earlier: Event, later: Event) -> str:
-    lines = [str(event.step.span.line) for event in (earlier, later) if event.step is not None]
+    lines = [event.step.span.where for event in (earlier, later) if event.step is not None]
     return f"lines {' and '.join(dict.fromkeys(lines))}" if len(set(lines)) > 1 else f"line {lines[0]}"

@@ -14,8 +14,7 @@ from rdma_robust.analyses.repair.keeping import Where, where_of
 from rdma_robust.analyses.repair.sites import Flow, MarkedEdge, Sites
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.event_table import completes_on, polls_of
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.trace import Event, EventType, Relation, Trace
 from rdma_robust.semantics.wellformed import moves
 
 Item = int | Event

@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
-from rdma_robust.analyses.prove.transition_system import SafetyClaim
+from rdma_robust.analyses.prove.transition_system import SafetyClaim, safety_claims
 from rdma_robust.analyses.safety.goals import FaultGoal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
 from rdma_robust.analyses.safety.verify import (

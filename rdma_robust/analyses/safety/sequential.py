@@ -37,8 +37,7 @@ from rdma_robust.robustness.plain import PlainTarget, sequential
 from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of, uses_deployed
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.effects import SC_VERBS
-from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.semantics.machines.move_trail import MoveTrail
+from rdma_robust.semantics.machines.machine import Move, MoveTrail, Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.starts import portions

@@ -23,17 +23,20 @@ Key = tuple[frozenset[tuple[int, int, Value]], bool]
 class ObjectBytes:
     """The contents of an object: cells with raw values, that do not overlap. What is in no cell is zero or has no value."""
 
-    __slots__ = ("_key", "_symbols", "cells", "zero")
+    __slots__ = ("_key", "_symbols", "_widest", "cells", "zero")
 
     def __init__(self, cells: dict[int, tuple[int, Value]] | None = None, zero: bool = False) -> None:
         self.cells = {} if cells is None else cells
         self.zero = zero
         self._key: Key | None = None
         self._symbols: tuple[Symbolic, ...] | None = None
+        self._widest = max((size for size, _ in self.cells.values()), default=0)
 
     def copy(self) -> ObjectBytes:
         """Return a block that can be changed by itself."""
-        return ObjectBytes(dict(self.cells), self.zero)
+        other = ObjectBytes(None, self.zero)
+        other.cells, other._widest = dict(self.cells), self._widest
+        return other
 
     def without(self, ranges: Ranges) -> ObjectBytes:
         """Return the contents where nothing is known of the bytes in some ranges."""
@@ -64,7 +67,10 @@ class ObjectBytes:
         exact = self.cells.get(offset)
         if exact is not None and exact[0] == size:
             return [(offset, *exact)]
-        end = offset + size
+        end, first = offset + size, offset - self._widest + 1
+        if end - first < len(self.cells):
+            near = ((at, cell) for at in range(first, end) if (cell := self.cells.get(at)) is not None)
+            return [(at, *cell) for at, cell in near if offset < at + cell[0]]
         return sorted(
             ((at, *cell) for at, cell in self.cells.items() if at < end and offset < at + cell[0]), key=lambda cell: cell[0]
         )
@@ -107,6 +113,7 @@ class ObjectBytes:
         """Store a raw value; what it overlaps keeps its other bytes."""
         self._clear(offset, size)
         self.cells[offset] = (size, value)
+        self._widest = max(self._widest, size)
 
     def clear(self, offset: int, size: int, total: int) -> None:
         """Make a range zero; `total` is the size of the object, 0 if that is not known."""
@@ -116,6 +123,7 @@ class ObjectBytes:
         self._clear(offset, size)
         if not self.zero and size:
             self.cells.update({offset + at: (min(8, size - at), 0) for at in range(0, size, 8)})
+            self._widest = max(self._widest, 8)
 
     def _clear(self, offset: int, size: int) -> None:
         self._key = self._symbols = None

@@ -159,16 +159,33 @@ def _text_of_format(call: CallContext, format_at: int) -> bytes:
             found += "%"
             continue
         value = known_scalar(next(arguments, UnknownValue("an argument that is missing")))
-        shown: str | int
         if kind == "s":
-            shown = _private_text(call, value)
+            found += f"%{flags}{width}{precision or ''}s" % _private_text(call, value)
+            continue
+        size = 1 if kind == "c" else _SIZES.get(length, 8)
+        number = in_bytes(as_number(value, "what is printed"), size, kind in "di")
+        if kind == "c":
+            found += f"%{flags}{width}c" % number
         else:
-            size = 1 if kind == "c" else _SIZES.get(length, 8)
-            shown = in_bytes(as_number(value, "what is printed"), size, kind in "di")
-        found += f"%{flags}{width}{precision or ''}{'d' if kind in 'iu' else kind}" % shown
+            found += _printed_number(number, flags, int(width or 0), precision, kind)
     if "%" in _CONVERSION.sub("", text):
         raise Refusal("RR819", "this format is not known here")
     return (found + text[at:]).encode(_BYTES)
+
+
+def _printed_number(number: int, flags: str, width: int, precision: str | None, kind: str) -> str:
+    """Return a number as `%d`, `%o` or `%x` prints it."""
+    least = 1 if precision is None else int(precision[1:] or 0)
+    digits = format(abs(number), kind if kind in "oxX" else "d") if number or least else ""
+    digits = digits.rjust(least, "0")
+    sign = "-" if number < 0 else "+" if "+" in flags and kind in "di" else " " if " " in flags and kind in "di" else ""
+    if "#" in flags and kind == "o" and not digits.startswith("0"):
+        digits = f"0{digits}"
+    if "#" in flags and kind in "xX" and number:
+        sign = f"0{kind}"
+    if "0" in flags and "-" not in flags and precision is None:
+        digits = digits.rjust(width - len(sign), "0")
+    return (sign + digits).ljust(width) if "-" in flags else (sign + digits).rjust(width)
 
 
 def _private_text(call: CallContext, address: Scalar) -> str:
@@ -233,11 +250,20 @@ def _texts_among(call: CallContext, format_at: int | None) -> list[Value]:
 # numbers in texts
 
 
-_NUMBER = re.compile(r"[ \t\n]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]*)")
+_NUMBER = re.compile(r"[ \t-\r]*([+-]?)(0[xX](?=[0-9a-fA-F]))?([0-9a-zA-Z]*)")
 
 
-def _number_in(has_end: bool, size: int = 8) -> Handler:
-    """`atoi`, `strtol` and their like: the number that a text begins with; of a text that is not known it is not known."""
+def _within_long(value: int) -> int:
+    return max(-1 << 63, min(value, (1 << 63) - 1))
+
+
+def _within_unsigned(value: int) -> int:
+    return value if abs(value) < 1 << 64 else -1
+
+
+def _number_in(has_end: bool, within: Callable[[int], int] = _within_long, size: int = 8) -> Handler:
+    """`atoi`, `strtol` and their like: the number that a text begins with, `within` says what there is for one that is too
+    long; of a text that is not known it is not known."""
 
     def handler(call: CallContext) -> Result:
         try:
@@ -248,7 +274,7 @@ def _number_in(has_end: bool, size: int = 8) -> Handler:
         value, used = _parsed(text, base)
         if has_end and known_scalar(call.arguments[1]) != 0:
             call.set_private(call.arguments[1], 8, further(call.arguments[0], used), "where this number ends")
-        return canonical(value, size)
+        return canonical(within(value), size)
 
     return handler
 
@@ -283,5 +309,6 @@ SHARED_TEXTS: dict[str, Handler] = {
     **dict.fromkeys(("puts", "fputs"), _printed(None)),
     "atoi": _number_in(has_end=False, size=4),
     **dict.fromkeys(("atol", "atoll"), _number_in(has_end=False)),
-    **dict.fromkeys(("strtol", "strtoul", "strtoll", "strtoull"), _number_in(has_end=True)),
+    **dict.fromkeys(("strtol", "strtoll"), _number_in(has_end=True)),
+    **dict.fromkeys(("strtoul", "strtoull"), _number_in(has_end=True, within=_within_unsigned)),
 }

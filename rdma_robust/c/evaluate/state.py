@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.c.code import Call, Function, Register, Variable
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Symbolic, Value, restricted
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Symbolic, UnknownValue, Value, restricted
 from rdma_robust.c.evaluate.memory import ObjectBytes
 
 
@@ -185,6 +185,10 @@ class State:
         queues, numbers = frozenset(self.queue_pairs.items()), frozenset(self.numbers.items())
         return frames, memory, queues, numbers, frozenset(self.events.items()), self.threads, self.is_set_up
 
+    def cells(self) -> int:
+        """Return how many values its memory has."""
+        return sum(len(block.cells) for block in self.memory.values())
+
     def symbols(self) -> Iterator[Symbolic]:
         """Yield the symbolic values in it."""
         for frame in self.frames:
@@ -219,37 +223,59 @@ class State:
         return other
 
     def prune(self, thread: str) -> None:
-        """Forget registers and locals that nothing will use, and locals of frames that are no more."""
+        """Forget registers and locals that nothing will use, what they hold where it decides nothing, and locals of frames
+        that are no more."""
         last = len(self.frames) - 1
         alive: list[frozenset[str]] = []
+        needed: list[frozenset[Register | str]] = []
         pointed: set[Object] = set()
         for number, frame in enumerate(self.frames):
-            live, variables = _live(frame, number < last)
-            frame.registers = {key: value for key, value in frame.registers.items() if key in live}
-            alive.append(variables | frame.function.taken)
+            live = _live(frame, number < last)
+            frame.registers = {
+                key: value if key in live.needed else UNUSED
+                for key, value in frame.registers.items()
+                if key in live.registers
+            }
+            alive.append(live.variables)
+            needed.append(live.needed | frame.function.taken)
             pointed.update(value.object for value in frame.registers.values() if isinstance(value, Pointer))
         for name in [each for each in self.memory if each.kind == "local" and each.key[0] == thread]:
             depth, unique = name.key[1], name.key[2]
             assert isinstance(depth, int)
+            assert isinstance(unique, str)
+            if depth <= last and unique in needed[depth]:
+                continue
             if depth > last or (unique not in alive[depth] and name not in pointed):
                 self.drop(name)
+            elif self.memory[name].cells or self.memory[name].zero:
+                self.place(name, ObjectBytes())
 
 
-def _frame_key(frame: Frame) -> Hashable:
-    return frame.function.name, frame.at, frame.target, frame.pending, frozenset(frame.registers.items())
+UNUSED = UnknownValue("what decides nothing")
+"""What a register holds where its value decides nothing."""
 
 
-def _live(frame: Frame, is_waiting: bool) -> tuple[frozenset[Register], frozenset[str]]:
-    """Return the registers and locals of a frame that may be used; one that waits for a call goes on behind it, or at it."""
+@dataclass(frozen=True, slots=True)
+class _Live:
+    """The registers and locals of a frame that may be used, and those whose value decides something."""
+
+    registers: frozenset[Register] = frozenset()
+    variables: frozenset[str] = frozenset()
+    needed: frozenset[Register | str] = frozenset()
+
+
+def _live(frame: Frame, is_waiting: bool) -> _Live:
+    """Return what is live in a frame; one that waits for a call goes on behind it, or at it."""
     function, at = frame.function, frame.at
-    if not is_waiting or frame.pending is not None:
-        return (function.live[at], function.live_variables[at]) if at < len(function.code) else (frozenset(), frozenset())
-    call = function.code[at]
-    assert isinstance(call, Call)
-    if at + 1 >= len(function.code):
-        return frozenset(), frozenset()
-    result: frozenset[Register] = frozenset() if call.target is None else frozenset({call.target})
-    return function.live[at + 1] - result, function.live_variables[at + 1]
+    is_behind = is_waiting and frame.pending is None
+    at += is_behind
+    if at >= len(function.code):
+        return _Live()
+    registers, needed = function.live[at], function.needed[at]
+    call = function.code[frame.at]
+    if is_behind and isinstance(call, Call) and call.target is not None:
+        registers, needed = registers - {call.target}, needed - {call.target}
+    return _Live(registers, function.live_variables[at], needed)
 
 
 def local_of(process: str, thread: str, depth: int, function: str, variable: Variable) -> Object:

@@ -55,6 +55,8 @@ from rdma_robust.c.evaluate.thread_run import ThreadRun
 _BAD_ADDRESS = ("RR813", "RR816")
 _WATCHED = 500
 """Steps that nobody sees before states are compared, to find out whether a thread goes round for ever."""
+_CELLS_PER_STEP = 8
+"""How many cells of memory may be compared for each step: large memory is looked at less often."""
 _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
 """Functions that are known by name even where a header has a body for them."""
 
@@ -120,6 +122,7 @@ class ThreadMachine(ThreadRun):
         """Return what the thread does next that others see, or where its way parts."""
         state = state.copy()
         seen: set[Hashable] = set()
+        next_look = _WATCHED + 1
         for count in range(self.world.options.silent_steps):
             first = self.chain(state) if count == 0 else ()
             try:
@@ -138,11 +141,12 @@ class ThreadMachine(ThreadRun):
                 if not state.is_set_up and any(step.state is None for step in found):
                     self.world.found.said.add(ENDED_IN_SET_UP)
                 return found
-            if count > _WATCHED and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
+            if count >= next_look and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()
                 if key in seen:
                     return [ThreadStep((), self.chain(state), state)]  # it goes round for ever
                 seen.add(key)
+                next_look = count + state.cells() // _CELLS_PER_STEP
         self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]
 
@@ -242,6 +246,10 @@ class ThreadMachine(ThreadRun):
         frame.at = each.to
 
     def _branch(self, state: State, frame: Frame, each: Branch) -> list[ThreadStep] | None:
+        join = frame.function.joins.get(frame.at)
+        if join is not None:
+            frame.at = join
+            return None
         value = frame.registers[each.condition]
         if isinstance(value, Symbolic):
             found = map_one(value, lambda x: x if isinstance(x, UnknownValue) else int(truth(x) is True))
@@ -374,7 +382,7 @@ _TOO_MANY = Refusal(
     "this thread has too many different states",
     "a counter that grows? RR_ANY, if it is for statistics",
 )
-_SILENT = Refusal("RR817", "this loop goes on without end, and nobody sees what it does", "give it a bound")
+_SILENT = Refusal("RR817", "this loop takes more steps than are followed, and nobody sees what it does", "a smaller bound")
 _EXECUTE: dict[type[Instruction], Callable[..., list[ThreadStep] | None]] = {
     **dict.fromkeys(COMPUTING, ThreadMachine._compute),
     Address: ThreadMachine._address,

@@ -11,7 +11,7 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import COMPARISONS
 from rdma_robust.language.flow.cfg import Thread
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.chains import chain_text
+from rdma_robust.language.syntax.expressions import chain_text
 from rdma_robust.language.syntax.printer import needs_brackets, reference
 from rdma_robust.text import free_name
 

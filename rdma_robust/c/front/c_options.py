@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from rdma_robust.errors import UsageError
 
+COMMANDS: Final = "compile_commands.json"
 _KEPT: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-include", "-std=")
 """Options of a compiler that change what a text is."""
 
@@ -48,7 +49,7 @@ def compile_commands(folder: str) -> dict[str, tuple[str, ...]]:
 
     Raises UsageError if the file cannot be read.
     """
-    path = Path(folder) / "compile_commands.json"
+    path = Path(folder) / COMMANDS
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
         return {_file(each): _kept(each) for each in entries}

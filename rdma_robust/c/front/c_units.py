@@ -21,7 +21,8 @@ from rdma_robust.c.front.parsing import errors_of, is_of_system, parse_c, place_
 from rdma_robust.c.front.statement_code import STATEMENTS
 from rdma_robust.c.front.written_text import use_texts
 from rdma_robust.c.libraries import mpi, openshmem
-from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.diagnose import quote
+from rdma_robust.errors import Diagnostic, ProgramError, UsageError
 
 RULES: Final = Rules(STATEMENTS, VALUES, PLACES, EFFECTS)
 _LIBRARIES: Final = {**dict.fromkeys(openshmem.FUNCTIONS, "OpenSHMEM"), **dict.fromkeys(mpi.DECLARATIONS, "MPI")}
@@ -303,6 +304,19 @@ def read_units(path: str, options: COptions, text: str | None = None, changed: M
 
     Raises ProgramError with all errors of all files (RR810), and of what rdma_robust.h says (RR818), and UsageError.
     """
+    units, errors = parsed_units(path, options, text, changed)
+    if not errors:
+        units.collect()
+        errors += _wrong_processes(units)
+    if errors:
+        raise ProgramError(path, units.text, tuple(dict.fromkeys(errors)))
+    return units
+
+
+def parsed_units(
+    path: str, options: COptions, text: str | None = None, changed: Mapping[str, str] | None = None
+) -> tuple[CUnits, list[Diagnostic]]:
+    """Return the units as :func:`read_units` does, parsed and no more, with the errors of libclang. Raises UsageError."""
     options, commands = with_commands(options, path)
     source = Path(path).read_text(encoding="utf-8", errors="replace") if text is None else text
     texts = {**(changed or {}), path: source}
@@ -311,14 +325,11 @@ def read_units(path: str, options: COptions, text: str | None = None, changed: M
     units.processes_given = options.processes
     errors = []
     for file in (path, *options.more_files):
+        if file not in texts and not Path(file).is_file():
+            raise UsageError(f"there is no file {quote(file)}, which `--with` or compile_commands.json names")
         own = commands.get(file, commands.get(str(Path(file).resolve()), ()))
         errors += units.add(file, texts, (*own, *options.arguments))
-    if not errors:
-        units.collect()
-        errors += _wrong_processes(units)
-    if errors:
-        raise ProgramError(path, source, tuple(dict.fromkeys(errors)))
-    return units
+    return units, errors
 
 
 def _wrong_processes(units: CUnits) -> Iterator[Diagnostic]:

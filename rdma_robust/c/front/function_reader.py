@@ -29,6 +29,7 @@ from rdma_robust.c.code import (
 from rdma_robust.c.front.cursors import INT, c_type, cursor_kind, cursor_place, type_of_value
 from rdma_robust.c.front.libclang import Cursor
 from rdma_robust.c.front.live_registers import live_before, taken_locals
+from rdma_robust.c.front.needed_values import needed_values
 
 Label = int
 
@@ -259,8 +260,20 @@ class FunctionReader:
         places = [cursor_place(at)] * len(first) + places
         taken = taken_locals(code)
         live, live_variables = live_before(code, taken)
-        variables = dict(self._variables)
-        return Function(self.name, parameters, result, tuple(code), tuple(places), live, live_variables, taken, variables)
+        needed = needed_values(self.name, code, taken)
+        return Function(
+            self.name,
+            parameters,
+            result,
+            tuple(code),
+            tuple(places),
+            live,
+            live_variables,
+            needed.before,
+            needed.joins,
+            taken,
+            dict(self._variables),
+        )
 
     def _entered(self, parameters: tuple[Variable, ...]) -> list[Instruction]:
         """Return the beginning of scopes into which `goto` or `switch` may jump past where a local is declared."""

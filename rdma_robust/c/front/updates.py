@@ -34,9 +34,11 @@ def _kept(reader: FunctionReader, to: Location, value: Register, each: Cursor) -
     if to.bits is None:
         return value
     kind = value_type(to)
-    kind = kind if kind.kind == "int" and kind.size >= 4 else INT
-    by = reader.constant(8 * kind.size - to.bits.width, each)
-    return reader.binary(">>", reader.binary("<<", value, by, kind, each), by, kind, each)
+    wide = kind if kind.kind == "int" and kind.size >= 4 else INT
+    if not kind.signed:
+        return reader.binary("&", value, reader.constant((1 << to.bits.width) - 1, each), wide, each)
+    by = reader.constant(8 * wide.size - to.bits.width, each)
+    return reader.binary(">>", reader.binary("<<", value, by, wide, each), by, wide, each)
 
 
 def updated(reader: FunctionReader, each: Cursor) -> Register:

@@ -71,9 +71,14 @@ TYPES: Final[Mapping[str, tuple[str, int, bool]]] = {
     "UINT16_T": ("int", 2, False), "UINT32_T": ("int", 4, False), "UINT64_T": ("int", 8, False), "AINT": ("int", 8, True),
     "COUNT": ("int", 8, True), "OFFSET": ("int", 8, True), "PACKED": ("byte", 1, False), "2INT": ("pair", 8, True),
     "FLOAT_INT": ("pair", 8, True), "DOUBLE_INT": ("pair", 16, True), "LONG_INT": ("pair", 16, True),
-    "SHORT_INT": ("pair", 8, True),
+    "SHORT_INT": ("pair", 8, True), "LONG_DOUBLE_INT": ("pair", 32, True),
 }  # fmt: skip
-"""The predefined types: kind, size in bytes, and whether they have a sign. Their handles are their places, from 1 on."""
+"""The predefined types: kind, extent in bytes, and whether they have a sign. Their handles are their places, from 1 on."""
+PAIRS: Final[Mapping[str, tuple[str, str, int]]] = {
+    "2INT": ("INT", "INT", 4), "FLOAT_INT": ("FLOAT", "INT", 4), "DOUBLE_INT": ("DOUBLE", "INT", 8),
+    "LONG_INT": ("LONG", "INT", 8), "SHORT_INT": ("SHORT", "INT", 4), "LONG_DOUBLE_INT": ("LONG_DOUBLE", "INT", 16),
+}  # fmt: skip
+"""Types of two numbers: both types, and where the second is."""
 OPERATIONS: Final = (
     "SUM", "REPLACE", "NO_OP", "MAX", "MIN", "PROD", "LAND", "BAND", "LOR", "BOR", "LXOR", "BXOR", "MAXLOC", "MINLOC",
 )  # fmt: skip

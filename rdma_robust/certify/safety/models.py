@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from rdma_robust.certify.document import reject
-from rdma_robust.certify.safety.buffered_stores import PartialStoreOrder, TotalStoreOrder
-from rdma_robust.certify.safety.in_program_order import InProgramOrder
+from rdma_robust.certify.safety.cpu_memories import InProgramOrder, PartialStoreOrder, TotalStoreOrder
 from rdma_robust.certify.safety.pending_sets import PendingSets
 from rdma_robust.certify.safety.queue_pairs import QueuePairs
 from rdma_robust.certify.safety.reduced_program import ReducedProgram

@@ -14,8 +14,14 @@ from typing import Final
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.lead_ups import AgentMove
 from rdma_robust.certify.safety.reduced_program import Own, PlacedState, ReducedProgram, ReducedStep, with_item
-from rdma_robust.certify.safety.remote_reads import operand_values, remote_change, remote_operands
-from rdma_robust.certify.safety.thread_steps import Instruction, Known, Variables
+from rdma_robust.certify.safety.thread_steps import (
+    Instruction,
+    Known,
+    Variables,
+    operand_values,
+    remote_change,
+    remote_operands,
+)
 from rdma_robust.certify.safety.wide_updates import Fold, Take, WideAssignment, WideAssumption, WideHavoc, WideUpdates
 from rdma_robust.expr import Const, Expr, Name
 from rdma_robust.language.flow.cfg import Flush, Get, Poll, Put, RemoteRmw, RFence

@@ -67,7 +67,7 @@ def check_command(
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
-        watch_instead(context, files)
+        watch_instead(context, files, define)
         return
     items, passed_over = without_proofs(
         expand(files, tuple(registry.commands()), (*registry.fallback_suffixes(), TRENCHER_SUFFIX), define=define)

@@ -18,8 +18,14 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import UnreadableError, read_source, source_of
 from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.guard import Overrun, guarded_by
-from rdma_robust.reports.batch.compare_report import comparison_json, comparison_markdown, comparison_text
-from rdma_robust.reports.batch.compare_view import Comparison, Kind, Report
+from rdma_robust.reports.batch.compare_report import (
+    Comparison,
+    Kind,
+    Report,
+    comparison_json,
+    comparison_markdown,
+    comparison_text,
+)
 
 LARGEST: Final = 1024 * 1024 * 1024
 WRITERS: Final[Mapping[str, Callable[[Comparison], str]]] = {

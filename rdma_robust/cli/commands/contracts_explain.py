@@ -95,6 +95,6 @@ def _written(told: ContractsExplanation, asking: ContractsAsking, form: str) -> 
                 raise UsageError("no contract is violated: there is no run to draw")
             return (chart_svg if form == "svg" else chart_mermaid)(told.findings[0].chart)
         case _:
-            from rdma_robust.reports.contracts.contracts_page import contracts_page  # noqa: PLC0415
+            from rdma_robust.reports.contracts.contracts_explanation import contracts_page  # noqa: PLC0415
 
             return contracts_page(told, __version__)

@@ -131,7 +131,7 @@ def _listings(walk: Walkthrough, output: str, force: bool, inputs: Sequence[Item
 
 
 def _tell(walk: Walkthrough, showing: Showing) -> None:
-    from rdma_robust.teaching.demos.walk_text import walk_parts  # noqa: PLC0415 - slow
+    from rdma_robust.teaching.demos.walk import walk_parts  # noqa: PLC0415 - slow
 
     out = StandardOutput()
     paced = sys.stdout.isatty() and showing.seconds != 0

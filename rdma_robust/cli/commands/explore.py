@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from rdma_robust.messages.language.message_program import MessageProgram
     from rdma_robust.teaching.explorer.live import Decide, Explorable, Follow
     from rdma_robust.teaching.explorer.message_session import MessageSession
-    from rdma_robust.teaching.explorer.message_view import MessageVerdictView
     from rdma_robust.teaching.explorer.session import Session
-    from rdma_robust.teaching.explorer.view import VerdictView
+    from rdma_robust.teaching.explorer.view import MessageVerdictView, VerdictView
 
 BufferToExplore = Literal["zero", "infinite", "any"]
 ONLY_RDMA = ("ordered_reads", "cpu", "atomics", "order", "recv_depth", "await_loops")
@@ -124,7 +123,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     if request.tui and item.path is None:
         raise UsageError("--tui needs standard input for its keys: give the program as a file")
     if request.watch:
-        WatchedFiles([request.file])
+        WatchedFiles([request.file], request.options.define)
         need_watchfiles()
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
@@ -208,9 +207,10 @@ def _in_terminal(session: Session | MessageSession, decide: Decide, request: Exp
 
 def _follow(request: ExploreRequest, show: Callable[[Explorable | str], None]) -> None:
     """Show the program, or what is wrong with it, whenever its file has changed."""
-    for _ in changes_of(request.file):
+    define = request.options.define
+    for _ in changes_of(request.file, define):
         try:
-            show(_session(Source(request.file, request.file), request, warnings=False))
+            show(_session(Source(request.file, request.file, define=define), request, warnings=False))
         except (RdmaRobustError, OSError) as error:
             show(message_of(error, request.file))
 
@@ -224,11 +224,11 @@ def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdic
 
     limits = options.limits()
     if isinstance(session, MessageSession):
-        from rdma_robust.teaching.explorer.message_view import MessageVerdictView  # noqa: PLC0415
+        from rdma_robust.teaching.explorer.view import MessageVerdictView  # noqa: PLC0415
 
         return _apart(limits, partial(decided_messages, session.program, limits), partial(MessageVerdictView, "unknown"))
+    from rdma_robust.teaching.explorer.session import session_verdict  # noqa: PLC0415 - slow, and nobody needs it at first
     from rdma_robust.teaching.explorer.view import VerdictView  # noqa: PLC0415 - loaded by then
-    from rdma_robust.teaching.explorer.witness import session_verdict  # noqa: PLC0415 - slow, and nobody needs it at first
 
     return _apart(limits, partial(session_verdict, session, options), partial(VerdictView, "unknown"))
 

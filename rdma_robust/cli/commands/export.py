@@ -11,7 +11,7 @@ import typer
 from rdma_robust.cli.answering import answer_item, default_limits, only
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options import arguments
-from rdma_robust.cli.options.option_sets import ModelOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import CFileOptions, ModelOptions, with_option_sets
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.output import output
@@ -56,6 +56,7 @@ def export_command(
     model: ModelOptions,
     await_loops: arguments.AwaitLoops = False,
     define: arguments.Define = None,
+    c: CFileOptions,
     output: arguments.MadeFile = None,
     force: arguments.Force = False,
 ) -> None:
@@ -64,7 +65,7 @@ def export_command(
 
     bound = max_states or None
     options = ExportOptions(to, instrumentation, of, counter_bound, bound, None, await_loops, model.hardware())
-    context.obj.append(partial(run_export, file, options, output, force, define))
+    context.obj.append(partial(run_export, file, options, output, force, [*(define or ()), *c.definitions()]))
 
 
 def run_export(

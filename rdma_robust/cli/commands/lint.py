@@ -1,4 +1,4 @@
-"""The `lint` command: what is likely not meant in programs, without deciding them."""
+"""The `lint` command: likely mistakes in programs, without deciding them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rdma_robust.cli.asked_files import chosen
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import FINDING_FORMATS
+from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.errors import Diagnostic, ProgramError
 from rdma_robust.frame.answer import ErrorKind, diagnostics
 from rdma_robust.frame.deciding import message_of
@@ -64,6 +65,7 @@ class LintRequest:
         return Limits.of(self.timeout, None, self.memory)
 
 
+@with_option_sets
 def lint_command(
     context: typer.Context,
     files: arguments.Files,
@@ -72,6 +74,7 @@ def lint_command(
     enable: arguments.Enable = None,
     disable: arguments.Disable = None,
     define: arguments.Defines = None,
+    c: CFileOptions,
     timeout: arguments.Timeout = TIMEOUT_S,
     memory: arguments.Memory = None,
     format_: arguments.FindingsFormat = None,
@@ -79,7 +82,7 @@ def lint_command(
     quiet: arguments.Quiet = False,
 ) -> None:
     """Note in the context what is to be done."""
-    items = expand(files, define=tuple(define or ()))
+    items = expand(files, define=[*(define or ()), *c.definitions()])
     form = report_form(output, format_, FINDING_FORMATS, items)
     choice = chosen(enable, disable)
     request = LintRequest(
@@ -89,7 +92,7 @@ def lint_command(
 
 
 def run_lint(request: LintRequest) -> Exit:
-    """Report what is likely not meant in every program; return the exit code. Raises UsageError, BrokenPipeError."""
+    """Report likely mistakes in every program; return the exit code. Raises UsageError, BrokenPipeError."""
     from rdma_robust.analyses.lints import lint  # noqa: F401, PLC0415 - once, before processes are forked
 
     records = []

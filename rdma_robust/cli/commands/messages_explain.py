@@ -109,6 +109,6 @@ def _written(told: MessagesExplanation, asking: MessagesAsking, form: str) -> st
 
             return chart_svg(told.findings[0].chart)
         case _:
-            from rdma_robust.reports.messages.messages_page import messages_page  # noqa: PLC0415
+            from rdma_robust.reports.messages.messages_explanation import messages_page  # noqa: PLC0415
 
             return messages_page(told, __version__)

@@ -123,4 +123,4 @@ def _listed() -> list[str]:
         first, *more = filled(text, width - 12)
         lines += [f"  {name:8}  {first}", *(f"{'':12}{line}" for line in more)]
     lines += ["", *filled("And `rdma-robust new harness FILE.c`: a file that says what the C does not.", width)]
-    return ["Programs to begin with, for rdma-robust new NAME:", "", *lines]
+    return ["Starter programs, for rdma-robust new NAME:", "", *lines]

@@ -134,7 +134,7 @@ def _explored(program: Program, bounds: OutcomesRequest, model: Model, limits: L
 
 
 def _on_all_hardware(program: Program, name: str, bounds: OutcomesRequest, place: Destination, limits: Limits) -> Exit:
-    from rdma_robust.analyses.hardware.hardware_settings import states_on_hardware  # noqa: PLC0415
+    from rdma_robust.analyses.hardware.on_all_hardware import states_on_hardware  # noqa: PLC0415
     from rdma_robust.reports.analyses import outcomes_report as report  # noqa: PLC0415
 
     started = time.monotonic()

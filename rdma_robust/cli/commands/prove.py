@@ -19,6 +19,7 @@ from rdma_robust.cli.asked_files import (
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
+from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -32,6 +33,7 @@ DumpReduced = Annotated[
 ]
 
 
+@with_option_sets
 def prove_command(
     context: typer.Context,
     files: arguments.Files,
@@ -43,6 +45,7 @@ def prove_command(
         int, typer.Option(metavar="K", min=0, max=256, help="Buffered stores, or like operations under way, to begin with.")
     ] = 1,
     define: arguments.Defines = None,
+    c: CFileOptions,
     timeout: arguments.Timeout = TIMEOUT_S,
     max_states: arguments.MaxStates = 0,
     memory: arguments.Memory = None,
@@ -61,8 +64,9 @@ def prove_command(
 ) -> None:
     """Note in the context what is to be done."""
     named, every = models_named(models)
+    define = [*(define or ()), *c.definitions()]
     if watch:
-        watch_instead(context, files)
+        watch_instead(context, files, define)
         return
     items = expand(files, define=define)
     each, jobs, executor = searchers_each(threads, jobs, executor, items)
@@ -80,7 +84,7 @@ def prove_command(
         needs=explain is True,
         width=width_of_output(output),
         expect=expect,
-        define=tuple(define or ()),
+        define=tuple(define),
         threads=each,
         executor=executor,
         checkpoint=checkpoints_of(checkpoint, executor, items),

@@ -38,7 +38,7 @@ def races_command(
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
-        watch_instead(context, files)
+        watch_instead(context, files, define)
         return
     items = expand(files, define=tuple(define or ()))
     form = report_form(output, format_, NEEDS_FORMATS, items)

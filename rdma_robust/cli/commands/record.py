@@ -141,7 +141,7 @@ def _recorded(recording: Recording, ask: Callable[[Source], Exit]) -> Exit:
         elif not folder.is_dir():
             raise UsageError(f"there is no folder {printable(str(folder))}")
         try:
-            text, unrecorded = recorded_text(folder, "recorded", drops_failed=recording.drops_failed)
+            text = recorded_text(folder, "recorded", drops_failed=recording.drops_failed)
         except (ValueError, IndexError, KeyError, OSError) as error:
             if recording.command:
                 raise  # It was written a moment ago, so that this is a defect.
@@ -150,9 +150,4 @@ def _recorded(recording: Recording, ask: Callable[[Source], Exit]) -> Exit:
             ) from error
     if recording.out is not None:
         replace_file(recording.out, text)
-    for each in unrecorded:
-        warn(f"note: {each} may order threads, which is not recorded: not robust unless it does")
-    code = ask(Source(recording.name, None, text.encode()))
-    if code == Exit.OK:
-        warn("note: this is about one way through the program, the one that was recorded")
-    return code
+    return ask(Source(recording.name, None, text.encode()))

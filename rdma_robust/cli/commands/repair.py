@@ -273,8 +273,11 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
 
 def _made_safe(text: str, program: Program, safety: SafetyRepair, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.repairs import WaitOptions  # noqa: PLC0415
-    from rdma_robust.analyses.repair.safe.placement import make_safe, remove_waits  # noqa: PLC0415
-    from rdma_robust.analyses.repair.safe.under_rdma import keep_claims  # noqa: PLC0415
+    from rdma_robust.analyses.repair.safe.placement import (  # noqa: PLC0415
+        keep_claims,
+        make_safe,
+        remove_waits,
+    )
 
     model = safety.model or _expected_model(program)
     of_rdma = model == "rdma"
@@ -296,7 +299,7 @@ def _made_safe(text: str, program: Program, safety: SafetyRepair, request: Repai
 def _expected_model(program: Program) -> AnyModelName:
     """Return the model that the program expects to be safe or unsafe under, else rdma if it claims something of that. Raises
     UsageError."""
-    from rdma_robust.analyses.repair.safe.under_rdma import forbidding_claims  # noqa: PLC0415
+    from rdma_robust.analyses.repair.safe.placement import forbidding_claims  # noqa: PLC0415
 
     expected = {e.model for e in program.expectations if e.kind == "safe" and e.model is not None}
     if not expected and not program.undecided and forbidding_claims(program):

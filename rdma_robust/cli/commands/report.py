@@ -28,6 +28,7 @@ from rdma_robust.frame import registry
 from rdma_robust.frame.deciding import answer_item, failure_of_process
 from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
 from rdma_robust.frame.report_part import ReportAsking
+from rdma_robust.frame.shell.apart import overdue
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import (
     Item,
@@ -39,7 +40,6 @@ from rdma_robust.frame.shell.inputs import (
     read_source,
 )
 from rdma_robust.frame.shell.meter import Meter, wanted
-from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes, retirement
 from rdma_robust.frame.shell.stderr import error_line, warn
 from rdma_robust.frame.shell.stop import Stopped, released

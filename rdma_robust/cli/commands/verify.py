@@ -27,6 +27,6 @@ def verify_command(
 ) -> None:
     """Note in the context what is to be done."""
     if watch:
-        watch_instead(context, files)
+        watch_instead(context, files, search.define)
         return
     context.obj.append(partial(run_question, safety_run(VERIFY, files, search, report, hangs=not no_hangs, strict=strict)))

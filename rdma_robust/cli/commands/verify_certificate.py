@@ -26,6 +26,7 @@ from rdma_robust.certify.proven_judge import (
 )
 from rdma_robust.cli.answering import answer_sources, default_limits
 from rdma_robust.cli.options.arguments import Define, Files
+from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import sentence
@@ -42,7 +43,7 @@ from rdma_robust.frame.shell.inputs import (
 )
 from rdma_robust.frame.shell.output import StandardOutput, width_of_output
 from rdma_robust.text import printable
-from rdma_robust.value_ranges import one_value
+from rdma_robust.value_ranges import is_option, one_value
 
 SUFFIXES = (".json", ".json.gz")
 UNKNOWN_KIND = registry.CertificateKind("", "rdma_robust.certify.checker:verify", {})
@@ -57,6 +58,7 @@ class _Judged:
     code: Exit = Exit.OK
 
 
+@with_option_sets
 def verify_certificate_command(
     context: typer.Context,
     files: Files,
@@ -67,10 +69,12 @@ def verify_certificate_command(
     ] = None,
     proven: Annotated[bool, typer.Option("--proven", help="Ask the judge whose correctness is proven as well.")] = False,
     define: Define = None,
+    c: CFileOptions,
 ) -> None:
     """Note in the context what is to be done."""
-    one_value(define or (), "verify-certificate")
-    context.obj.append(partial(run_verify, files, input_, tuple(define or ()), proven))
+    values = (*(define or ()), *c.definitions())
+    one_value(values, "verify-certificate")
+    context.obj.append(partial(run_verify, files, input_, values, proven))
 
 
 def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, ...] = (), proven: bool = False) -> Exit:
@@ -81,9 +85,10 @@ def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, .
     """
     judge = find_judge() if proven else None
     about = None if given is None else loaded(replace(source_of(given), define=define), default_limits())
-    return answer_sources(
-        expand(arguments, suffixes=SUFFIXES, define=define), default_limits, partial(_answer, about, judge), largest=LARGEST
-    )
+    plain = [each for each in define if not is_option(each)]
+    found = expand(arguments, suffixes=SUFFIXES, define=plain)
+    items = [replace(each, define=define) if isinstance(each, Source) else each for each in found]
+    return answer_sources(items, default_limits, partial(_answer, about, judge), largest=LARGEST)
 
 
 def _answer(given: Item | None, judge: str | None, source: Source) -> Exit:

@@ -18,7 +18,7 @@ from rdma_robust.frame.deciding import guarded, in_time
 from rdma_robust.guard import ENDING, Overrun, guarded_by, out_of_memory
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.batch.batch_view import Page
 from rdma_robust.reports.check.result import result_of, unanswered_result
 from rdma_robust.reports.share.claim_findings import Claims
 
@@ -111,7 +111,7 @@ def _claims(job: Job, outcome: Outcome) -> Claims:
 
 
 def _page(job: Job, outcome: Outcome, limits: Limits) -> Page:
-    from rdma_robust.batch.pages import page_of  # noqa: PLC0415 - only where pages are wanted
+    from rdma_robust.batch.job import page_of  # noqa: PLC0415 - only where pages are wanted
 
     try:
         with guarded_by(_page_limits(limits, job.repair), ENDING), _silence():

@@ -25,8 +25,8 @@ def run_dump_reduced(items: Sequence[Item], asking: ProofAsking) -> Exit:
 
 def _dump(source: Source, text: str, asking: ProofAsking) -> Iterator[str]:
     from rdma_robust.analyses.prove.reductions import reduce_program  # noqa: PLC0415 - slow
-    from rdma_robust.analyses.prove.safety_claims import safety_claims  # noqa: PLC0415
     from rdma_robust.analyses.prove.safety_outcome import ReductionOptions  # noqa: PLC0415
+    from rdma_robust.analyses.prove.transition_system import safety_claims  # noqa: PLC0415
     from rdma_robust.language.load import load_program, without_crowds  # noqa: PLC0415
     from rdma_robust.reports.prove.system_text import system_lines  # noqa: PLC0415
 

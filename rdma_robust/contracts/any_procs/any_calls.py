@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rdma_robust.contracts.any_procs.any_events import Counters, ParametricEvent, assigned_globals
 from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
-from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, P, generic, happens
-from rdma_robust.contracts.any_procs.any_prover import Prover
+from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, P, Prover, generic, happens
 from rdma_robust.contracts.any_procs.any_specs import (
     Level,
     Moment,

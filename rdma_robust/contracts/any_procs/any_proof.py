@@ -11,9 +11,8 @@ from typing import Final
 from rdma_robust.contracts.any_procs.any_calls import Calls, Proved, least, whole_clause
 from rdma_robust.contracts.any_procs.any_events import NPROCS, ParametricRun
 from rdma_robust.contracts.any_procs.any_execution import ParametricFunction
-from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, Matching, P, ReceivedValues, happens
+from rdma_robust.contracts.any_procs.any_matching import MatchedStatements, Matching, P, Prover, ReceivedValues, happens
 from rdma_robust.contracts.any_procs.any_paths import Order, promised, well_founded
-from rdma_robust.contracts.any_procs.any_prover import Prover
 from rdma_robust.contracts.any_procs.any_specs import (
     LEVELS,
     Level,

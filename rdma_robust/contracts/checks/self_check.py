@@ -16,9 +16,14 @@ from itertools import chain
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import ProcsAnswer
-from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError, inputs_of, unread_inputs
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
-from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.function_instances import (
+    TooManyStatements,
+    UnboundedInputsError,
+    inputs_of,
+    instance,
+    unread_inputs,
+)
 from rdma_robust.contracts.language.loop_rounds import NoRoundError, round_program
 from rdma_robust.contracts.runs.runs_engine import NEEDS_Z3, RunsCheck
 from rdma_robust.errors import InternalError, LimitReached

@@ -16,8 +16,8 @@ from rdma_robust.contracts.language.contract_program import (
     PathClause,
     StateClause,
 )
+from rdma_robust.contracts.language.contract_reader import PathReader
 from rdma_robust.contracts.language.loop_rounds import agreed_condition
-from rdma_robust.contracts.language.path_reader import PathReader
 from rdma_robust.contracts.language.spec_reader import Owner, SpecContext, SpecReader
 from rdma_robust.contracts.language.spec_terms import known_value, spec_conjuncts, specs_in
 from rdma_robust.diagnose import Reporter, meant_at, quote

@@ -11,12 +11,10 @@ from rdma_robust.contracts.contract_answers import ContractEngine, ProcsAnswer, 
 from rdma_robust.contracts.language.contract_program import AssignsClause, Contract, ContractProgram, PathClause, ProcessSet
 from rdma_robust.contracts.language.loop_rounds import round_program
 from rdma_robust.contracts.language.spec_terms import Apply, Parameter, Spec, SpecCount, SpecNumber, SpecPid
-from rdma_robust.contracts.modular.barrier_check import BarrierCheck
-from rdma_robust.contracts.modular.round_checks import Rounds
+from rdma_robust.contracts.modular.barrier_check import BarrierCheck, Rounds
 from rdma_robust.contracts.modular.widened_checks import Proof, WidenedChecks
-from rdma_robust.contracts.runs.path_cases import PossibleViolation
 from rdma_robust.contracts.runs.path_facts import Path
-from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
+from rdma_robust.contracts.runs.run_inputs import NARROW, PossibleViolation, Wide
 from rdma_robust.contracts.runs.run_state import SymbolicRun
 from rdma_robust.contracts.runs.runs_engine import ENGINE, FoundError, RunsCheck
 from rdma_robust.contracts.runs.symbolic_data import WeakError

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.contracts.language.bounded_inputs import unread_inputs
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, InputBounds
-from rdma_robust.contracts.language.function_instances import instance
+from rdma_robust.contracts.language.function_instances import instance, unread_inputs
 from rdma_robust.contracts.language.spec_terms import Spec
 from rdma_robust.contracts.runs.run_inputs import NARROW, Wide
 from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm

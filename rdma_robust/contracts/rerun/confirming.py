@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
 from rdma_robust.contracts.language.contract_program import REQUESTS, ContractProgram, ErrorClass, PathClause
-from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun
+from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun, call_of, shown_text, standings
 from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
 from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Visible
 from rdma_robust.contracts.rerun.rerun_specs import (
@@ -22,7 +22,6 @@ from rdma_robust.contracts.rerun.rerun_specs import (
     look_at_all,
     set_members,
 )
-from rdma_robust.contracts.rerun.rerun_words import call_of, shown_text, standings
 from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_terms import FaultError
 

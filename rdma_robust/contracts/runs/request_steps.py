@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from rdma_robust.contracts.runs.run_points import AwaitPoint, PostPoint, Spot
 from rdma_robust.contracts.runs.run_state import (
     BUFFERED,
     IDLE,
@@ -25,6 +24,7 @@ from rdma_robust.contracts.runs.run_state import (
     joined_clock,
     ticked,
 )
+from rdma_robust.contracts.runs.term_code import AwaitPoint, PostPoint, Spot
 from rdma_robust.messages.language.message_terms import FaultError
 
 if TYPE_CHECKING:

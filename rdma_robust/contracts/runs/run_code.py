@@ -6,10 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, assert_never
 
-from rdma_robust.contracts.runs.run_points import (
+from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TooManyError
+from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, NeedsDecisionError
+from rdma_robust.contracts.runs.term_code import (
     AwaitPoint,
     CalleePoint,
     ClaimPoint,
+    Code,
     EntryPoint,
     ExitPoint,
     Instruction,
@@ -17,23 +20,24 @@ from rdma_robust.contracts.runs.run_points import (
     NonBlockingError,
     PostPoint,
     ReceivePoint,
+    Registers,
     RequestPoint,
     RunCode,
     SendPoint,
     Spot,
+    code_of,
 )
-from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TooManyError
-from rdma_robust.contracts.runs.symbolic_data import Data, Decisions, ForkError, NeedsDecisionError
-from rdma_robust.contracts.runs.term_code import Code, Registers, code_of
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
     CollectiveCall,
+    Completion,
     For,
     Halt,
     If,
@@ -119,8 +123,8 @@ class _RunMaker(CodeMaker[Instruction]):
                 self.code.append(ClaimPoint(code_of(condition), False, span))
             case Halt(span):
                 self.code.append(EndOfProcess(span))
-            case Probe() | IssueReceive(of=Place()):
-                raise InternalError("a contract is checked with a look for messages, which RR962 refuses")
+            case Probe() | IssueReceive(of=Place()) | Completion() | Abort():
+                raise InternalError("a contract is checked with a statement that RR962 refuses")
             case IssueSend() | IssueReceive() | Wait() | Requests():
                 self._communication(statement)
             case _:

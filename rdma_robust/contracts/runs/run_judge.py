@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.contracts.language.contract_program import REQUESTS, Contract, ErrorClass
-from rdma_robust.contracts.runs.path_cases import PossibleViolation, case_split
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.request_steps import interfered
+from rdma_robust.contracts.runs.run_inputs import PossibleViolation, case_split
 from rdma_robust.contracts.runs.run_promises import Promises, unchanged
 from rdma_robust.contracts.runs.run_state import (
     Clock,

@@ -9,20 +9,6 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from rdma_robust.contracts.runs import request_steps
-from rdma_robust.contracts.runs.run_points import (
-    AwaitPoint,
-    CalleePoint,
-    ClaimPoint,
-    EntryPoint,
-    ExitPoint,
-    LocalStep,
-    PostPoint,
-    ReceivePoint,
-    RequestPoint,
-    RunCode,
-    SendPoint,
-    Spot,
-)
 from rdma_robust.contracts.runs.run_state import (
     Actor,
     AwaitedReceive,
@@ -38,6 +24,20 @@ from rdma_robust.contracts.runs.run_state import (
 from rdma_robust.contracts.runs.run_terms import SymbolicTerm
 from rdma_robust.contracts.runs.spec_reading import Snapshot
 from rdma_robust.contracts.runs.symbolic_data import Data, Decisions
+from rdma_robust.contracts.runs.term_code import (
+    AwaitPoint,
+    CalleePoint,
+    ClaimPoint,
+    EntryPoint,
+    ExitPoint,
+    LocalStep,
+    PostPoint,
+    ReceivePoint,
+    RequestPoint,
+    RunCode,
+    SendPoint,
+    Spot,
+)
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_terms import FaultError
 from rdma_robust.messages.machine.flat_code import BranchChoice, EndOfProcess, Jump

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from rdma_robust.contracts.runs.path_cases import forked
 from rdma_robust.contracts.runs.request_steps import pairs
+from rdma_robust.contracts.runs.run_inputs import forked
 from rdma_robust.contracts.runs.run_judge import MixedUpError
 from rdma_robust.contracts.runs.run_machine import STEPS, ChoiceError, PrunedError, RunMachine, TooManyStepsError
 from rdma_robust.contracts.runs.run_state import Actor, SymbolicRun, order_key

@@ -8,24 +8,36 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict
-from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError as NoNumbersError
-from rdma_robust.contracts.language.bounded_inputs import inputs_of, inputs_of_one, unread_inputs
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram, ErrorClass
-from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.function_instances import (
+    TooManyStatements,
+    inputs_of,
+    inputs_of_one,
+    instance,
+    unread_inputs,
+)
+from rdma_robust.contracts.language.function_instances import UnboundedInputsError as NoNumbersError
 from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.contracts.runs.fact_solver import FactSolver, Model
-from rdma_robust.contracts.runs.path_cases import PossibleViolation, counterexample, forked
 from rdma_robust.contracts.runs.path_facts import Path
 from rdma_robust.contracts.runs.run_code import run_code
-from rdma_robust.contracts.runs.run_inputs import NARROW, InputMaker, NoInputsError, Wide
+from rdma_robust.contracts.runs.run_inputs import (
+    NARROW,
+    InputMaker,
+    NoInputsError,
+    PossibleViolation,
+    Wide,
+    counterexample,
+    forked,
+)
 from rdma_robust.contracts.runs.run_judge import Judge
 from rdma_robust.contracts.runs.run_machine import RunMachine
-from rdma_robust.contracts.runs.run_points import NonBlockingError, RunCode
 from rdma_robust.contracts.runs.run_search import RunSearch, Tally
 from rdma_robust.contracts.runs.run_state import SymbolicRun
 from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TermTable, TooManyError
 from rdma_robust.contracts.runs.spec_reading import Snapshot, SpecEvaluator
 from rdma_robust.contracts.runs.symbolic_data import Decisions, ForkError, NeedsDecisionError
+from rdma_robust.contracts.runs.term_code import NonBlockingError, RunCode
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.message_program import Process

@@ -12,9 +12,20 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.intervals import ANY, Interval, apply_to_intervals, hull, interval_truth, meet
-from rdma_robust.counters.program import Add, Assign, Body, Choose, CounterProgram, Forget, Require, Statement, Zero, pc
+from rdma_robust.counters.program import (
+    Add,
+    Assign,
+    Body,
+    Choose,
+    CounterProgram,
+    Forget,
+    Require,
+    Statement,
+    Zero,
+    counter_bounds,
+    pc,
+)
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, names
 
 _ROUNDS = 24

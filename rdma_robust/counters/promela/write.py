@@ -16,9 +16,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, Final
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.intervals import Interval, hull
-from rdma_robust.counters.program import Command, CounterProgram, Target, pc
+from rdma_robust.counters.program import Command, CounterProgram, Target, counter_bounds, pc
 from rdma_robust.counters.promela.body_paths import SAVED, BodyPath, paths_of_body, reset_dead
 from rdma_robust.counters.promela.ranges import variable_intervals
 from rdma_robust.counters.promela.words import WORD, Narrow, lies_within, temporaries

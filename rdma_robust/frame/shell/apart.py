@@ -9,12 +9,26 @@ from functools import partial
 from typing import TypeVar
 
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.shell.outside import overdue
 from rdma_robust.frame.shell.pool import Work, in_processes, retirement
 from rdma_robust.frame.shell.stderr import death_message, warn
+from rdma_robust.guard import OUTSIDE
 from rdma_robust.limits import Limits
-from rdma_robust.processes import can_fork
+from rdma_robust.processes import can_fork, family_mebibytes
 from rdma_robust.text import printable
+
+
+def overdue(limits: Limits, process: int, seconds: float) -> str:
+    """Return why a process that has worked for `seconds` within `limits` is to be ended from outside, or ''.
+
+    The passes and the guard look at the limits themselves, but not in the middle of a call of a library.
+    """
+    late = OUTSIDE
+    if limits.seconds is not None and seconds > limits.seconds * (1 + late.part) + late.seconds:
+        return f"reached {limits.said('time')}, and was ended from outside"
+    if limits.memory is not None and family_mebibytes(process) > limits.memory * (1 + late.part) + late.mebibytes:
+        return f"reached {limits.said('memory')}, and was ended from outside"
+    return ""
+
 
 Found = TypeVar("Found")
 

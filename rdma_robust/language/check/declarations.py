@@ -12,6 +12,7 @@ from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import NO_SPAN, Edit, Span
 from rdma_robust.language.check import advice
 from rdma_robust.language.check.accesses import StepLimit
+from rdma_robust.language.check.buffers import checked_via
 from rdma_robust.language.check.control import AutomatonShape, GraphBuilder, own_names, thread_of
 from rdma_robust.language.check.expansion import Expander, ExpansionLimit
 from rdma_robust.language.check.families import (
@@ -23,12 +24,10 @@ from rdma_robust.language.check.families import (
     plain_names,
     single_declaration,
 )
-from rdma_robust.language.check.labels import declare_labels
 from rdma_robust.language.check.lifetimes import with_lifetimes
 from rdma_robust.language.check.long_messages import with_long_messages
 from rdma_robust.language.check.look_ahead import look_ahead
 from rdma_robust.language.check.macros import macros_of
-from rdma_robust.language.check.memories import checked_via
 from rdma_robust.language.check.names import (
     Kind,
     NamedConstant,
@@ -44,7 +43,12 @@ from rdma_robust.language.check.program_lines import Expectations, HardwareLines
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
-from rdma_robust.language.check.unused import unreached_statements, warn_unreached_statements, warn_unused_names
+from rdma_robust.language.check.unused import (
+    declare_labels,
+    unreached_statements,
+    warn_unreached_statements,
+    warn_unused_names,
+)
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line

@@ -10,13 +10,11 @@ from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Expr, Name, conj, negate
 from rdma_robust.language.check import advice
-from rdma_robust.language.check.copies_where import CopiesResolver, check_presence
-from rdma_robust.language.check.families import KINDS, OneOfThem, Where
-from rdma_robust.language.check.meaning import divides_by_no_zero
+from rdma_robust.language.check.families import KINDS, OneOfThem, Where, applies_here
+from rdma_robust.language.check.meaning import CopiesResolver, check_presence, divides_by_no_zero
 from rdma_robust.language.check.names import ProgramNames, Register, SharedVariable, ThreadNames, declared, family_name
 from rdma_robust.language.check.resolve import UNKNOWN, ConstantResolver, Resolver
 from rdma_robust.language.check.rewrites import insertion
-from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, InvariantLine, OutcomeClaim, OutcomeLine, PointAt
 from rdma_robust.language.syntax import ast, printer
 

@@ -8,8 +8,8 @@ from typing import Any, Final, get_args
 
 from rdma_robust.diagnose import Hint, Reporter, listing, meant_at, quote
 from rdma_robust.errors import Span, UsageError
+from rdma_robust.language.check.families import applies_here
 from rdma_robust.language.check.names import ProgramNames, ThreadNames
-from rdma_robust.language.check.when import applies_here
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.send_queues import MAX_DEPTH, RNR, SEND_DEPTH, StepLimitError, posted_to, with_send_depth
 from rdma_robust.language.syntax import ast, printer

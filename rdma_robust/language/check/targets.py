@@ -13,16 +13,15 @@ from rdma_robust import grammar_tables
 from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import Span
 from rdma_robust.expr import Expr, Name, conj
-from rdma_robust.language.check.copies_where import check_presence
-from rdma_robust.language.check.meaning import divides_by_no_zero
+from rdma_robust.language.check.meaning import check_presence, divides_by_no_zero
 from rdma_robust.language.check.names import ProgramNames
 from rdma_robust.language.check.outcome_lines import StateResolver
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax import tree_limits as limits
-from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_readings
 from rdma_robust.language.syntax.common_tree import span_from, token_span
+from rdma_robust.language.syntax.expressions import comparisons_in_a_row, two_readings
 from rdma_robust.language.syntax.layout import MAX_DIGITS
 from rdma_robust.language.syntax.tree import TreeBuilder
 

@@ -18,13 +18,15 @@ from rdma_robust.expr import TRUE, VALUE, Expr, names, value_of
 from rdma_robust.language.check.meaning import divides_by_no_zero, in_domain, is_wrapped
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.going_wrong import only_reads
-from rdma_robust.language.flow.valid_expressions import is_integer, proven, wrong_in
-from rdma_robust.language.flow.valid_requests import (
+from rdma_robust.language.flow.valid_expressions import (
     crowd_messages,
+    is_integer,
+    proven,
     wrong_cards,
     wrong_counts,
     wrong_crowds,
     wrong_hardware,
+    wrong_in,
     wrong_lane,
     wrong_lanes,
     wrong_meeting,

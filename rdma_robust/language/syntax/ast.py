@@ -12,24 +12,22 @@ from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.language.syntax.claim_lines import (
-    ClaimClause,
-    Expect,
-    ExpectationClause,
-    InvariantDeclaration,
-    NeedsDeclaration,
-    OutcomeDeclaration,
-)
 from rdma_robust.language.syntax.expressions import (
     AtomicCall,
     Binary,
     CasCall,
+    ClaimClause,
     CopiesWhere,
+    Expect,
+    ExpectationClause,
     Expr,
     FetchCall,
     Ident,
+    InvariantDeclaration,
+    NeedsDeclaration,
     NondetCall,
     NumberLiteral,
+    OutcomeDeclaration,
     Ref,
     RmwCall,
     ThreadAt,

@@ -14,7 +14,7 @@ from lark import Token, Transformer
 
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.chains import chained
+from rdma_robust.language.syntax.expressions import chained
 
 Part = Any
 """A token, a node with a span, or None: lark does not type what it hands to callbacks."""

@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 
 from rdma_robust.expr import COMPARISONS
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.chains import chain_text
+from rdma_robust.language.syntax.expressions import chain_text
 
 _LEVELS: Final = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%"))
 _BINDING: Final = {op: level for level, ops in enumerate(_LEVELS) for op in ops}

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.chains import comparisons_in_a_row, two_readings
+from rdma_robust.language.syntax.expressions import comparisons_in_a_row, two_readings
 from rdma_robust.language.syntax.layout import MAX_NESTING
 
 

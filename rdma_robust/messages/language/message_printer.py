@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from rdma_robust.errors import Span
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.chains import chain_text
+from rdma_robust.language.syntax.expressions import chain_text
 from rdma_robust.language.syntax.formatter import Style, format_source
 from rdma_robust.language.syntax.printer import common_statement, needs_brackets
 from rdma_robust.messages.language import contract_tree as contracts
@@ -216,6 +216,12 @@ def statement_text(part: object) -> str:
             return _probe(line)
         case tree.WaitLine(requests):
             return f"wait {', '.join(map(expression_text, requests))}"
+        case tree.CompletionLine(tests, how, requests, into):
+            words = f"{'test' if tests else 'wait'} {how}".strip()
+            named = [", ".join(map(expression_text, each)) for each in (requests, into)]
+            return f"{words} {named[0]} into {named[1]}"
+        case tree.AbortLine(error):
+            return f"abort {expression_text(error)}"
         case tree.ReturnLine(value):
             return "return" if value is None else f"return {expression_text(value)}"
         case _:

@@ -64,6 +64,17 @@ static void record_complete(uint32_t number, int is_receive, uint64_t id, uint32
 	}
 }
 
+/* End what waits on a queue pair that is given up: its completions are no success, and no events of a run. */
+#define RECORD_FLUSHED (1u << 31)
+static void record_flush_pair(struct record_qp *qp)
+{
+	uint32_t number = record_number_of(qp);
+	for (; qp->first != qp->last; qp->first++)
+		record_complete(number, 0, qp->request[qp->first % RECORD_REQUESTS].id, IBV_WC_SEND, 0, 0, RECORD_FLUSHED);
+	for (; qp->first_receive != qp->last_receive; qp->first_receive++)
+		record_complete(number, 1, qp->receive[qp->first_receive % RECORD_REQUESTS].id, IBV_WC_RECV, 0, 0, RECORD_FLUSHED);
+}
+
 /* Carry the data of a message or a write to pieces of memory one after the other. */
 static void record_gather(struct record_qp *qp, struct record_request *r, int to, const struct record_piece *piece, unsigned pieces)
 {
@@ -93,7 +104,8 @@ static int record_make(struct record_qp *qp, struct record_request *r)
 	uint32_t opcode = IBV_WC_SEND, with_imm = r->opcode == IBV_WR_SEND_WITH_IMM || r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	if (!peer)
 		record_fail("queue pair %u is connected with queue pair %u, which does not exist", record_number_of(qp), qp->peer);
-	if (takes && peer->first_receive == peer->last_receive)
+	struct record_qp *queue = peer->srq ? record_qp_of(peer->srq) : peer;
+	if (takes && queue->first_receive == queue->last_receive)
 		return 0;
 	if (r->opcode == IBV_WR_RDMA_WRITE || r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
 		struct record_piece target = { r->remote, r->length };
@@ -117,7 +129,7 @@ static int record_make(struct record_qp *qp, struct record_request *r)
 		opcode = swaps ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD;
 	}
 	if (takes) {
-		struct record_receive *v = &peer->receive[peer->first_receive++ % RECORD_REQUESTS];
+		struct record_receive *v = &queue->receive[queue->first_receive++ % RECORD_REQUESTS];
 		int writes = r->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 		if (!writes)
 			record_gather(qp, r, peer->pid, v->piece, v->pieces);

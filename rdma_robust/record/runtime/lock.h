@@ -2,6 +2,7 @@
 #define RECORD_QPS 256
 #define RECORD_CQS 256
 #define RECORD_REGIONS 1024
+#define RECORD_IDS 512
 #define RECORD_REQUESTS 512
 #define RECORD_COMPLETIONS 4096
 #define RECORD_SGES 16
@@ -11,6 +12,12 @@ int prctl(int option, ...);
 #define RECORD_SET_PTRACER 0x59616d61
 /* Bytes behind the call of a hook in which the access is: compilers put it there, and no other call between. */
 #define RECORD_WINDOW 192
+
+/* The function of the library that one of ours stands in front of */
+#define RECORD_NEXT(name) \
+	static __typeof__(&name) next; \
+	if (!next) \
+		next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 struct record_piece { uint64_t address; uint32_t length; };
 struct record_request {
@@ -22,20 +29,22 @@ struct record_request {
 struct record_receive { uint64_t id; uint32_t pieces; struct record_piece piece[RECORD_SGES]; };
 struct record_completion { uint64_t id; uint32_t opcode, length, imm, flags, qp, is_receive; };
 struct record_qp {
-	int used, pid, all_signaled, send_cq, recv_cq, type;
-	uint32_t peer, max_inline;
+	int used, pid, all_signaled, send_cq, recv_cq;
+	uint32_t peer, srq; /* srq: the number of a shared receive queue, which has the place of a queue pair, or 0 */
 	unsigned first, last, first_receive, last_receive; /* requests that wait for a receive; receives that are posted */
 	struct record_request request[RECORD_REQUESTS];
 	struct record_receive receive[RECORD_REQUESTS];
 };
 struct record_cq { int used, pid, channel, armed; unsigned first, last; struct record_completion completion[RECORD_COMPLETIONS]; };
 struct record_region { int pid, access; uint64_t address, length; };
+struct record_id { int pid, channel, peer; uint16_t port; }; /* of a connection; port: of a listener */
 struct record_shared {
 	volatile uint64_t owner; /* pid << 32 | tid of who has the lock */
 	volatile uint64_t number; /* of the last event */
-	volatile uint32_t processes, channels, regions;
+	volatile uint32_t processes, channels, regions, ids;
 	volatile uint32_t stopped;
 	struct record_region region[RECORD_REGIONS];
+	struct record_id id[RECORD_IDS];
 	struct record_qp qp[RECORD_QPS];
 	struct record_cq cq[RECORD_CQS];
 };

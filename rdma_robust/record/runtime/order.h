@@ -1,9 +1,5 @@
 /* What orders threads beside memory: their creation and end, locks, semaphores, barriers, pipes and sockets. A line comes
    before what lets others go on, and behind what waits. Calls that may wait give the lock of the recording back first. */
-#define RECORD_NEXT(name) \
-	static __typeof__(&name) next; \
-	if (!next) \
-		next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 /* The library has two versions of these, and dlsym may find the old one. */
 #define RECORD_NEXT_OF(name, version) \
 	static __typeof__(&name) next; \

@@ -10,11 +10,14 @@
 #define _GNU_SOURCE
 #endif
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -46,3 +49,4 @@
 #include "card.h"
 #include "verbs.h"
 #include "order.h"
+#include "cma.h"

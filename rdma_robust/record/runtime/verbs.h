@@ -1,5 +1,5 @@
-/* The functions of libibverbs. What is not here does not link, or is refused by what its verbs.h falls back to. */
-struct record_handle { struct ibv_qp qp; struct ibv_qp_cap cap; };
+/* The functions of libibverbs. What is not here is refused when it is called, or by what its verbs.h falls back to. */
+struct record_handle { struct ibv_qp_ex ex; struct ibv_qp_cap cap; struct record_built *built; unsigned building; };
 struct record_completions { struct ibv_cq cq; int index; };
 struct record_channel { struct ibv_comp_channel channel; int number; struct ibv_cq *of[RECORD_CQS]; };
 static struct ibv_device record_device;
@@ -25,31 +25,42 @@ static int record_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ib
 	return 0;
 }
 
-static int record_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+/* Post receives to a queue of a queue pair, or to a shared one. */
+static int record_post_receives(uint32_t number, struct ibv_recv_wr *wr, uintptr_t pc)
 {
-	uintptr_t pc = RECORD_PC;
-	(void)bad;
 	record_need("ibv_post_recv");
-	struct record_qp *own = record_qp_of(qp->qp_num);
+	struct record_qp *own = record_qp_of(number);
 	for (; wr; wr = wr->next) {
 		if (own->last_receive - own->first_receive >= RECORD_REQUESTS || wr->num_sge > RECORD_SGES)
 			record_fail("limit: more than %d receives, or one with more than %d pieces", RECORD_REQUESTS, RECORD_SGES);
 		struct record_receive *r = &own->receive[own->last_receive++ % RECORD_REQUESTS];
 		r->id = wr->wr_id, r->pieces = (uint32_t)wr->num_sge;
 		record_line("V");
-		record_say(" %u %u", qp->qp_num, r->pieces);
+		record_say(" %u %u", number, r->pieces);
 		for (int i = 0; i < wr->num_sge; i++) {
 			record_need_region(own->pid, wr->sg_list[i].addr, wr->sg_list[i].length, IBV_ACCESS_LOCAL_WRITE, wr->sg_list[i].lkey, "a receive of this process");
 			r->piece[i].address = wr->sg_list[i].addr, r->piece[i].length = wr->sg_list[i].length;
 			record_say(" %llx %x", (unsigned long long)r->piece[i].address, r->piece[i].length);
 		}
 		record_where(pc);
-		if (record_qp_of(own->peer))
-			record_go_on(record_qp_of(own->peer));
+		for (uint32_t each = RECORD_FIRST_QP; each < RECORD_FIRST_QP + RECORD_QPS; each++) {
+			struct record_qp *user = record_qp_of(each);
+			if (user && (each == number || user->srq == number) && record_qp_of(user->peer))
+				record_go_on(record_qp_of(user->peer));
+		}
 	}
 	record_exit();
 	return 0;
 }
+
+static int record_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	uintptr_t pc = RECORD_PC;
+	(void)bad;
+	return record_post_receives(qp->qp_num, wr, pc);
+}
+
+#include "extended.h"
 
 static int record_poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *wc)
 {
@@ -62,6 +73,10 @@ static int record_poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *wc)
 		memset(&wc[found], 0, sizeof *wc);
 		wc[found].wr_id = c->id, wc[found].opcode = (enum ibv_wc_opcode)c->opcode, wc[found].byte_len = c->length;
 		wc[found].imm_data = c->imm, wc[found].qp_num = c->qp, wc[found].wc_flags = c->flags, wc[found].src_qp = record_qp_of(c->qp)->peer;
+		if (c->flags & RECORD_FLUSHED) {
+			wc[found].wc_flags = 0, wc[found].status = IBV_WC_WR_FLUSH_ERR;
+			continue;
+		}
 		record_line("C");
 		record_say(" %u %u %u %x", c->qp, c->is_receive, c->flags & IBV_WC_WITH_IMM ? 1 : 0, ntohl(c->imm));
 		record_where(pc);
@@ -81,6 +96,40 @@ static int record_req_notify(struct ibv_cq *cq, int solicited)
 	return 0;
 }
 
+static uint32_t record_queue_pair(const char *call)
+{
+	uint32_t index = 0;
+	while (index < RECORD_QPS && record_shared->qp[index].used)
+		index++;
+	if (index == RECORD_QPS)
+		record_fail("limit: more than %d queue pairs and shared receive queues (%s)", RECORD_QPS, call);
+	record_shared->qp[index].used = 1, record_shared->qp[index].pid = record_me.pid;
+	return index;
+}
+static struct ibv_qp *record_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, uintptr_t pc)
+{
+	record_need("ibv_create_qp");
+	struct record_handle *made = calloc(1, sizeof *made);
+	struct ibv_qp *qp = &made->ex.qp_base;
+	if (attr->qp_type != IBV_QPT_RC)
+		record_fail("ibv_create_qp: only queue pairs with reliable connections (IBV_QPT_RC) are answered");
+	uint32_t index = record_queue_pair("ibv_create_qp");
+	struct record_qp *own = &record_shared->qp[index];
+	own->all_signaled = attr->sq_sig_all, own->srq = attr->srq ? *record_number_of_srq(attr->srq) : 0;
+	own->send_cq = ((struct record_completions *)attr->send_cq)->index, own->recv_cq = ((struct record_completions *)attr->recv_cq)->index;
+	qp->context = pd->context, qp->qp_context = attr->qp_context, qp->pd = pd, qp->send_cq = attr->send_cq, qp->recv_cq = attr->recv_cq;
+	qp->srq = attr->srq, qp->qp_num = RECORD_FIRST_QP + index, qp->state = IBV_QPS_RESET, qp->qp_type = attr->qp_type;
+	if (attr->cap.max_inline_data < 256)
+		attr->cap.max_inline_data = 256;
+	made->cap = attr->cap;
+	record_line("Q");
+	record_say(" %u %u", qp->qp_num, own->srq);
+	record_where(pc);
+	record_exit();
+	return qp;
+}
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr) { return record_create_qp(pd, attr, RECORD_PC); }
+
 struct ibv_device **ibv_get_device_list(int *number)
 {
 	if (number)
@@ -93,7 +142,14 @@ const char *ibv_get_device_name(struct ibv_device *device) { return device->name
 __be64 ibv_get_device_guid(struct ibv_device *device) { (void)device; return 1; }
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
+#ifdef RDMA_ROBUST_VERBS_H
 	struct ibv_context *context = calloc(1, sizeof *context);
+#else
+	struct verbs_context *extended = calloc(1, sizeof *extended);
+	struct ibv_context *context = &extended->context;
+	extended->sz = sizeof *extended, extended->create_qp_ex = record_create_qp_ex;
+	context->abi_compat = __VERBS_ABI_IS_EXTENDED, context->ops.post_srq_recv = record_post_srq_recv;
+#endif
 	context->device = device, context->num_comp_vectors = 1, context->async_fd = context->cmd_fd = -1;
 #ifndef RDMA_ROBUST_VERBS_H
 	context->ops.post_send = record_post_send, context->ops.post_recv = record_post_recv;
@@ -207,8 +263,9 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) { close(channel->
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
 	unsigned char told;
+	RECORD_NEXT(read); /* a point at which a thread may be cancelled */
 	record_settle();
-	if (syscall(SYS_read, channel->fd, &told, 1) != 1)
+	if (next(channel->fd, &told, 1) != 1)
 		return -1;
 	*cq = ((struct record_channel *)channel)->of[told];
 	*cq_context = (*cq)->cq_context;
@@ -237,34 +294,6 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int size, void *cq_con
 }
 int ibv_destroy_cq(struct ibv_cq *cq) { (void)cq; return 0; }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-	uintptr_t pc = RECORD_PC;
-	record_need("ibv_create_qp");
-	struct record_handle *made = calloc(1, sizeof *made);
-	uint32_t index = 0;
-	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC)
-		record_fail("ibv_create_qp: only queue pairs with connections (IBV_QPT_RC, IBV_QPT_UC) are answered");
-	if (attr->srq)
-		record_fail("ibv_create_qp: shared receive queues are not answered");
-	while (index < RECORD_QPS && record_shared->qp[index].used)
-		index++;
-	if (index == RECORD_QPS)
-		record_fail("limit: more than %d queue pairs", RECORD_QPS);
-	struct record_qp *own = &record_shared->qp[index];
-	own->used = 1, own->pid = record_me.pid, own->all_signaled = attr->sq_sig_all, own->type = (int)attr->qp_type;
-	own->send_cq = ((struct record_completions *)attr->send_cq)->index, own->recv_cq = ((struct record_completions *)attr->recv_cq)->index;
-	made->qp.context = pd->context, made->qp.qp_context = attr->qp_context, made->qp.pd = pd, made->qp.send_cq = attr->send_cq, made->qp.recv_cq = attr->recv_cq;
-	made->qp.qp_num = RECORD_FIRST_QP + index, made->qp.state = IBV_QPS_RESET, made->qp.qp_type = attr->qp_type;
-	if (attr->cap.max_inline_data < 256)
-		attr->cap.max_inline_data = 256;
-	made->cap = attr->cap;
-	record_line("Q");
-	record_say(" %u", made->qp.qp_num);
-	record_where(pc);
-	record_exit();
-	return &made->qp;
-}
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	uintptr_t pc = RECORD_PC;
@@ -277,6 +306,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	}
 	if (mask & IBV_QP_STATE)
 		qp->state = attr->qp_state;
+	if (qp->state == IBV_QPS_ERR)
+		record_flush_pair(own);
 	if (mask & (IBV_QP_DEST_QPN | IBV_QP_RNR_RETRY)) {
 		record_line("K");
 		record_say(" %u %u %d", qp->qp_num, own->peer, mask & IBV_QP_RNR_RETRY ? attr->rnr_retry : -1);
@@ -294,7 +325,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
 	init->send_cq = qp->send_cq, init->recv_cq = qp->recv_cq, init->qp_type = qp->qp_type;
 	return 0;
 }
-int ibv_destroy_qp(struct ibv_qp *qp) { (void)qp; return 0; }
+int ibv_destroy_qp(struct ibv_qp *qp) { (void)qp; return 0; } /* what is under way goes on: its number stays */
 const char *ibv_wc_status_str(enum ibv_wc_status status) { return status == IBV_WC_SUCCESS ? "success" : "error"; }
 #ifdef RDMA_ROBUST_VERBS_H
 int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad) { return record_post_send(qp, wr, bad); }

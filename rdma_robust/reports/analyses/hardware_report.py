@@ -74,7 +74,8 @@ def decided_by(order: str) -> list[str]:
         if not lacks:
             found.append(f"{who}: decided by the search, the table has all facts")
             continue
-        found.append(f"{who}: decided by neighbouring tables, or by the axioms; it lacks {', '.join(lacks)}")
+        by = "" if has["atomics"] else "the search, or if it finds what is no counterexample by "
+        found.append(f"{who}: decided by {by}neighbouring tables, or by the axioms; it lacks {', '.join(lacks)}")
         found += [f"  {name}: {fact_meaning(name)}" for name in lacks]
         near = {"weaker": weaker_with_facts(order, **has), "stronger": stronger_with_facts(order, **has)}
         for which, other in near.items():

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from rdma_robust.analyses.hardware.on_all_hardware import OnAllHardware
-from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
@@ -60,20 +60,6 @@ class ModelsRecord:
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
-
-
-def no_verdicts(failure: Failure) -> ModelsRecord:
-    """Return the record of a program that got no verdict at all."""
-    return ModelsRecord(
-        failure.file,
-        failure.verdict,
-        failure.exit_code,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-    )
 
 
 def models_record(found: OnAllHardware) -> ModelsRecord:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Protocol
 
 from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round
-from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
+from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
 from rdma_robust.frame.formats.columns import sentence
@@ -101,20 +101,6 @@ class NeedsRecord:
     warnings: tuple[DiagnosticView, ...] = ()
     errors: tuple[DiagnosticView, ...] = ()
     time_s: float = 0.0
-
-
-def no_needs(failure: Failure) -> NeedsRecord:
-    """Return the record of a program that got no answer."""
-    return NeedsRecord(
-        failure.file,
-        failure.verdict,
-        failure.exit_code,
-        failure.reason,
-        failure.error_kind,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-    )
 
 
 _NO_SET: Final = "no guarantee of the order of a queue pair makes it robust"

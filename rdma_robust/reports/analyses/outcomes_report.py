@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
-from rdma_robust.analyses.hardware.hardware_settings import StateOnHardware, StatesOnHardware
+from rdma_robust.analyses.hardware.on_all_hardware import StateOnHardware, StatesOnHardware
 from rdma_robust.frame.answer import JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.columns import Column, Columns, sentence

@@ -2,29 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.crowds.instances import goal_in, of_any
-from rdma_robust.analyses.safety.goals import Goal, SafeGoal, StateGoal
+from rdma_robust.analyses.safety.goals import FaultGoal, Goal, SafeGoal, StateGoal
 from rdma_robust.analyses.safety.hangs import Hang, hang_summary
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Answer, Reached, ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
 from rdma_robust.errors import NO_SPAN
+from rdma_robust.expr import names
 from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.columns import Column, Columns, sentence
+from rdma_robust.frame.formats.columns import PAPER, Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.language.check.targets import StateTarget
+from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.model import ModelName
+from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.outcome import Copies
-from rdma_robust.reports.analyses.run_table import claim_run_table
-from rdma_robust.reports.share.run_lines import safety_run_lines
+from rdma_robust.reports.share.steps_table import (
+    StepRow,
+    folded_rows,
+    gutter,
+    line_text,
+    note_of_places,
+    safety_run_lines,
+    table,
+)
 from rdma_robust.semantics.machines.by_model import stepwise_machine
-from rdma_robust.semantics.machines.chosen import is_rdma
-from rdma_robust.text import count, one_line, printable
+from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
+from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.what_matters import MachineRun
+from rdma_robust.semantics.wording import deed, event_name, lane
+from rdma_robust.text import count, filled, one_line, printable
+
+INDENT = "  "
+
+
+def claim_run_table(
+    program: Program,
+    run: Run,
+    goal: Goal,
+    width: int | None,
+    *,
+    hardware: Model = RDMA,
+    hang: Hang | None = None,
+    full: bool = False,
+) -> list[str]:
+    """Return a run that reaches `goal`, as lines, and the state that it leads to; one under RDMA is one of `hardware`.
+
+    A long run shows the steps that matter (:mod:`what_matters`); with `full` all, and the names of their events.
+    """
+    sc = not is_rdma(run[-1].state)
+    moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
+    rows = []
+    places: list[tuple[str, ...]] = []
+    for number, action in moves:
+        name = event_name(action) if full else ""
+        what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
+        places.append(() if action.step is None else action.step.span.places)
+        rows.append(StepRow(number, (gutter(number, line_text(places[-1]), False, False), lane(program, action), what)))
+    shown, note = folded_rows(rows, _mattering(program, run, goal, hang, sc), full=full)
+    room = (width or PAPER) - len(INDENT)
+    lanes = _lanes(program, [action for _, action in moves])
+    lines = [f"{INDENT}{text}".rstrip() for text in table(lanes, shown, room, full=full)] if rows else []
+    for remark in (note_of_places(places), note):
+        lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
+    machine = sc_machine_of(program) if sc else machine_of(program, hardware)
+    lines.append("    in the end:" if rows else "    at the start:")
+    for text in machine.describe(run[-1].state):
+        lines += filled(printable(text), width or PAPER, " " * 6, "  ")
+    return lines
+
+
+def _lanes(program: Program, actions: Sequence[Action]) -> list[str]:
+    """Return the lanes: those of one thread together, its CPU first; threads in the order of their first move."""
+    threads = list(dict.fromkeys(action.thread for action in actions))
+    rank = {lane(program, a): (threads.index(a.thread), " NIC to " in lane(program, a)) for a in actions}
+    return sorted(rank, key=rank.__getitem__)
+
+
+def _mattering(program: Program, run: Run, goal: Goal, hang: Hang | None, sc: bool) -> set[int]:
+    """Return the moves that matter for reaching `goal`: those on which what it says of the last state depends."""
+    known = MachineRun(program, [move.action for move in run], sc=sc)
+    cells = {str(cell): number for cell, number in known.written.items()}
+    threads = {thread.name: number for number, thread in enumerate(program.threads)}
+    if isinstance(goal, FaultGoal):
+        return known.matter([len(run) - 1])
+    if isinstance(goal, StateGoal):
+        used = set(names(goal.target.condition))
+        atoms = [atom for name, atom in goal.target.atoms if name in used]
+        named = {atom.thread for atom in atoms if isinstance(atom, ThreadAtExit | ThreadAtLine | ThreadAtPoints)}
+        owned = [name.partition(".") for name in used]
+        registers = [(threads[owner], register) for owner, _, register in owned if owner in threads]
+        return known.matter(_last(known, named, threads) | {cells[name] for name in used if name in cells}, registers)
+    waits = hang.waits if hang is not None else ()
+    return known.matter(
+        _last(known, {wait.thread for wait in waits}, threads)
+        | {cells[name] for wait in waits for name in wait.cells if name in cells}
+    )
+
+
+def _last(known: MachineRun, named: Iterable[str], threads: dict[str, int]) -> set[int]:
+    return {known.last[threads[name]] for name in named if threads.get(name) in known.last}
+
 
 REACH_EXITS = {Answer.UNREACHABLE: Exit.OK, Answer.REACHABLE: Exit.NOT_ROBUST, Answer.UNKNOWN: Exit.UNKNOWN}
 VERIFY_EXITS = {
@@ -190,6 +272,7 @@ def _checked_object(program: Program, checked: Checked) -> JsonObject:
     claim = checked.claim
     return {
         "line": None if claim.span == NO_SPAN else claim.span.line,
+        "places": [] if claim.span == NO_SPAN else list(claim.span.places),
         "kind": claim.kind,
         "text": valid_unicode(claim.text),
         "model": claim.model,
@@ -219,6 +302,7 @@ def hang_object(hang: Hang) -> JsonObject:
                 "remote": wait.remote,
                 "posted": wait.posted,
                 "polled": wait.polled,
+                "places": list(wait.places),
             }
             for wait in hang.waits
         ],
@@ -247,6 +331,7 @@ def _move_object(program: Program, number: int, run: Run) -> JsonObject:
     return {
         "thread": None if action.thread < 0 else program.threads[action.thread].name,
         "line": None if action.step is None else action.step.span.line,
+        "places": [] if action.step is None else list(action.step.span.places),
         "statement": None if action.step is None else valid_unicode(action.step.text),
         "does": action.verb.value,
         "read": action.read,

@@ -9,11 +9,32 @@ from dataclasses import dataclass
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.report_section import ReportSection
-from rdma_robust.reports.batch.program_page import Page
 from rdma_robust.reports.check.result import Result, VerdictWord
 from rdma_robust.reports.check.robustness_view import note
 from rdma_robust.reports.check.summary import exit_of, mismatch
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, Claims, violated_note
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The parts of the detailed view of a program; empty strings where there is nothing to show.
+
+    `headline` and `text` explain the verdict in plain text, code in backquotes. `source`, `timeline`, `graph` and `orders`
+    are well-formed HTML and SVG in which everything from outside is escaped. `repair` is a unified diff, `repair_note` what
+    it inserts or why there is none, both plain text. `problem` says what part could not be made, and why; `cut` that more
+    time could have given more.
+    """
+
+    headline: str = ""
+    text: tuple[str, ...] = ()
+    source: str = ""
+    timeline: str = ""
+    graph: str = ""
+    orders: str = ""
+    repair: str = ""
+    repair_note: str = ""
+    problem: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from typing import Final
 from rdma_robust.language.flow.send_queues import slots_text
 from rdma_robust.limits import MANY
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, Matters
-from rdma_robust.reports.check.result import FaultView, Result
-from rdma_robust.reports.check.witness_view import WitnessView
+from rdma_robust.reports.check.result import FaultView, Result, WitnessView
 from rdma_robust.reports.share.searchers_text import searchers_text
 from rdma_robust.reports.share.steps_table import witness_timeline
 from rdma_robust.semantics.hang import Wait
@@ -28,6 +27,7 @@ def explain(result: Result, width: int = 100, *, full: bool = False) -> list[str
     blocks: list[list[str]] = []
     if result.witness is not None:
         blocks += _witness(result.witness, width, full)
+        blocks += [filled(_unless(result.witness, w.message), width) for w in result.warnings if w.code == "RR852"]
     if result.reason == BY_FILTER and result.states:
         blocks.append(filled(proved_by_filter(result.engine or NO_SEARCH, result.states), width))
     if result.spin_only:
@@ -86,7 +86,7 @@ def _of_claims(matters: Matters) -> str:
     if failed:
         new = [c for c in failed if not c.under_sc]
         shown = new or failed
-        which = "; ".join(f"{c.kind} (line {c.line}): {printable(c.text)}" for c in shown[:MOST_CLAIMS])
+        which = "; ".join(f"{c.kind} (line {' from '.join(c.places)}): {printable(c.text)}" for c in shown[:MOST_CLAIMS])
         more = f"; and {len(shown) - MOST_CLAIMS} more" if len(shown) > MOST_CLAIMS else ""
         where = "on the hardware" if new else "on the hardware, and under sequential consistency too"
         text = (
@@ -97,7 +97,7 @@ def _of_claims(matters: Matters) -> str:
     else:
         text = f"Not for what it claims: {number} hold{'s' if len(matters.claims) == 1 else ''} on the hardware."
     if unknown:
-        lines = ", ".join(str(c.line) for c in unknown[:MOST_CLAIMS])
+        lines = ", ".join(" from ".join(c.places) for c in unknown[:MOST_CLAIMS])
         text += f" Not decided: {count(len(unknown), 'claim')} (line {lines}); `rdma-robust verify` searches further."
     if idle:
         text += f" {count(len(idle), 'claim')} about what is never reached."
@@ -144,6 +144,16 @@ def _witness(witness: WitnessView, width: int, full: bool) -> list[list[str]]:
             ["What makes it possible:", *(x for text in dict.fromkeys(why) for x in filled(text, width, "  ", "  "))]
         )
     return blocks
+
+
+def _unless(witness: WitnessView, unrecorded: str) -> str:
+    """Return of a run with an order that is not recorded which two accesses that would have to order."""
+    events = {event.id: event.text for event in witness.events}
+    first, second = next(
+        ((each.earlier, each.later) for each in witness.relaxed),
+        next(((edge.source, edge.target) for edge in witness.cycle), (witness.order[0], witness.order[-1])),
+    )
+    return f"It is not robust unless something unrecorded orders {events[first]} and {events[second]}: {unrecorded}."
 
 
 def _hangs(hangs: tuple[Wait, ...], width: int) -> list[str]:

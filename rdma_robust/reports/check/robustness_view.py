@@ -19,6 +19,7 @@ from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.summary import ROBUSTNESS, exit_of, why_not_expected
+from rdma_robust.reports.share.recorded_remarks import recorded_remarks
 from rdma_robust.text import count, one_line
 
 if TYPE_CHECKING:
@@ -119,12 +120,14 @@ def note(result: Result, expect: bool = False) -> str:
         remarks.append(result.reason)
     elif result.copies is not None and not result.spin_only:
         remarks.append(result.reason.partition(":")[0])
+    if result.verdict in ("robust", "not-robust"):
+        remarks += recorded_remarks(result.warnings, bad=result.verdict == "not-robust")
     if result.model is not None:
         remarks.append(result.model.words + OF_STANDARDS * (result.model.order in PROMISED))
     if result.spin_only:
         remarks.append("only through failed spin reads")
     for may in dict.fromkeys(each.may for each in result.faults):
-        kinds = dict.fromkeys(f"{f.kind} (line {f.line})" for f in result.faults if f.may == may)
+        kinds = dict.fromkeys(f"{f.kind} (line {f.where})" for f in result.faults if f.may == may)
         remarks.append(f"{may}: {', '.join(kinds)}")
     if result.hangs:
         remarks.append(f"hangs: {hang_lines(result)}")

@@ -3,18 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from rdma_robust.contracts.contract_answers import FunctionAnswer, ProcsAnswer
-from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
+from rdma_robust.contracts.language.contract_program import ContractClaim, ContractProgram, ErrorClass
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.frame.finding import Finding, Step
-from rdma_robust.reports.contracts.contract_chart import contract_chart
-from rdma_robust.reports.contracts.contract_claims import JudgedContractClaim, judged_claims
-from rdma_robust.reports.contracts.contract_words import first_violation, main_place, name_of, reasons_of, violation_line
+from rdma_robust.reports.contracts.contract_words import (
+    contract_chart,
+    first_violation,
+    main_place,
+    name_of,
+    reasons_of,
+    violation_line,
+)
 from rdma_robust.reports.share.chart import ChartRow
 from rdma_robust.reports.share.file_record import ShapedFinding, known_again, run_flow
 from rdma_robust.text import one_line
+
+ClaimStatus = Literal["met", "failed", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedContractClaim:
+    """A claim about a function, and what was found."""
+
+    text: str
+    function: str
+    status: ClaimStatus
+    found: str
+    line: int
+    column: int
+
+
+def judged_claims(program: ContractProgram, answers: Sequence[FunctionAnswer]) -> tuple[JudgedContractClaim, ...]:
+    """Return every claim of `program` under its buffer about a function that there is an answer for.
+
+    Where it makes any, it claims of its other functions that they are verified: those are among these if they are violated
+    so that a line could say it (from some number of processes on).
+    """
+    found = {answer.name: answer for answer in answers}
+    claims = [each for each in program.claims if each.buffer == program.buffer and each.name in found]
+    said = {claim.name for claim in claims}
+    unsaid = [answer for answer in answers if claims and answer.name not in said and _from_some_number(answer)]
+    return (*(_judged(claim, found[claim.name]) for claim in claims), *(_unsaid(program, answer) for answer in unsaid))
+
+
+def _from_some_number(answer: FunctionAnswer) -> bool:
+    """Return whether a function is violated for all numbers of processes from one on."""
+    verdicts = [each.verdict for each in answer.answers]
+    return "VIOLATED" in verdicts and set(verdicts[verdicts.index("VIOLATED") :]) == {"VIOLATED"}
+
+
+def _unsaid(program: ContractProgram, answer: FunctionAnswer) -> JudgedContractClaim:
+    """Return the claim that a function is verified, of which no `expect` line says that it is not true."""
+    violated = next((each for each in answer.answers if each.verdict == "VIOLATED"), None)
+    shown = "VIOLATED" if violated is None else f"n = {violated.procs}: {_shown(violated)}"
+    contract = program.contract(answer.name)
+    line, column = (1, 1) if contract is None else (contract.span.line, contract.span.column)
+    said = f"{shown}, and no `expect contract` line says so"
+    return JudgedContractClaim(f"contract {answer.name} verified", answer.name, "failed", said, line, column)
+
+
+def _judged(claim: ContractClaim, answer: FunctionAnswer) -> JudgedContractClaim:
+    status = [_status(claim, each) for each in answer.answers]
+    worst: tuple[ClaimStatus, ...] = ("failed", "unknown")
+    word: ClaimStatus = next((each for each in worst if each in status), "met")
+    differing = next((each for each, there in zip(answer.answers, status, strict=True) if there == word), None)
+    said = "" if differing is None else f"n = {differing.procs}: {_shown(differing)}"
+    if word == "met" and claim.any_n and answer.every is not None and answer.every.verdict != "VERIFIED":
+        word, said = "failed", f"every n: {answer.every.verdict}"
+    return JudgedContractClaim(_text(claim), claim.name, word, said, claim.span.line, claim.span.column)
+
+
+def _status(claim: ContractClaim, answer: ProcsAnswer) -> ClaimStatus:
+    """Return whether a claim is true for one number of processes."""
+    if answer.verdict == "UNKNOWN":
+        return "unknown"
+    if claim.verified or answer.procs < claim.since:
+        return "met" if answer.verdict == "VERIFIED" else "failed"
+    example = answer.counterexample
+    return "met" if example is not None and claim.error in (None, example.error) else "failed"
+
+
+def _shown(answer: ProcsAnswer) -> str:
+    example = answer.counterexample
+    return answer.verdict if example is None else f"{answer.verdict} {example.error}"
+
+
+def _text(claim: ContractClaim) -> str:
+    under = "" if claim.buffer == "infinite" else f" under {claim.buffer}"
+    if claim.verified:
+        return f"contract {claim.name} verified{' any n' if claim.any_n else ''}{under}"
+    error = "" if claim.error is None else f" {claim.error}"
+    since = f" from {claim.since}" if claim.since > 1 else ""
+    return f"contract {claim.name} violated{error}{since}{under}"
+
 
 CODES: Final[dict[ErrorClass, str]] = {
     "RTE": "RR030",

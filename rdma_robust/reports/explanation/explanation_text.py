@@ -22,7 +22,7 @@ Statements = tuple[str, int, int, int, int]
 
 GROUPS = {
     "kept": "Kept in order by polls and {fences}:",
-    "no-race": "May be reordered, and nobody can tell:",
+    "no-race": "May be reordered, but no other thread can observe it:",
     "no-cycle": "May be reordered, and no conflicts lead back:",
     "filter": "May be reordered, and the static filter finds no cycle:",
     "search": "May be reordered, and the search closed no cycle:",

@@ -15,10 +15,9 @@ from rdma_robust.messages.encoding.unrolled import ReceiveEvent, SendEvent
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Matching, OperationId
 from rdma_robust.messages.races.race_effects import RaceEffects
-from rdma_robust.reports.messages.message_claims import matchings_of
-from rdma_robust.reports.messages.operation_names import Direction, OperationNames, operation_names
+from rdma_robust.reports.messages.message_claims import line_of, matchings_of
+from rdma_robust.reports.messages.narration import Direction, OperationNames, operation_names
 from rdma_robust.reports.messages.race_notes import RaceNote, contrast_lines, effect_notes, effects_object
-from rdma_robust.reports.messages.violation_words import line_of
 from rdma_robust.text import count, filled, printable
 
 FORMAT: Final = "rdma-robust/messages-matches"

@@ -10,11 +10,10 @@ from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.finding import Finding, Level, Step
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, OperationId
-from rdma_robust.reports.messages.message_claims import JudgedClaim, judged
+from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, place_of
 from rdma_robust.reports.messages.messages_explanation import order_line
-from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
+from rdma_robust.reports.messages.narration import OperationNames, operation_names
 from rdma_robust.reports.messages.run_findings import RunFinding, run_findings, widest_answer
-from rdma_robust.reports.messages.violation_words import place_of
 from rdma_robust.reports.share.chart import BAD, ChartRow
 from rdma_robust.reports.share.file_record import ShapedFinding, known_again, run_flow
 from rdma_robust.text import count, one_line

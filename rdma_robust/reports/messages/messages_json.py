@@ -23,9 +23,8 @@ from rdma_robust.messages.message_answers import (
     Violation,
     WaitingProcess,
 )
-from rdma_robust.reports.messages.message_claims import JudgedClaim
-from rdma_robust.reports.messages.operation_names import Direction, OperationNames
-from rdma_robust.reports.messages.violation_words import place_of
+from rdma_robust.reports.messages.message_claims import JudgedClaim, place_of
+from rdma_robust.reports.messages.narration import Direction, OperationNames
 
 Asserts = Literal["hold", "violated", "unknown"]
 ASSERTS: Final[Mapping[Tri, Asserts]] = {"no": "hold", "yes": "violated", "unknown": "unknown"}

@@ -11,10 +11,9 @@ from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.finding import Finding
 from rdma_robust.messages.language.message_program import Assume, Block, Buffer, MessageProgram, inner_blocks
 from rdma_robust.messages.message_answers import BufferAnswer, Tri
-from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, matchings_of, race_of
+from rdma_robust.reports.messages.message_claims import JudgedClaim, judged, line_of, matchings_of, race_of, violation_text
 from rdma_robust.reports.messages.messages_json import ASSERTS, AnswerObjects, Asserts, buffer_object, no_answer_object
-from rdma_robust.reports.messages.operation_names import operation_names
-from rdma_robust.reports.messages.violation_words import line_of, violation_text
+from rdma_robust.reports.messages.narration import operation_names
 
 EXITS: Final[Mapping[Tri, Exit]] = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKNOWN, "no": Exit.OK}
 """The exit code of an answer to whether something bad can happen."""
@@ -165,19 +164,9 @@ def _assumed(block: Block) -> Iterator[int]:
             yield from _assumed(inner)
 
 
-def unanswered_messages(failure: Failure) -> MessagesRecord:
+def unanswered_messages(failure: Failure, _: object) -> MessagesRecord:
     """Return the record of a program that got no answer."""
-    return MessagesRecord(
-        file=failure.file,
-        exit_code=failure.exit_code,
-        reason=failure.reason,
-        error_kind=failure.error_kind,
-        note=failure.reason,
-        warnings=failure.warnings,
-        errors=failure.errors,
-        time_s=failure.time_s,
-        results=(no_answer_object(failure),),
-    )
+    return failure.record(MessagesRecord, note=failure.reason, results=(no_answer_object(failure),))
 
 
 def _headline(program: MessageProgram, answer: BufferAnswer) -> BufferHeadline:

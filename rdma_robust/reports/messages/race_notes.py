@@ -13,12 +13,10 @@ from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.messages.message_answers import BufferAnswer, OperationId
 from rdma_robust.messages.races.race_effects import Contrast, Effect, RaceEffect, RaceEffects, race_effects
 from rdma_robust.messages.replay.replaying import replay_schedule
-from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
-from rdma_robust.reports.messages.narration import narrated
-from rdma_robust.reports.messages.operation_names import operation_names
-from rdma_robust.reports.messages.violation_words import line_of
-from rdma_robust.reports.share.chart import Chart
-from rdma_robust.reports.share.chart_text import LEGEND, chart_text
+from rdma_robust.reports.messages.message_claims import line_of
+from rdma_robust.reports.messages.narration import narrated, operation_names
+from rdma_robust.reports.messages.wait_reasons import ChartContents, chart_of
+from rdma_robust.reports.share.chart import LEGEND, Chart, chart_text
 from rdma_robust.text import filled
 
 WORDS: Final[Mapping[Effect, str]] = {

@@ -10,11 +10,9 @@ from rdma_robust.diagnose import listing
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer, Deadlock, Leak, OperationId, Schedule, Violation
-from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
-from rdma_robust.reports.messages.narration import narrated
-from rdma_robust.reports.messages.operation_names import OperationNames, operation_names
-from rdma_robust.reports.messages.violation_words import line_of, violation_text
-from rdma_robust.reports.messages.wait_reasons import deadlock_reason
+from rdma_robust.reports.messages.message_claims import line_of, violation_text
+from rdma_robust.reports.messages.narration import OperationNames, narrated, operation_names
+from rdma_robust.reports.messages.wait_reasons import ChartContents, chart_of, deadlock_reason
 from rdma_robust.reports.share.chart import Chart
 from rdma_robust.text import count
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.analyses.prove.facts import FACTS_S, PlaceKnown, known_facts, unreduced_proof
+from rdma_robust.analyses.prove.lazy_system import WaitTrial
 from rdma_robust.analyses.prove.reorderings import NEVER, MemoryAccess, Reordering, difference, nearest
 from rdma_robust.analyses.prove.safety_outcome import AllowedClaim, Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import Cause, SafetyClaim
-from rdma_robust.analyses.prove.wait_trials import WaitTrial
 from rdma_robust.frame.answer import diagnostics
 from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import NO_LIMITS, Limits
-from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
 from rdma_robust.reports.prove.proof_record import (
     DifferenceView,
     Expected,
@@ -29,11 +28,13 @@ from rdma_robust.reports.prove.proof_record import (
     ProofRecord,
     ProofRun,
     SafetyWord,
+    difference_lines,
+    model_lines,
+    reason_words,
     worst_word,
 )
-from rdma_robust.reports.share.move_wording import deed_of, lane_of
-from rdma_robust.reports.share.run_lines import is_quiet
 from rdma_robust.reports.share.searchers_text import shared_text
+from rdma_robust.reports.share.steps_table import deed_of, is_quiet, lane_of
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import filled, one_line

@@ -6,8 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from rdma_robust.reports.scale.growth_law import LEAST, Law, last_factor
-from rdma_robust.reports.scale.scale_record import Growth
+from rdma_robust.reports.scale.scale_record import LEAST, Growth, Law, last_factor
 from rdma_robust.text import count
 
 WHAT: Final = {

@@ -13,9 +13,8 @@ from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.check.robustness_view import VERDICTS, expected_word, note, result_object, verdicts_line
-from rdma_robust.reports.scale.growth_law import Law
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence
-from rdma_robust.reports.scale.scale_record import ANY, Growth, ScaleRecord
+from rdma_robust.reports.scale.scale_record import ANY, Growth, Law, ScaleRecord
 
 FORMAT: Final = "rdma-robust/scale"
 VERSION: Final = 1

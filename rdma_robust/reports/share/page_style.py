@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rdma_robust.reports.share.coloured import STYLE as TOKENS
 from rdma_robust.reports.share.html_templates import HERE, asset
+from rdma_robust.reports.share.html_templates import STYLE as TOKENS
 from rdma_robust.reports.share.svg import COLOURS, MONO, SANS, themed
 
 PAGE: Final = ".rr-page"

@@ -12,9 +12,8 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
 from rdma_robust.robustness.crowds.decide_any import MOST_EXPLICIT, numbers_up_to
-from rdma_robust.robustness.crowds.hero_from_start import HeroFromStart
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.robustness.crowds.instance import Local, TwoCopyInstance
+from rdma_robust.robustness.crowds.own_counters import HeroFromStart
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, InstanceSteps
 
 SECOND: Final = "hero from the start"

@@ -26,12 +26,10 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.outcome import NO_SEARCH, Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds import numbers_said
-from rdma_robust.robustness.crowds.counted import CountedAttempt, CrowdSearchResult
-from rdma_robust.robustness.crowds.explicit_run import Explicit
+from rdma_robust.robustness.crowds.explicit_run import CountedAttempt, CrowdSearchResult, Explicit
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
+from rdma_robust.robustness.crowds.instance import Local, TwoCopyInstance
 from rdma_robust.robustness.crowds.own_counters import AllCounted, OwnCounters
-from rdma_robust.robustness.crowds.parts import Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.lift import confirm

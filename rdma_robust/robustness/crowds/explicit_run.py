@@ -12,16 +12,16 @@ from functools import cached_property
 
 from rdma_robust.counting.named_run import NamedRun, ProcessCopy
 from rdma_robust.errors import InternalError
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.outcome import Copies
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import Local
+from rdma_robust.outcome import Copies, Counts, Outcome, Verdict
+from rdma_robust.robustness.crowds.instance import Local, TwoCopyInstance
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.lift import LiftedTrace, lift
 from rdma_robust.robustness.remote_atomics import with_prefixes
+from rdma_robust.robustness.static_filter import Pivots
 
 CrowdRun = NamedRun[Control, Local, CrowdLabel]
 
@@ -102,3 +102,55 @@ class Explicit:
             InstrumentationFrame.to_instrument(self.program, model, recv_depth=self.instance.frame.recv_depth)
         )
         return {graph.name: graph.edges for graph in frame.graphs}
+
+
+@dataclass(frozen=True, slots=True)
+class Two:
+    """A program with templates, and the frame of the one with two copies of each."""
+
+    original: Program
+    frame: InstrumentationFrame
+
+
+@dataclass(frozen=True, slots=True)
+class TwoFiltered:
+    """The same with the pivot classes that are left."""
+
+    original: Program
+    pivots: Pivots
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdSearchResult:
+    """What the searches have found for any number of copies.
+
+    `found` is the run to a target with the fewest copies that could be had, None where there is none; `target` the number of
+    that target. `explicit` is the outcome of some P(n) where that one is the answer. `unknown` says that there was none for
+    some small n.
+    """
+
+    instance: TwoCopyInstance
+    verdict: Verdict
+    reason: str
+    engine: str
+    counts: Counts
+    found: Explicit | None = None
+    target: int = -1
+    least: bool = False
+    explicit: tuple[Outcome, Copies] | None = None
+    unknown: bool = False
+    faults: tuple[Fault, ...] = ()
+    faults_exact: bool = False
+
+    @property
+    def pivot(self) -> EventLabel | None:
+        """The label of the reached target."""
+        return self.instance.lowered.targets[self.target] if self.target >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedAttempt:
+    """What was found, and the trace of P(n) that it lifts to; None where no target was reached."""
+
+    counted: CrowdSearchResult
+    lifted: LiftedTrace | None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rdma_robust.counting.protocol import CountingMove
-from rdma_robust.robustness.crowds.parts import NOBODY, Local
+from rdma_robust.robustness.crowds.instance import NOBODY, Local
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel, CrowdMove, InstanceSteps
 
 

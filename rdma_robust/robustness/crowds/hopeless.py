@@ -18,8 +18,7 @@ from typing import Protocol
 
 from rdma_robust.counters.kernel import driver
 from rdma_robust.counters.pruner import LookAheadTables
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance
-from rdma_robust.robustness.crowds.parts import State
+from rdma_robust.robustness.crowds.instance import State, TwoCopyInstance
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds, GuardedMove, Marks, StateLook
 
 

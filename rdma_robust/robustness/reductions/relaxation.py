@@ -22,6 +22,7 @@ from rdma_robust.semantics.order_table import (
     apart,
     behind_poll,
     by_word,
+    fence_lands,
     gains_behind_poll,
     includes,
     ippo_scope,
@@ -72,6 +73,7 @@ class ThreadRelaxation:
         self.poll = poll
         self.model = model
         self.tells = behind_poll(model) is not None
+        self.fence_lands = fence_lands(model)
         self.out: dict[int, list[EventEdge]] = {}
         for edge in graph.edges:
             self.out.setdefault(edge.source, []).append(edge)
@@ -113,7 +115,7 @@ class ThreadRelaxation:
             return self._after_poll(onward, later.remote)
         if later.type is None or not self._forced(now, later):
             found.append(later)
-            overtakes = later.type is EventType.NF and self._pushed(now, later.remote)
+            overtakes = later.type is EventType.NF and self.fence_lands and self._pushed(now, later.remote)
             return replace(onward, fenced=now.fenced | {later.remote}) if overtakes else onward
         if later.type in CPU_TYPES:
             return onward if later.type in STORE_TYPES else None

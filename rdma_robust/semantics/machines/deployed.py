@@ -14,7 +14,7 @@ from rdma_robust.semantics.machines.deployed_card import BufferEntry, CardMachin
 from rdma_robust.semantics.machines.deployed_reduction import first_move
 from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_inboxes, shown_locks, shown_queue
 from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.inboxes import at_start, with_inbox
+from rdma_robust.semantics.machines.inboxes import ThreadPlace, at_start, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
 from rdma_robust.semantics.machines.meeting import after_leaving, at_barrier, commands_in
 from rdma_robust.semantics.machines.queues import (
@@ -28,7 +28,6 @@ from rdma_robust.semantics.machines.queues import (
 )
 from rdma_robust.semantics.machines.requests import NOWHERE
 from rdma_robust.semantics.machines.starts import Start, Starts
-from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Seen
 from rdma_robust.semantics.order_table import behind_poll
 from rdma_robust.semantics.waits import no_room

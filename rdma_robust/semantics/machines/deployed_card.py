@@ -21,7 +21,6 @@ from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_word
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
-from rdma_robust.semantics.machines.nic_rules import nic_rules
 from rdma_robust.semantics.machines.queues import (
     BUFFERED,
     OVER,
@@ -34,7 +33,7 @@ from rdma_robust.semantics.machines.queues import (
     ready,
     tidied,
 )
-from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests
+from rdma_robust.semantics.machines.requests import NOWHERE, CardRequest, compile_requests, nic_rules
 from rdma_robust.semantics.machines.threadcode import Observables, Registers, compile_threads
 from rdma_robust.semantics.order_table import receives_of_own
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType

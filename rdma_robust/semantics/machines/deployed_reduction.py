@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 from rdma_robust.semantics.kinds import Kind
 from rdma_robust.semantics.machines.deployed_card import DeployedState, EventPlace
 from rdma_robust.semantics.machines.machine import Move
-from rdma_robust.semantics.machines.nic_rules import WaitRule
 from rdma_robust.semantics.machines.queues import BUFFERED, TO_COME, Queue, events_of_request, kind_now
-from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent
+from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, WaitRule
 from rdma_robust.semantics.trace import EventType
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, Step
 from rdma_robust.semantics.connections import Connection
+from rdma_robust.semantics.machines.threadcode import Registers
 
 
 class Inbox(NamedTuple):
@@ -54,3 +55,20 @@ def at_start(program: Program, connections: Sequence[Connection], depth: int) ->
 
 def with_inbox(inboxes: Inboxes, place: int, inbox: Inbox) -> Inboxes:
     return (*inboxes[:place], inbox, *inboxes[place + 1 :])
+
+
+class ThreadPlace(NamedTuple):
+    """Where a thread is: its program point, its registers, and per queue pair the completions that it may still poll.
+
+    `inboxes` are the receives of all connections. `stuck` are the queue pairs, by number, on which a message waits for a
+    buffer, and with it all that was posted after it: `messages` are the steps of those messages. `held` is the command whose
+    message the thread itself waits for, -1 for none.
+    """
+
+    point: int
+    registers: Registers
+    unpolled: tuple[int, ...]
+    inboxes: tuple[Inbox, ...] = ()
+    stuck: tuple[int, ...] = ()
+    messages: tuple[Step, ...] = ()
+    held: int = -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -187,3 +188,20 @@ def describe_threads(program: Program, places: Sequence[tuple[int, Registers]], 
 def _where(thread: Thread, point: int) -> str:
     texts = dict.fromkeys(step.text for source, _, step in steps(thread) if source == point)
     return " or ".join(texts) if texts else "a dead end"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTrail:
+    """A move, and the trail that led to it: None at the start. Trails that part share what they have in common."""
+
+    before: MoveTrail | None
+    move: Move
+
+    def run(self) -> tuple[Move, ...]:
+        """Return the moves, the start first."""
+        moves = []
+        at: MoveTrail | None = self
+        while at is not None:
+            moves.append(at.move)
+            at = at.before
+        return tuple(reversed(moves))

@@ -1,6 +1,6 @@
 """A queue pair of RDMA as deployed: what its card has been handed, how far each event is, and which may happen next.
 
-Source: docs/deployed.md, "The machine". What an event waits for is said by the order tables (:mod:`nic_rules`); what
+Source: docs/deployed.md, "The machine". What an event waits for is said by the order tables (:mod:`requests`); what
 follows from values, locks of words and receive buffers is the machine's (:mod:`deployed_card`).
 """
 
@@ -12,8 +12,7 @@ from operator import or_
 from typing import NamedTuple
 
 from rdma_robust.semantics.kinds import Kind, as_sent, is_sent, memory_of
-from rdma_robust.semantics.machines.nic_rules import WaitRule
-from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
+from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest, WaitRule
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS
 from rdma_robust.semantics.trace import EventType

@@ -9,7 +9,7 @@ from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
-from rdma_robust.semantics.machines.nic_rules import nic_rules
+from rdma_robust.semantics.machines.requests import nic_rules
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, compile_threads, only_fast
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
@@ -196,7 +196,7 @@ class RdmaMachine:
         return found
 
     def _rules(self, t: int, queue: Queue) -> Iterator[int]:
-        """Which entries can go on, by the order tables: see :class:`nic_rules.WaitRule`."""
+        """Which entries can go on, by the order tables: see :class:`requests.WaitRule`."""
         waits = [self._waits[t][entry.command] for entry in queue]
         buffered = unissued = undone = 0
         for events, entry in zip(waits, queue, strict=True):

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, Union
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.flow.cfg import Program, Step
-from rdma_robust.semantics.machines.inboxes import Inbox, with_inbox
+from rdma_robust.semantics.machines.inboxes import Inbox, ThreadPlace, with_inbox
 from rdma_robust.semantics.machines.machine import access
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType

@@ -13,10 +13,10 @@ from typing import Any
 
 from rdma_robust.language.flow.cfg import Fault, node_of
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine, DeployedScState, InFlight
+from rdma_robust.semantics.machines.inboxes import ThreadPlace
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.machines.meeting import commands_in
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent
-from rdma_robust.semantics.machines.thread_places import ThreadPlace
 from rdma_robust.semantics.machines.threadcode import Command
 from rdma_robust.semantics.waits import no_room
 

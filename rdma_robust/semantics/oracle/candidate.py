@@ -29,11 +29,9 @@ from rdma_robust.semantics.order_table import (
     tells_of,
     visible_when_polled,
 )
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.rounds import rounds_of
-from rdma_robust.semantics.same_operation import data_and_messages, read_and_writes, read_modify_writes
 from rdma_robust.semantics.terms import Term
-from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType
+from rdma_robust.semantics.trace import NIC_WRITE_TYPES, READ_TYPES, WRITE_TYPES, EventType, Relation
+from rdma_robust.semantics.vertices import data_and_messages, read_and_writes, read_modify_writes, rounds_of
 
 INITIAL = -1
 """Stands for the initial write of the cell in question; it is before everything, so no cycle passes through it."""

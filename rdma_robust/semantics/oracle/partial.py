@@ -16,8 +16,7 @@ from rdma_robust.semantics.linearise import (
     relations_of_messages,
 )
 from rdma_robust.semantics.oracle.candidate import INITIAL, CandidateExecution
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.trace import Event, EventType, Relation, Trace
 
 
 class Partial:

@@ -20,10 +20,10 @@ from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.queues import OVER, TO_COME, PostedRequest
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.shapes import shape_of
-from rdma_robust.semantics.run_wording import event_name
 from rdma_robust.semantics.trace import EventType
+from rdma_robust.semantics.wording import event_name
 from rdma_robust.teaching.demos.walk import Animation
-from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs, behind
+from rdma_robust.teaching.explorer.run_tree import RunPoint, Runs, behind
 from rdma_robust.teaching.explorer.sides import SideViews
 from rdma_robust.teaching.explorer.view import Ending, MoveView, Status
 from rdma_robust.text import one_line

@@ -6,8 +6,17 @@ import shlex
 from collections.abc import Sequence
 
 from rdma_robust.errors import UsageError
-from rdma_robust.hardness.abp import CHANNEL, Transfer, received_word
-from rdma_robust.hardness.abp_check import RECEIVER, TransferResult, check_transfer, transfer_load, words, wrong_run
+from rdma_robust.hardness.abp import (
+    CHANNEL,
+    RECEIVER,
+    Transfer,
+    TransferResult,
+    check_transfer,
+    received_word,
+    transfer_load,
+    words,
+    wrong_run,
+)
 from rdma_robust.language.flow.cfg import Program, Put, Read, Write
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict

@@ -19,8 +19,18 @@ from rdma_robust.language.load import load_program_and_target
 from rdma_robust.limits import Limits
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.teaching.demos.generated import decide_generated, sizes, told_run
-from rdma_robust.teaching.demos.walk import Block, CodeListing, Paragraph, WalkSection, WalkTable, Walkthrough, try_next
+from rdma_robust.teaching.demos.walk import (
+    Block,
+    CodeListing,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+    decide_generated,
+    sizes,
+    told_run,
+    try_next,
+)
 
 FILE = "finite.rdma"
 LONGEST_LISTING = 200

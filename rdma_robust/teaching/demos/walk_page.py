@@ -17,8 +17,7 @@ from typing import Final
 from jinja2 import Environment
 
 from rdma_robust.language.flow.cfg import Program, Thread, steps
-from rdma_robust.reports.share.coloured import Line, coloured_lines
-from rdma_robust.reports.share.html_templates import asset, templates
+from rdma_robust.reports.share.html_templates import Line, asset, coloured_lines, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.teaching.demos.frames import Film, film, packed
 from rdma_robust.teaching.demos.walk import Animation, Block, CodeListing, Figure, Paragraph, WalkTable, Walkthrough

@@ -18,8 +18,18 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult, Net
 from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.teaching.demos.generated import decide_generated, sizes, told_run
-from rdma_robust.teaching.demos.walk import Block, CodeListing, Paragraph, WalkSection, WalkTable, Walkthrough, try_next
+from rdma_robust.teaching.demos.walk import (
+    Block,
+    CodeListing,
+    Paragraph,
+    WalkSection,
+    WalkTable,
+    Walkthrough,
+    decide_generated,
+    sizes,
+    told_run,
+    try_next,
+)
 
 EXAMPLE = """# two coins buy a ticket, a ticket can be given back for three coins: two tickets at once?
 vars

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-from rdma_robust.counters.dot import write_dot
-from rdma_robust.counters.explicit import ExplicitVass, to_net
+from rdma_robust.counters.explicit import ExplicitVass, to_net, write_dot
 from rdma_robust.counters.explicit_json import vass_json
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.exports import VARIANTS, ExportOptions, control_graph
@@ -22,7 +21,6 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import CoverResult
 from rdma_robust.petri.spec.writer import write_spec
-from rdma_robust.teaching.demos.generated import decide_generated, sizes
 from rdma_robust.teaching.demos.walk import (
     Block,
     CodeListing,
@@ -31,6 +29,8 @@ from rdma_robust.teaching.demos.walk import (
     WalkSection,
     WalkTable,
     Walkthrough,
+    decide_generated,
+    sizes,
     try_next,
 )
 

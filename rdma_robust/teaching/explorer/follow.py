@@ -24,8 +24,7 @@ from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.run_history import RunEvent, RunHistory, history, trace_event, word_of
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.trace import READ_TYPES, WRITE_TYPES, Event, EventType
-from rdma_robust.teaching.explorer.choices_made import RunPoint, Runs
-from rdma_robust.teaching.explorer.run_tree import Choices
+from rdma_robust.teaching.explorer.run_tree import Choices, RunPoint, Runs
 
 
 @dataclass(frozen=True, slots=True)

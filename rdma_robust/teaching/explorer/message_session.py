@@ -12,14 +12,14 @@ from rdma_robust.errors import UsageError
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.reports.messages.run_findings import RunFinding, run_findings
+from rdma_robust.reports.share.chart import chart_text
 from rdma_robust.reports.share.chart_svg import chart_svg
-from rdma_robust.reports.share.chart_text import chart_text
-from rdma_robust.reports.share.coloured import Language, coloured_lines
+from rdma_robust.reports.share.html_templates import Language, coloured_lines
 from rdma_robust.reports.share.svg import STYLE
 from rdma_robust.teaching.explorer.address import OF_ANOTHER, AddressError, Track, address_parts, dotted, is_number, track_of
 from rdma_robust.teaching.explorer.message_runs import MessageRuns
 from rdma_robust.teaching.explorer.message_shown import ShownRun
-from rdma_robust.teaching.explorer.message_view import FoundRunView, MessageProgramView, MessageVerdictView, MessageView
+from rdma_robust.teaching.explorer.view import FoundRunView, MessageProgramView, MessageVerdictView, MessageView
 from rdma_robust.text import lines_of, one_line, printable
 
 START: Final = Track()

@@ -11,6 +11,7 @@ from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
     Choose,
     CollectiveCall,
+    Completion,
     For,
     If,
     InlinedCall,
@@ -48,21 +49,20 @@ from rdma_robust.messages.replay.world import (
     UnmatchedReceive,
     UnmatchedSend,
 )
-from rdma_robust.reports.messages.chart_builder import ChartContents, chart_of
-from rdma_robust.reports.messages.narration import IssuedRequest, Narration, narrated
-from rdma_robust.reports.messages.operation_names import Direction, OperationNames
-from rdma_robust.reports.messages.violation_words import FAULTS, line_of, statement_at
-from rdma_robust.reports.messages.wait_reasons import DeadlockReason, deadlock_reason
+from rdma_robust.reports.messages.message_claims import FAULTS, line_of, statement_at
+from rdma_robust.reports.messages.narration import Direction, IssuedRequest, Narration, OperationNames, narrated
+from rdma_robust.reports.messages.wait_reasons import ChartContents, DeadlockReason, chart_of, deadlock_reason
 from rdma_robust.reports.share.chart import Chart
 from rdma_robust.teaching.explorer.message_runs import MessageRuns, RunPoint, is_local
-from rdma_robust.teaching.explorer.message_view import (
+from rdma_robust.teaching.explorer.view import (
     EndpointView,
     MessageEndView,
     MessageMoveView,
     PostedView,
     ProcessView,
+    Status,
+    ValueView,
 )
-from rdma_robust.teaching.explorer.view import Status, ValueView
 from rdma_robust.text import count
 
 
@@ -115,7 +115,7 @@ class ShownRun:
             status: Status = "ready"
             if process.status != "runs":
                 status = process.status
-            elif self.interpreter.is_closed(world, awaited):
+            elif not self.interpreter.can_step(world, me):
                 status = "waiting"
             names = self.interpreter.performer.names[me]
             values = zip(names, process.registers, before.processes[me].registers, strict=True)
@@ -319,6 +319,8 @@ class MessagePhrases:
                 return f"posts its receive: {text}"
             case Wait():
                 return f"goes on behind {text}"
+            case Completion():
+                return f"completes requests: {text}" if way else f"completes none: {text}"
             case Loop():
                 return "goes round the loop once more" if way == 1 else "leaves the loop"
             case Choose(branches):

@@ -15,14 +15,6 @@ from textual.widgets import Footer, OptionList, Static
 from rdma_robust.messages.language.message_program import BUFFERS
 from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.message_session import MessagePlace, MessageSession
-from rdma_robust.teaching.explorer.message_view import (
-    EndpointView,
-    MessageMoveView,
-    MessageProgramView,
-    MessageVerdictView,
-    MessageView,
-    ProcessView,
-)
 from rdma_robust.teaching.explorer.terminal_app import (
     BAD,
     KINDS,
@@ -34,6 +26,14 @@ from rdma_robust.teaching.explorer.terminal_app import (
     need_terminal,
     run_row,
     value_cells,
+)
+from rdma_robust.teaching.explorer.view import (
+    EndpointView,
+    MessageMoveView,
+    MessageProgramView,
+    MessageVerdictView,
+    MessageView,
+    ProcessView,
 )
 
 

@@ -19,7 +19,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rdma_robust.errors import RdmaRobustError, UsageError
-from rdma_robust.reports.share.coloured import Kind
+from rdma_robust.reports.share.html_templates import Kind
 from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.view import ValueView
 

@@ -1,4 +1,4 @@
-"""Programs to begin with: patterns that are in use, each with comments that say why it works, and with claims.
+"""Starter programs: patterns that are in use, each with comments that say why it works, and with claims.
 
 In: a name. Out: the text of a program whose claims hold.
 """

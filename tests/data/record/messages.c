@@ -11,7 +11,7 @@ int main(void)
 		post(IBV_WR_SEND, 1, 0, IBV_SEND_SIGNALED);
 		complete();
 	} else {
-		complete();
+		received();
 		printf("%d %d\n", (int)box[4], (int)box[8]);
 #ifdef GET
 		box[2] = 5;

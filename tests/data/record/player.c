@@ -15,13 +15,13 @@ int main(int count, char **given)
 		volatile uint64_t *here;
 		if (what == ' ')
 			continue;
-		if (strchr("WRPGXAL", what))
+		if (strchr("WRPGXALMNIV", what))
 			a = word(&at);
-		if (strchr("WPGXAL", what))
+		if (strchr("WPGXALMNIV", what))
 			at++, b = word(&at);
-		if (strchr("PGXAL", what))
+		if (strchr("PGXALMNI", what))
 			at++, c = word(&at);
-		if (what == 'X')
+		if (strchr("XNI", what))
 			at++, d = word(&at);
 		here = &box[a];
 		if (rand() % 4 == 0)
@@ -39,6 +39,11 @@ int main(int count, char **given)
 		case 'G': post(IBV_WR_RDMA_READ, (int)a, (int)b, (unsigned)c); break;
 		case 'X': post_atomic(IBV_WR_ATOMIC_CMP_AND_SWP, (int)a, (int)b, (uint64_t)c, (uint64_t)d); break;
 		case 'A': post_atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, (int)a, (int)b, (uint64_t)c, 0); break;
+		case 'M': post_words(IBV_WR_SEND, (int)a, (int)b, 0, (unsigned)c, 0); break;
+		case 'N': post_words(IBV_WR_SEND_WITH_IMM, (int)a, (int)b, 0, (unsigned)c, (uint32_t)d); break;
+		case 'I': post_words(IBV_WR_RDMA_WRITE_WITH_IMM, (int)a, 1, (int)b, (unsigned)c, (uint32_t)d); break;
+		case 'V': post_receive((int)a, (int)b); break;
+		case 'D': received(); break;
 		case 'C': complete(); break;
 		default: return 3;
 		}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from rdma_robust.contracts.language.bounded_inputs import records_in
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
+from rdma_robust.contracts.language.function_instances import records_in
 from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import (
     Assert,

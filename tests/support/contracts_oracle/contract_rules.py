@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rdma_robust.contracts.contract_answers import VisibleEvent
-from rdma_robust.contracts.language.bounded_inputs import OneInput
 from rdma_robust.contracts.language.contract_program import Contract, ContractProgram
-from rdma_robust.contracts.language.function_instances import FunctionInstance
+from rdma_robust.contracts.language.function_instances import FunctionInstance, OneInput
 from rdma_robust.errors import Span
 from rdma_robust.expr import Name
 from rdma_robust.limits import NEVER, Poll

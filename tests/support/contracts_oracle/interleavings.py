@@ -11,9 +11,15 @@ from typing import NamedTuple
 import networkx as nx
 
 from rdma_robust.contracts.contract_answers import NOTHING, SET_ASIDE, Counterexample, ProcsAnswer, Verdict, VisibleEvent
-from rdma_robust.contracts.language.bounded_inputs import UnboundedInputsError, inputs_of, inputs_of_one, unread_inputs
 from rdma_robust.contracts.language.contract_program import ContractProgram, ErrorClass
-from rdma_robust.contracts.language.function_instances import TooManyStatements, instance
+from rdma_robust.contracts.language.function_instances import (
+    TooManyStatements,
+    UnboundedInputsError,
+    inputs_of,
+    inputs_of_one,
+    instance,
+    unread_inputs,
+)
 from rdma_robust.contracts.language.loop_rounds import NoRoundError
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import Limits

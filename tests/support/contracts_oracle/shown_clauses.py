@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rdma_robust.contracts.language.bounded_inputs import OneInput
 from rdma_robust.contracts.language.contract_program import CHANNELS, REQUESTS, Contract, ContractProgram, ErrorClass
+from rdma_robust.contracts.language.function_instances import OneInput
 from rdma_robust.contracts.language.spec_worth import CollectiveState, LocalPathClause, clause_holds, paths_of
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.limits import Poll

@@ -7,9 +7,8 @@ from math import factorial
 
 import pytest
 
-from rdma_robust.reports.scale.growth_law import law_of
 from rdma_robust.reports.scale.growth_wording import formula, growth_sentence, law_in_words
-from rdma_robust.reports.scale.scale_record import Growth, changes_sentence, stretches
+from rdma_robust.reports.scale.scale_record import Growth, changes_sentence, law_of, stretches
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ import pytest
 
 from rdma_robust import parse, prove
 from rdma_robust.analyses.prove.facts import known_facts
+from rdma_robust.analyses.prove.lazy_system import trials_without_waits
 from rdma_robust.analyses.prove.prove import decide_safety as proved
-from rdma_robust.analyses.prove.reorderings import difference
-from rdma_robust.analyses.prove.run_slice import mattering
+from rdma_robust.analyses.prove.reorderings import difference, mattering
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.analyses.prove.state_join import StateJoin, read_facts, region_bounds, shown_condition
-from rdma_robust.analyses.prove.wait_trials import trials_without_waits
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary, evaluate
 from rdma_robust.language.flow.claims import AnyModelName

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.prove import engines
-from rdma_robust.analyses.prove.on_machine import shows
+from rdma_robust.analyses.prove.path_replay import shows
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.counters.kernel import driver

@@ -12,10 +12,9 @@ from rdma_robust.analyses.prove.placing import seen
 from rdma_robust.analyses.prove.prove import FIRST, decide_safety
 from rdma_robust.analyses.prove.reduced_rdma import PipeSystem, QueuePairState
 from rdma_robust.analyses.prove.reduced_rma import PendingSetSystem
-from rdma_robust.analyses.prove.reduced_sc import InOrderSystem
-from rdma_robust.analyses.prove.reduced_sets import StatementSetSystem
+from rdma_robust.analyses.prove.reduced_sets import StatementSetSystem, StoreBufferSystem
 from rdma_robust.analyses.prove.reduced_system import ReducedSystem
-from rdma_robust.analyses.prove.reduced_tso import StoreBufferSystem
+from rdma_robust.analyses.prove.reductions import InOrderSystem
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
 from rdma_robust.analyses.prove.transition_system import Assignment
 from rdma_robust.language.flow.cfg import Cas, MFence, Put, Rmw

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.prove.concrete_search import BOXES, Box, Concrete, concrete_search
-from rdma_robust.analyses.prove.on_machine import constants_of, shows
-from rdma_robust.analyses.prove.path_replay import replay_path
+from rdma_robust.analyses.prove.path_replay import constants_of, replay_path, shows
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import AbstractPath, Bad, Cause, SafetyClaim, Transition
 from rdma_robust.errors import NO_SPAN

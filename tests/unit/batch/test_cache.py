@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from rdma_robust.batch import cache
 from rdma_robust.batch import cache as cache_module
-from rdma_robust.batch import private_folder
 from rdma_robust.batch.cache import UNUSED_S, Cache, default_folder
 from rdma_robust.batch.job import Job, Record
 from rdma_robust.batch.run import Answers, Numbered, Tick, run_batch
@@ -207,7 +207,7 @@ def test_a_disk_that_is_full_leaves_no_half_entries(store: Cache, monkeypatch: p
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(private_folder.os, "replace", full)
+    monkeypatch.setattr(cache.os, "replace", full)
     kept(store, Job("a.rdma", ROBUST, OPTIONS))
     assert "No space left" in store.trouble
     assert entries(store) == []
@@ -376,7 +376,7 @@ def test_a_parent_that_is_sticky_is_fine(tmp_path: Path) -> None:
 def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Cache(tmp_path / "cache")
     store.open()
-    monkeypatch.setattr(private_folder.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(cache.os, "geteuid", lambda: os.getuid() + 1)
     again = Cache(tmp_path / "cache")
     again.open()
     assert "belongs to somebody else" in again.trouble

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdma_robust.reports.batch.program_page import Page
+from rdma_robust.reports.batch.batch_view import Page
 from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.share.from_json import Unreadable, from_json, to_json
 from tests.support.batches import hostile, litmus

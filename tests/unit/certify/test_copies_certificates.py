@@ -8,7 +8,7 @@ from dataclasses import fields
 import pytest
 
 from rdma_robust.certify.checker import COPIES_CHECKS, PROGRAM_CHECKS
-from rdma_robust.certify.copies_marks import PARTS, SOME_COPY, marks_apart, marks_together, released_marks
+from rdma_robust.certify.copies_places import PARTS, SOME_COPY, marks_apart, marks_together, released_marks
 from rdma_robust.certify.document import GZIP
 from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.remembered import Marks, PivotAccesses

@@ -13,7 +13,7 @@ from rdma_robust.certify.hardware import USUAL
 from rdma_robust.certify.invariants import check_robust
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence import checkers_search
-from rdma_robust.evidence.of_checkers_search import checkers_evidence
+from rdma_robust.evidence.produce import checkers_evidence
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import RDMA, Model

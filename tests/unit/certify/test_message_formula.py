@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from rdma_robust.certify.messages import formula_goals
-from rdma_robust.certify.messages.formula_goals import SafeClaim
+from rdma_robust.certify.messages import proved_formulas
 from rdma_robust.certify.messages.match_formula import MatchFormula
-from rdma_robust.certify.messages.order_circles import Circles
+from rdma_robust.certify.messages.proved_formulas import Circles, SafeClaim
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.errors import InternalError
 from rdma_robust.evidence.of_message_proofs import proof_of
@@ -78,7 +77,7 @@ LEFT_OUT: dict[str, tuple[Any, str, Any, str, Buffer, SafeClaim]] = {
     "W": (MatchFormula, "_progress", _always("received"), ARRAY, "infinite", "holds"),
     "Z": (MatchFormula, "_progress", _always("sent"), HALF, "zero", "holds"),
     "NS and NR": (MatchFormula, "_order", _nothing, CHOSEN, "infinite", "holds"),
-    "nothing to match": (formula_goals, "_nothing_to_match", _nothing, ANSWERED, "infinite", "deadlock-free"),
+    "nothing to match": (proved_formulas, "_nothing_to_match", _nothing, ANSWERED, "infinite", "deadlock-free"),
     "a wait for a receive before a send": (Circles, "_ways", _without(0), FOLLOWED, "infinite", "holds"),
     "a wait for a send before a send": (Circles, "_ways", _without(1), FIGURE_1, "zero", "holds"),
     "a wait for a receive before a receive": (Circles, "_ways", _without(2), BUFFERED, "zero", "deadlock-free"),

@@ -14,9 +14,7 @@ from bench.message_programs import figure_8, senders
 from rdma_robust import TOOL
 from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate, read_document
-from rdma_robust.certify.messages.formula_goals import SafeClaim
-from rdma_robust.certify.messages.hinted_proofs import flaw
-from rdma_robust.certify.messages.proved_formulas import check_proof
+from rdma_robust.certify.messages.proved_formulas import SafeClaim, check_proof, flaw
 from rdma_robust.certify.messages.unfolded_terms import TooMuch
 from rdma_robust.evidence import of_messages
 from rdma_robust.evidence.envelope import write_document

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.nets import check_unsafe
-from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
+from rdma_robust.evidence.produce import invariant_evidence, run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.petri.cover import cover as cover_net

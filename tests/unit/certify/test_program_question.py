@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from rdma_robust.certify import program_question
+from rdma_robust.certify import proven_judge
 from rdma_robust.certify.hardware import USUAL, Platform
 from rdma_robust.certify.judge_question import NotCovered
-from rdma_robust.certify.program_question import ThreadAutomaton, _classes, program_question_of
+from rdma_robust.certify.proven_judge import ThreadAutomaton, _classes, program_question_of
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.language.load import load_decidable, load_program
 
@@ -69,7 +69,7 @@ def test_events_of_fences_of_cpus(body: str, expected: set[tuple[str, ...]]) -> 
 
 
 def test_cells_with_very_many_values_are_not_covered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program_question, "MOST_VALUES", 20)
+    monkeypatch.setattr(proven_judge, "MOST_VALUES", 20)
     with pytest.raises(NotCovered, match="more than 20 values"):
         automata("thread T on A {\n  reg r\n  loop {\n    r = faa(x, 1)\n    r = 0\n  }\n}", f"domain 0..60\n{HEAD}")
 
@@ -129,7 +129,7 @@ def test_crowds_and_large_threads_are_refused(monkeypatch: pytest.MonkeyPatch) -
     crowd = load_decidable("node A { x = 0 }\nthread T[*] on A { x = 1 }", "crowd", crowds=True)
     with pytest.raises(NotCovered, match="any number of copies"):
         program_question_of(crowd, USUAL)
-    monkeypatch.setattr(program_question, "MOST_POINTS", 50)
+    monkeypatch.setattr(proven_judge, "MOST_POINTS", 50)
     large = (
         "domain 0..9\nnode A { x = 1 }\nthread T on A {\n  reg r, s\n  loop {\n    r = x\n    s = x\n    x = r + s\n  }\n}"
     )

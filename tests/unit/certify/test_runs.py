@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rdma_robust.certify.firing import Firing, FiringEffect, FiringLoop, effect_of, read_firings
-from rdma_robust.evidence.of_nets import compressed, show_firings
+from rdma_robust.evidence.produce import compressed, show_firings
 from rdma_robust.petri.net import NetTransition
 from tests.support.random_nets import random_net
 

@@ -11,7 +11,7 @@ import pytest
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.safety import doubts, lead_ups, thread_steps
-from rdma_robust.certify.safety.buffered_stores import PartialStoreOrder, TotalStoreOrder
+from rdma_robust.certify.safety.cpu_memories import PartialStoreOrder, TotalStoreOrder
 from rdma_robust.certify.safety.lead_ups import AgentMove
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.pending_sets import PendingSets

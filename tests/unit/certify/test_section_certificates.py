@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from rdma_robust.errors import InternalError
-from rdma_robust.evidence.of_checkers_search import checkers_evidence
+from rdma_robust.evidence.produce import checkers_evidence
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.model import Model

@@ -37,7 +37,7 @@ from rdma_robust.reports.check.result import Result
 from rdma_robust.reports.explanation.explanation_dot import graph_dot
 from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.robustness import decide
-from rdma_robust.semantics.machines import ends
+from rdma_robust.semantics.machines import hang_words
 from tests.conftest import ROOT
 from tests.support.questions import check_item
 
@@ -120,7 +120,7 @@ NOTES = [
 def test_whatever_a_note_does_the_verdict_is_kept(
     note: Callable[..., object], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ends, "first_hang", note)
+    monkeypatch.setattr(hang_words, "first_hang", note)
     monkeypatch.setattr(beside, "MOST_MIB", 16)
     options = PATIENT if note is grows else OPTIONS
     result = check_item(Source("waits.rdma", None, WAITS.encode()), options).record
@@ -172,7 +172,7 @@ def test_a_note_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.Monk
     def kills(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    monkeypatch.setattr(ends, "first_hang", kills)
+    monkeypatch.setattr(hang_words, "first_hang", kills)
     (answer,) = in_processes(lambda _pid, _seconds: "")
     assert answer.record.verdict == "robust"
     assert answer.record.left_out == (
@@ -185,14 +185,14 @@ def test_a_note_that_is_ended_from_outside_costs_no_verdict(monkeypatch: pytest.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         time.sleep(1000)
 
-    monkeypatch.setattr(ends, "first_hang", deaf)
+    monkeypatch.setattr(hang_words, "first_hang", deaf)
     (answer,) = in_processes(lambda _pid, seconds: "reached the time limit of 1 s" if seconds > 1 else "")
     assert answer.record.verdict == "robust"
     assert answer.record.left_out == ("what comes beside the verdict: reached the time limit of 1 s",)
 
 
 def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdma_robust.batch.pages.page_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr("rdma_robust.batch.job.page_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     work = pool.Work(decide_job, pytest.fail, kept=kept_record)
     jobs = [(0, Job("waits.rdma", WAITS, OPTIONS, page=True, claims=1.0))]
     ((_, record),) = pool.in_processes(jobs, work, 1, lambda: None)

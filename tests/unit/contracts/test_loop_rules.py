@@ -14,9 +14,8 @@ from rdma_robust.contracts.language.contract_program import StateClause
 from rdma_robust.contracts.language.load_contracts import load_contracts
 from rdma_robust.contracts.language.spec_terms import SpecNumber
 from rdma_robust.contracts.modular import modes
-from rdma_robust.contracts.modular.barrier_check import BarrierCheck
+from rdma_robust.contracts.modular.barrier_check import BarrierCheck, Rounds
 from rdma_robust.contracts.modular.modes import ModularEngine
-from rdma_robust.contracts.modular.round_checks import Rounds
 from rdma_robust.contracts.runs.run_inputs import NARROW
 from rdma_robust.contracts.runs.runs_engine import runs
 from rdma_robust.limits import NO_LIMITS

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from rdma_robust.contracts.language import bounded_inputs, spec_worth
+from rdma_robust.contracts.language import function_instances, spec_worth
 from rdma_robust.contracts.rerun.confirming import confirmed
 from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS
@@ -154,7 +154,7 @@ TOO_LITTLE: tuple[Rule, ...] = (
     ),
     (JUDGE, "for each in found if each.faulty]", "for each in () if each.faulty]", "a fault in what a callee requires"),
     # inputs
-    (bounded_inputs, "return range(first, last + 1)", "return range(first, first + 1)", "the second input"),
+    (function_instances, "return range(first, last + 1)", "return range(first, first + 1)", "the second input"),
 )
 TOO_MUCH: tuple[Rule, ...] = (
     (local_steps, "if not 0 <= destination < self.steps.procs:", "if True:", "waits for the left one"),
@@ -208,7 +208,7 @@ TOO_MUCH: tuple[Rule, ...] = (
         "the global at entry",
     ),
     (
-        bounded_inputs,
+        function_instances,
         "if all(clause_holds(each, state, at, self.poll) for each in required for at in range(self.procs)):",
         "if True:",
         "requires about another",

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from rdma_robust.counters.dot import write_dot
-from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge, explicit_vass, to_net
+from rdma_robust.counters.explicit import Cone, ExplicitVass, VassEdge, explicit_vass, to_net, write_dot
 from rdma_robust.counters.explicit_json import read_vass_json, vass_json
 from rdma_robust.counters.lower import LoweredProgram, lower
 from rdma_robust.counters.searches import karp_miller

@@ -8,7 +8,6 @@ from math import inf
 import pytest
 
 from bench.families import pipeline
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver as kernel
 from rdma_robust.counters.kernel.packing import UnsupportedError, pack
 from rdma_robust.counters.program import (
@@ -23,6 +22,7 @@ from rdma_robust.counters.program import (
     Require,
     Target,
     Zero,
+    counter_bounds,
     leaf,
 )
 from rdma_robust.counters.search import ENGINES, explore

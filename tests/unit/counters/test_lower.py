@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.printing import show_program
 from rdma_robust.counters.program import (
@@ -17,6 +16,7 @@ from rdma_robust.counters.program import (
     Require,
     Target,
     Zero,
+    counter_bounds,
     leaf,
     pc,
 )

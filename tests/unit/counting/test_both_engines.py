@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from rdma_robust.counting import both_engines
-from rdma_robust.counting.as_net import as_net
-from rdma_robust.counting.both_engines import FORWARD, NET, CountingDecision, by_net
+from rdma_robust.counting.both_engines import FORWARD, NET, CountingDecision, as_net, by_net
 from rdma_robust.counting.inductive_markings import why_not_inductive
 from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.limits import Limits

@@ -11,8 +11,8 @@ import pytest
 from rdma_robust.counting import omega_search as module
 from rdma_robust.counting import omega_tree
 from rdma_robust.counting.inductive_markings import OmegaMarking, why_not_inductive
-from rdma_robust.counting.known_cycles import KnownCycles
 from rdma_robust.counting.omega_search import OmegaOptions, OmegaResult, OmegaSearch, omega_search
+from rdma_robust.counting.omega_tree import KnownCycles
 from rdma_robust.counting.smallest import SmallestResult, by_starts
 from rdma_robust.limits import Limits
 from tests.support.counting_systems import HandMove, HandSystem, doubling, hand, idle_pairs, replayed, stairs

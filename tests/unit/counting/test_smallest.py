@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.counting import needs
 from rdma_robust.counting import smallest as module
 from rdma_robust.counting.named_run import ProcessCopy, name_copies
 from rdma_robust.counting.omega_search import omega_search
@@ -90,7 +89,7 @@ def test_a_need_dropped_for_a_larger_one_is_noticed(monkeypatch: pytest.MonkeyPa
     system = hand([(0, "AA", 5, ""), (0, "A", 1, "B"), (1, "B", 2, "B"), (2, "B", 5, "")], (5,))
     found = backward_only(system)
     assert found is not None and found.least == 1
-    right = needs._within
-    monkeypatch.setattr(needs, "_within", lambda small, large: right(large, small))
+    right = module._within
+    monkeypatch.setattr(module, "_within", lambda small, large: right(large, small))
     wrong = backward_only(system)
     assert wrong is not None and wrong.run is not None and wrong.run.total == 2

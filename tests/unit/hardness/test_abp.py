@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rdma_robust.hardness.abp import Transfer, received_word, transfer_program
-from rdma_robust.hardness.abp_check import RECEIVER, TransferResult, check_transfer, transfer_load, words, wrong_run
+from rdma_robust.hardness.abp import (
+    RECEIVER,
+    Transfer,
+    TransferResult,
+    check_transfer,
+    received_word,
+    transfer_load,
+    transfer_program,
+    words,
+    wrong_run,
+)
 from rdma_robust.language.flow.cfg import Poll, Put, Read, RFence, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.limits import Limits

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.hardness.guided import future_key, guided_search
+from rdma_robust.hardness.pcp_search import future_key, guided_search
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from bench.pcp import INSTANCES, cells, instance
 from rdma_robust.errors import InternalError
-from rdma_robust.hardness.guided import replay_choices
 from rdma_robust.hardness.pcp import CHECKER, THREADS, PcpInstance, pcp_program
-from rdma_robust.hardness.pcp_search import PcpAnswer, PcpGuide, decoded, solve
+from rdma_robust.hardness.pcp_search import PcpAnswer, PcpGuide, decoded, replay_choices, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read, Silent, Write, steps
 from rdma_robust.language.load import format_source, load_program
 from rdma_robust.limits import Limits

@@ -12,7 +12,7 @@ from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import Get, ImmPut, Poll, Put, Read, Send, peer_of
-from rdma_robust.language.flow.regions import without_memories
+from rdma_robust.language.flow.copies import without_memories
 from rdma_robust.language.flow.valid import complaints
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.formatter import format_source

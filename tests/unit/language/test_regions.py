@@ -9,7 +9,7 @@ from rdma_robust.editing.hovers import hover
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow.canonical import canonical_text
-from rdma_robust.language.flow.regions import without_regions
+from rdma_robust.language.flow.copies import without_regions
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.model import Model

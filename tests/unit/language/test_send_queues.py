@@ -134,7 +134,7 @@ MUTANTS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "a poll frees nothing": lambda patch: patch.setattr(SendQueue, "polled", lambda queue: queue),
     "a poll frees everything": lambda patch: patch.setattr(SendQueue, "polled", lambda _: SendQueue()),
     "a lane has the depth of the hardware": lambda patch: patch.setattr(
-        "rdma_robust.language.check.lanes.depth_of", lambda *_: None
+        "rdma_robust.language.check.buffers.depth_of", lambda *_: None
     ),
     "unsignaled requests take no slot": lambda patch: patch.setattr(
         SendQueue, "posted", lambda queue, signaled: SendQueue((*queue.leaving, 1)) if signaled else queue

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rdma_robust.certify.nets import check_unsafe
 from rdma_robust.cli.app import run
-from rdma_robust.evidence.of_nets import invariant_evidence, run_evidence
+from rdma_robust.evidence.produce import invariant_evidence, run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import COVER_ENGINES, cover
 from rdma_robust.petri.engine import KERNELS, PYTHON, Kernel

@@ -9,9 +9,9 @@ import pytest
 
 from rdma_robust.evidence.produce import cover_certificate
 from rdma_robust.limits import Limits
-from rdma_robust.petri.closure import is_structurally_bounded, reachable_set
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS, PYTHON, DownwardProof, FullEnumeration, Kernel, Steps
+from rdma_robust.petri.forward import is_structurally_bounded, reachable_set
 from rdma_robust.petri.kernel.loops import Marking
 from rdma_robust.petri.net import EnumeratedInvariant, Net
 from rdma_robust.petri.slice import Core, slice_net
@@ -142,7 +142,7 @@ def test_a_net_that_can_grow_is_not_seen_as_bounded() -> None:
 
 @WITH_FOREST
 def test_too_many_markings_for_a_proof_still_give_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdma_robust.petri.closure._LISTED", 0)
+    monkeypatch.setattr("rdma_robust.petri.forward._LISTED", 0)
     core = slice_net(ring(5, 6, False)).core
     steps = reachable_set(core, KERNELS[0], one_by_one=True).steps()
     with pytest.raises(StopIteration) as end:
@@ -150,7 +150,7 @@ def test_too_many_markings_for_a_proof_still_give_a_verdict(monkeypatch: pytest.
             next(steps)
     assert end.value.value == FullEnumeration(len(one_by_one(core)))
     monkeypatch.setattr("rdma_robust.petri.portfolio.RootEquation.steps", never)
-    monkeypatch.setattr("rdma_robust.petri.backward.Backward.steps", never)
+    monkeypatch.setattr("rdma_robust.petri.exclusion.Backward.steps", never)
     monkeypatch.setattr("rdma_robust.petri.forward.Forward.steps", never)
     net = ring(5, 6, False)
     result = cover(net, Limits())

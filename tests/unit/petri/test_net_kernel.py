@@ -8,7 +8,7 @@ import random
 import pytest
 
 from rdma_robust.certify.nets import check_unsafe
-from rdma_robust.evidence.of_nets import run_evidence
+from rdma_robust.evidence.produce import run_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri.cover import cover
 from rdma_robust.petri.engine import KERNELS, PYTHON, Kernel

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.evidence.of_nets import invariant_evidence
+from rdma_robust.evidence.produce import invariant_evidence
 from rdma_robust.limits import Limits
 from rdma_robust.petri import exclusion, portfolio
 from rdma_robust.petri.cover import cover

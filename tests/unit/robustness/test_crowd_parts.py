@@ -9,10 +9,9 @@ import pytest
 from rdma_robust.errors import InternalError, UsageError
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import RDMA
-from rdma_robust.robustness.crowds import parts as parts_module
+from rdma_robust.robustness.crowds import instance as parts_module
 from rdma_robust.robustness.crowds.hero_at_start import HeroAtStart
-from rdma_robust.robustness.crowds.instance import TwoCopyInstance, pivots_of, two_copies
-from rdma_robust.robustness.crowds.parts import WHOLE, Parts
+from rdma_robust.robustness.crowds.instance import WHOLE, Parts, TwoCopyInstance, pivots_of, two_copies
 from rdma_robust.robustness.crowds.steps import InstanceSteps
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.static_filter import Pivots

@@ -11,9 +11,8 @@ import pytest
 
 from bench.families import lock_server, pipeline
 from rdma_robust.counters import liveness
-from rdma_robust.counters.counter_bounds import counter_bounds
 from rdma_robust.counters.kernel import driver
-from rdma_robust.counters.program import Body, CounterProgram, LazyBranches
+from rdma_robust.counters.program import Body, CounterProgram, LazyBranches, counter_bounds
 from rdma_robust.counters.search import explore
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits

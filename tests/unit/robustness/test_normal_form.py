@@ -14,12 +14,10 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import rdma
 from rdma_robust.semantics.axioms import ib, is_violating, ob, oppo, sc, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, candidates
-from rdma_robust.semantics.oracle.choices import Budget, ChoiceSearch
+from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, Budget, ChoiceSearch, candidates
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Trace
+from rdma_robust.semantics.trace import CPU_TYPES, READ_TYPES, WRITE_TYPES, Event, EventType, Relation, Trace
 from tests.conftest import ROOT
 from tests.support.random_programs import Size, random_program
 

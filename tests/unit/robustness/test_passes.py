@@ -21,7 +21,7 @@ from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import PASSES, Text, check_program, dump
 from rdma_robust.robustness.decide import DECISION, decide
 from rdma_robust.robustness.passes import Context, artefacts
-from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.trace import Relation
 from tests.support.random_programs import SMALL, random_program
 
 PROGRAMS = sorted((Path(__file__).parents[3] / "litmus").glob("*.rdma"))

@@ -18,12 +18,11 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.robustness.continuation import Continuation
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_graph import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.pivot import PivotInstrumentation, instrument_pivot
-from rdma_robust.robustness.pivot_classes import PivotClasses, classes_of, every_start
+from rdma_robust.robustness.pivot_classes import Continuation, PivotClasses, classes_of, every_start
 from rdma_robust.robustness.reductions import symmetry
 from rdma_robust.robustness.reductions.symmetry import Automorphism, automorphisms, representatives
 from tests.litmus.goldens import PROGRAMS, load

@@ -20,8 +20,7 @@ from rdma_robust.semantics.axioms import (
     sc_violation,
 )
 from rdma_robust.semantics.linearise import nfo_pairs
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Cycle, Trace
+from rdma_robust.semantics.trace import Cycle, Relation, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.support.traces import trace_in_order
 

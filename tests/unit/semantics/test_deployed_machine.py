@@ -31,8 +31,8 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.final import FinalState, state_names
-from rdma_robust.semantics.machines.nic_rules import WaitRule, kind_bits, nic_rules
 from rdma_robust.semantics.machines.rdma import RdmaMachine
+from rdma_robust.semantics.machines.requests import WaitRule, kind_bits, nic_rules
 from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import explore

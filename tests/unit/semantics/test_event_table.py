@@ -71,10 +71,9 @@ from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.order_table import table_cell
-from rdma_robust.semantics.run_wording import deed, lane
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.values import possible_values
-from rdma_robust.semantics.wording import LABEL, Words
+from rdma_robust.semantics.wording import LABEL, Words, deed, lane
 from tests.support.random_programs import SMALL, random_program
 
 X, Y, Z = Cell("A", "x", 1), Cell("B", "y"), Cell("B", "z")

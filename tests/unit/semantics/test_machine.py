@@ -15,7 +15,7 @@ from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.state_space import Exploration, explore
-from rdma_robust.semantics.run_wording import deed, event_name
+from rdma_robust.semantics.wording import deed, event_name
 from tests.conftest import ROOT
 from tests.support.random_programs import TINY, random_program
 from tests.support.shares import share

@@ -103,7 +103,6 @@ FACTLESS = {
     "fence": '"nF nlR" = "-"',
     "rmw_row": '"naR nrR" = "-"',
     "rmw_column": '"nrW naR" = "-"',
-    "write_fence": '"nrW nF" = "qp"',
     "receive_chain": '"nrW nF" = "-"',
 }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.semantics.same_operation import TOGETHER, read_and_writes
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType
+from rdma_robust.semantics.vertices import TOGETHER, read_and_writes
 
 
 def event(place: int, kind: EventType, remote: str = "B") -> Event:

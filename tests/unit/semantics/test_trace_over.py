@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.trace import Event, EventType, Relation, Trace
 
 RELATIONS = [each.name for each in fields(Trace) if each.name != "events"]
 

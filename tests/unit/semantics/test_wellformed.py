@@ -10,8 +10,7 @@ import pytest
 from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.relation import Relation
-from rdma_robust.semantics.trace import Event, EventType, Trace
+from rdma_robust.semantics.trace import Event, EventType, Relation, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.support.traces import run_in_order, trace_in_order
 

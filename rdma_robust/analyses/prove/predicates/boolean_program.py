@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rdma_robust.analyses.prove.predicates.cube_oracle import Vocabulary
-from rdma_robust.analyses.prove.predicates.cube_search import Cube
+from rdma_robust.analyses.prove.predicates.cube_oracle import Cube, Vocabulary
 from rdma_robust.analyses.prove.predicates.linear_atoms import sum_bound
 from rdma_robust.analyses.prove.transition_system import Update
 from rdma_robust.expr import Expr

@@ -13,16 +13,18 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rdma_robust.analyses.prove.predicates.boolean_program import Contradictions, PredicateTransformer
-from rdma_robust.analyses.prove.predicates.cube_oracle import CubeOracle, SolverCounts, Vocabulary
-from rdma_robust.analyses.prove.predicates.cube_search import (
+from rdma_robust.analyses.prove.predicates.cube_oracle import (
     EMPTY,
     Answer,
     Countermodel,
     Cube,
+    CubeOracle,
     CubeSearch,
     Implication,
     Impossible,
     Neighbours,
+    SolverCounts,
+    Vocabulary,
     bit_numbers,
 )
 from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of, renamed_literal

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isqrt
 from typing import Any, Final, Protocol
 
-from rdma_robust.analyses.prove.on_machine import constants_of
+from rdma_robust.analyses.prove.path_replay import constants_of
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,

@@ -9,8 +9,7 @@ from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.repair.edits import SourceEdit, apply_edits, disjoint_edits, text_edits
 from rdma_robust.analyses.repair.patch import unified
 from rdma_robust.analyses.repair.repairs import Choices, Costs, Insertion, RepairSolution
-from rdma_robust.analyses.repair.safe.spots import WaitSpot, WaitSpots
-from rdma_robust.analyses.repair.safe.standing import insertions
+from rdma_robust.analyses.repair.safe.standing import WaitSpot, WaitSpots, insertions
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import one_line
 

@@ -27,7 +27,7 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.chosen import AnyScMachine, deployed_sc_machine_of
-from rdma_robust.semantics.machines.move_trail import MoveTrail
+from rdma_robust.semantics.machines.machine import MoveTrail
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Observables
 

@@ -1,33 +1,15 @@
-"""Handles of MPI: types, groups, communicators, windows and requests."""
+"""Handles of MPI: what they were made with; groups, communicators and ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Pointer, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, as_number
-from rdma_robust.c.evaluate.one_sided.spmd import own_number, processes_of, store_handle
+from rdma_robust.c.evaluate.one_sided.spmd import own_number, processes_of
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import TYPES
 
-_TYPES = tuple(TYPES.items())
 _WORLD, _SELF = 1, 2
-
-
-@dataclass(frozen=True, slots=True)
-class Datatype:
-    """A type: its predefined elements, one behind the other."""
-
-    name: str
-    element: CType
-    count: int
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-        return self.element.size * self.count
 
 
 def handle_key(value: Value, kind: str) -> tuple[str | int, ...] | None:
@@ -39,22 +21,10 @@ def handle_key(value: Value, kind: str) -> tuple[str | int, ...] | None:
     return None
 
 
-def datatype(call: CallContext, index: int) -> Datatype:
-    """Return the type that an argument is."""
-    made = handle_key(call.arguments[index], "type")
-    number, count = (int(made[0]), int(made[1])) if made else (call.number(index, "this type"), 1)
-    if not 1 <= number <= len(_TYPES) or _TYPES[number - 1][1][0] == "pair":
-        raise Refusal("RR814", "this type is not modelled", "predefined types, and what MPI_Type_contiguous makes of them")
-    name, (kind, size, signed) = _TYPES[number - 1]
-    return Datatype(name, CType("float" if kind == "float" else "int", size, signed), count)
-
-
-def contiguous(call: CallContext) -> int:
-    """`MPI_Type_contiguous`: count, type, where the new one goes."""
-    base = datatype(call, 1)
-    number = next(index for index, (name, _) in enumerate(_TYPES) if name == base.name) + 1
-    store_handle(call, call.arguments[2], "type", (number, base.count * call.number(0, "the number of elements")))
-    return 0
+def known_object(value: Value) -> Pointer | None:
+    """Return a value that is an address, None for one that is none."""
+    found = known_scalar(value)
+    return found if isinstance(found, Pointer) else None
 
 
 def members(call: CallContext, index: int) -> tuple[str, ...]:

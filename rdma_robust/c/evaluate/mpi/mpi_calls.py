@@ -8,17 +8,17 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import UnknownValue
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
 from rdma_robust.c.evaluate.libc import LIBC, allocated
+from rdma_robust.c.evaluate.mpi.datatypes import DATATYPES
 from rdma_robust.c.evaluate.mpi.epochs import EPOCHS
 from rdma_robust.c.evaluate.mpi.handles import (
     communicator,
-    contiguous,
-    datatype,
     members,
     process_of_rank,
     rank_in,
     stored,
 )  # fmt: skip
 from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES, collective_message
+from rdma_robust.c.evaluate.mpi.transfer_requests import REQUESTS
 from rdma_robust.c.evaluate.mpi.windows import WINDOWS, window
 from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
@@ -133,7 +133,9 @@ Comm_free Comm_set_name Win_set_name Win_set_info Free_mem Get_processor_name Er
 """
 _CALLS: Final[dict[str, Handler]] = {
     **{f"MPI_{name}": given(0) for name in _DONE.split()},
+    **DATATYPES,
     **WINDOWS,
+    **REQUESTS,
     **EPOCHS,
     **MPI_COLLECTIVES,
     "MPI_Init_thread": _init_thread,
@@ -150,8 +152,6 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Win_get_group": _window_group,
     "MPI_Group_incl": _chosen(is_included=True),
     "MPI_Group_excl": _chosen(is_included=False),
-    "MPI_Type_contiguous": contiguous,
-    "MPI_Type_size": stored(lambda call: datatype(call, 0).size, 1),
     "MPI_Alloc_mem": _alloc_mem,
     "MPI_Win_sync": _win_sync,
     "MPI_Barrier": _barrier,

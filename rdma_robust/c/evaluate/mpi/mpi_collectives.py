@@ -12,7 +12,8 @@ from typing import Final
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
-from rdma_robust.c.evaluate.mpi.handles import communicator, datatype, members, process_of_rank
+from rdma_robust.c.evaluate.mpi.datatypes import datatype
+from rdma_robust.c.evaluate.mpi.handles import communicator, members, process_of_rank
 from rdma_robust.c.evaluate.one_sided.contributions import contributed, reduced
 from rdma_robust.c.evaluate.one_sided.spmd import reaches_others, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
@@ -32,9 +33,12 @@ Message = tuple[Range, int, int]
 
 def collective_message(call: CallContext, first: int) -> Message | None:
     """Return a buffer that three arguments are: address, number of elements, type; None if it is empty."""
-    kind = datatype(call, first + 2)
-    size = call.number(first + 1, "the number of elements") * kind.size
-    return (call.address(first, "the buffer"), size, kind.element.size) if size else None
+    kind, count = datatype(call, first + 2), call.number(first + 1, "the number of elements")
+    if not kind.size * count:
+        return None
+    if not kind.is_contiguous:
+        raise Refusal("RR814", "a message of this type is not modelled", "a type without gaps")
+    return call.address(first, "the buffer"), kind.size * count, kind.basic.element.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +167,9 @@ def _reduction(is_for_all: bool) -> Callable[[_Collective], list[ThreadStatement
     def work(what: _Collective) -> list[ThreadStatement]:
         call, root = what.call, what.own if is_for_all else what.root(5)
         count, kind, operation = call.number(2, "the number of elements"), datatype(call, 3), call.number(4, "the operation")
-        if kind.count != 1 or operation not in _REDUCED:
+        if kind.size != kind.basic.element.size or operation not in _REDUCED:
             raise Refusal("RR814", "this reduction is not modelled", "MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX and those of bits")
-        own, found = _elements(call, 1 if what.is_in_place(0) else 0, count, kind.element)
+        own, found = _elements(call, 1 if what.is_in_place(0) else 0, count, kind.basic.element)
         given = contributed(call, (call.name, what.context), what.processes, own)
         receivers = what.others if is_for_all else [root] if what.own != root else []
         found += [each for rank in receivers for each in what.sent(rank, None)]
@@ -175,8 +179,8 @@ def _reduction(is_for_all: bool) -> Callable[[_Collective], list[ThreadStatement
         parts = [each if isinstance(each, tuple) and len(each) == count else (_UNKNOWN,) * count for each in given]
         name, offset = call.address(1, "where the result goes")
         for index, raws in enumerate(zip(*parts, strict=True)):
-            value, at = reduced(_REDUCED[operation], raws, kind.element), offset + index * kind.element.size
-            element = CType("int", kind.element.size)
+            value, at = reduced(_REDUCED[operation], raws, kind.basic.element), offset + index * kind.basic.element.size
+            element = CType("int", kind.basic.element.size)
             found += call.run.store(call.state, call.frame, name, at, kind=element, value=value)
         return found
 

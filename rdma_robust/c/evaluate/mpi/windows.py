@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, known_scalar
+from rdma_robust.c.evaluate.c_values import Object, Pointer, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
-from rdma_robust.c.evaluate.mpi.handles import Datatype, datatype, handle_key, members, process_of_rank
+from rdma_robust.c.evaluate.mpi.datatypes import Datatype, ElementRun, datatype, elements, transfer_pieces
+from rdma_robust.c.evaluate.mpi.handles import handle_key, members, process_of_rank
 from rdma_robust.c.evaluate.one_sided.spmd import (
     barrier,
     begin,
@@ -24,12 +26,16 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
     reaches_others,
     store_handle,
 )
+from rdma_robust.c.evaluate.one_sided.tellings import MANY
 from rdma_robust.c.evaluate.one_sided.transfers import Operands, Remote, accumulate, get, polls, put
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 
-_OPERATIONS: Final = {1: "faa", 2: "swap", 3: "fetch"}
-_CAS = "cas"
+_SUM, _REPLACE, _NO_OP, _LAST_OF_ONE = 1, 2, 3, 12
+"""Operations of our header."""
+_CAS: Final = "cas"
+_EMPTY: Final = 0
+"""A request of nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +110,23 @@ def _is_local(call: CallContext, of: Window) -> bool:
     return ("local", of.number) in call.run.world.known.said
 
 
-def _remote(call: CallContext, of: Window, rank: int, displacement: int, size: int, *, apart: str = "") -> Remote | None:
-    """Return the other end of a transfer, None for `MPI_PROC_NULL`. Raises RR813 outside of the window."""
+def _remote(call: CallContext, of: Window, rank: int, there: Sequence[ElementRun], apart: str) -> Remote | None:
+    """Return the other end of a transfer of elements that lie `there`, None for `MPI_PROC_NULL`, or if there are none;
+    the argument behind the rank is the displacement.
+
+    Raises RR813 outside of the window."""
     peer = process_of_rank(call, rank, of.processes)
     reaches_others(call)
-    if peer is None or not size:
+    if peer is None or not there:
         return None
     match call.run.world.known.regions.get(("window", of.number, peer)):
         case (base, int(total), int(unit)):
-            at = call.number(displacement, "the displacement") * unit
+            at = call.number(rank + 1, "the displacement") * unit
         case _:
             raise Refusal("RR812", f"{peer} does not make this window", "all processes call MPI_Win_create")
-    if not isinstance(base, Pointer) or at < 0 or at + size > total:
-        raise Refusal("RR813", f"bytes {at} to {at + size} are outside of the window of {peer}, which has {total}")
+    low, high = at + min(each.offset for each in there), at + max(each.offset + each.size for each in there)
+    if not isinstance(base, Pointer) or low < 0 or high > total:
+        raise Refusal("RR813", f"bytes {low} to {high} are outside of the window of {peer}, which has {total}")
     connection = queue_pair(call, peer, f"{of.label}{apart}")
     mark_outstanding(call, connection, of.group)
     return Remote(peer, connection, base.object, base.offset + at)
@@ -127,108 +137,145 @@ def _posted(call: CallContext, of: Window, remote: Remote, statements: list[Thre
     if not _is_local(call, of):
         return statements
     key = ("completions", remote.connection)
-    count = call.state.numbers.get(key, 0) + len(statements)
-    if count > call.run.world.options.waiting:
-        limit = call.run.world.options.waiting
+    number = call.state.numbers.get(key, 0) + len(statements)
+    limit = MANY * call.run.world.options.waiting
+    if number > limit:
         raise Refusal("RR817", f"more than {limit} completions wait here, and their number has no bound", "MPI_Win_flush")
-    call.state.numbers[key] = count
+    call.state.numbers[key] = number
     return [replace(each, form=each.form.replace(" unsignaled", "")) for each in statements]
 
 
-def _moved(call: CallContext, is_put: bool, apart: str = "") -> tuple[list[ThreadStatement], Remote | None]:
+_Posted = tuple[list[ThreadStatement], Remote | None]
+"""What a call posts, and where; nothing for `MPI_PROC_NULL`."""
+
+
+def _moved(is_put: bool) -> Callable[[CallContext, str], _Posted]:
     """`MPI_Put`, `MPI_Get`: buffer, count, type, rank, displacement, count and type there, window."""
-    of, here, there = window(call, 7), datatype(call, 2), datatype(call, 6)
-    size = call.number(1, "the number of elements") * here.size
-    if size != call.number(5, "the number of elements") * there.size:
-        raise Refusal("RR814", "a transfer of other lengths at its two ends is not modelled", "the same count and type")
-    remote = _remote(call, of, 3, 4, size, apart=apart)
-    if remote is None:
-        return [], None
-    move = put if is_put else get
-    found = move(call, remote, call.address(0, "the buffer"), size, here.element.size, late=True)
-    return _posted(call, of, remote, found), remote
+
+    def post(call: CallContext, apart: str) -> _Posted:
+        of = window(call, 7)
+        here, there = _laid_out(call, 2, 1), _laid_out(call, 6, 5)
+        pieces = transfer_pieces(here, there)
+        remote = _remote(call, of, 3, there, apart)
+        if remote is None:
+            return [], None
+        move, (name, offset) = put if is_put else get, call.address(0, "the buffer")
+        found: list[ThreadStatement] = []
+        for each in pieces:
+            local = (name, offset + each.here)
+            found += move(call, remote.further(each.there), local, each.size, each.element, late=True)
+        return _posted(call, of, remote, found), remote
+
+    return post
 
 
-def _transfer(is_put: bool) -> Handler:
+def _laid_out(call: CallContext, type_at: int, count_at: int | None) -> list[ElementRun]:
+    return datatype(call, type_at).laid_out(1 if count_at is None else call.number(count_at, "the number of elements"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """A buffer of an accumulate: the arguments that are its address, type, and number of elements, one if there is none."""
+
+    address: int
+    type: int
+    count: int | None = None
+
+    def operands(self, call: CallContext) -> list[tuple[Object, int, int]]:
+        """Return its elements one by one: object, offset and size."""
+        name, offset = call.address(self.address, "a buffer of this accumulate")
+        found = elements(_laid_out(call, self.type, self.count))
+        return [(name, offset + each.offset, each.element.size) for each in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Accumulate:
+    """An accumulate: its operands, where the answer goes, and the arguments that are rank (displacement behind it), type and
+    number of elements there, operation, and window."""
+
+    operands: tuple[_Buffer, ...]
+    answer: _Buffer | None
+    rank: int
+    type: int
+    count: int | None
+    operation: int | None
+    window: int
+
+    def __call__(self, call: CallContext, apart: str) -> _Posted:
+        of, kind = window(call, self.window), datatype(call, self.type)
+        operation = _CAS if self.operation is None else _operation(call, self.operation, kind)
+        if operation == "fetch" and self.answer is None:
+            return [], None
+        there = _laid_out(call, self.type, self.count)
+        remote = _remote(call, of, self.rank, there, apart)
+        if remote is None:
+            return [], None
+        operands = [each.operands(call) for each in self.operands] if operation != "fetch" else []
+        answers = None if self.answer is None else self.answer.operands(call)
+        places = elements(there)
+        if any(len(each) != len(places) for each in (*operands, *([] if answers is None else [answers]))):
+            raise Refusal(
+                "RR814", "an accumulate of other lengths at its two ends is not modelled", "the same count and type"
+            )
+        found: list[ThreadStatement] = []
+        for index, each in enumerate(places):
+            what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.name}")
+            end = remote if apart else _of_type(call, of, remote, each.name)
+            posted = accumulate(call, end.further(each.offset), what, None if answers is None else answers[index])
+            found += _posted(call, of, end, [posted])
+        return found, remote
+
+
+def _of_type(call: CallContext, of: Window, remote: Remote, name: str) -> Remote:
+    """Return the other end of an accumulate of a predefined type. The standard keeps accumulates of one origin in order "on
+    a per-datatype granularity" (MPI 4.1, 12.7.2), so that each type has a queue pair where that is asked about."""
+    world = call.run.world
+    if not world.options.is_of_standard:
+        return remote
+    world.found.said.add(("accumulated", of.number, name))
+    known = [each[2] for each in world.known.said if isinstance(each, tuple) and each[:2] == ("accumulated", of.number)]
+    if name == min(known, default=name):
+        return remote
+    connection = queue_pair(call, remote.process, f"{of.label}{name.lower()}_")
+    mark_outstanding(call, connection, of.group)
+    return replace(remote, connection=connection)
+
+
+def _operation(call: CallContext, index: int, kind: Datatype) -> str:
+    number = call.number(index, "the operation")
+    if not _SUM <= number <= _LAST_OF_ONE:
+        raise Refusal("RR814", "this operation is not modelled", "those of one number, or MPI_Compare_and_swap")
+    if number == _SUM:
+        return "mix" if kind.basic.element.kind == "float" else "faa"
+    return {_REPLACE: "swap", _NO_OP: "fetch"}.get(number, "mix")
+
+
+def _transfer(post: Callable[[CallContext, str], _Posted]) -> Handler:
     def handler(call: CallContext) -> Result:
-        found, _ = _moved(call, is_put)
-        return call.step(found) if found else 0
+        return _ended(call, post(call, "")[0])
 
     return handler
 
 
-def _request(is_put: bool) -> Handler:
-    """A transfer with a request that MPI_Wait waits for."""
+def _request(post: Callable[[CallContext, str], _Posted], window_at: int) -> Handler:
+    """A transfer with a request that MPI_Wait waits for: the argument behind the window."""
 
     def handler(call: CallContext) -> Result:
-        call.run.world.found.said.add(("local", window(call, 7).number))
-        waiting = sum(isinstance(key, tuple) and key[0] == "request" for key in call.state.numbers)
-        apart = f"request{waiting + 1}_" if call.run.world.options.is_of_standard else ""
-        found, remote = _moved(call, is_put, apart)
+        call.run.world.found.said.add(("local", window(call, window_at).number))
+        used = {key[2] for key in call.state.numbers if isinstance(key, tuple) and key[0] == "request"}
+        slot = next(number for number in count(1) if number not in used)
+        apart = f"request{slot}_" if call.run.world.options.is_of_standard else ""
+        found, remote = post(call, apart)
         if remote is None:
-            call.set_private(call.arguments[8], 8, 0, "this request")
+            call.set_private(call.arguments[-1], 8, _EMPTY, "this request")
             return 0
-        call.state.numbers["request", remote.connection] = 1
-        store_handle(call, call.arguments[8], "request", (remote.connection,))
+        call.state.numbers["request", remote.connection, slot] = call.state.numbers.get(
+            ("completions", remote.connection), 0
+        )
+        store_handle(call, call.arguments[-1], "request", (remote.connection, slot))
         return call.step(found)
 
     return handler
-
-
-def accumulated(call: CallContext, places: Sequence[int | None], operation: str) -> Result:
-    """Return an accumulate: `places` are the arguments of origin, what is compared, result, count, type, rank, displacement
-    and window. Origins are read by the card."""
-    origin, compared, result, count, type_at, rank, displacement, window_at = places
-    assert type_at is not None and rank is not None and displacement is not None and window_at is not None
-    of, what = window(call, window_at), datatype(call, type_at)
-    elements = what.count * (1 if count is None else call.number(count, "the number of elements"))
-    remote = _remote(call, of, rank, displacement, elements * what.element.size)
-    if remote is None:
-        return 0
-    found: list[ThreadStatement] = []
-    for index in range(elements):
-        distance = index * what.element.size
-        operands = [_operand(call, each, what, distance) for each in _operands(operation, origin, compared)]
-        answer = None if result is None else _operand(call, result, what, distance)
-        found.append(
-            accumulate(call, remote.further(distance), Operands(operation, tuple(operands), f"MPI_{what.name}"), answer)
-        )
-    return call.step(_posted(call, of, remote, found))
-
-
-def _operands(operation: str, origin: int | None, compared: int | None) -> list[int]:
-    return [] if operation == "fetch" else [each for each in (compared, origin) if each is not None]
-
-
-def _operand(call: CallContext, index: int, what: Datatype, distance: int) -> tuple[Object, int, int]:
-    name, offset = call.address(index, "a buffer of this accumulate")
-    return name, offset + distance, what.element.size
-
-
-def _operation(call: CallContext, index: int, kind: str) -> str:
-    number = call.number(index, "the operation")
-    if number not in _OPERATIONS or (number == 1 and kind == "float"):
-        raise Refusal(
-            "RR814", "this operation is not modelled", "MPI_SUM of integers, MPI_REPLACE, MPI_NO_OP, MPI_Compare_and_swap"
-        )
-    return _OPERATIONS[number]
-
-
-def _accumulate(call: CallContext) -> Result:
-    operation = _operation(call, 7, datatype(call, 2).element.kind)
-    return accumulated(call, (0, None, None, 1, 2, 3, 4, 8), operation) if operation != "fetch" else 0
-
-
-def _get_accumulate(call: CallContext) -> Result:
-    return accumulated(call, (0, None, 3, 8, 9, 6, 7, 11), _operation(call, 10, datatype(call, 9).element.kind))
-
-
-def _fetch_and_op(call: CallContext) -> Result:
-    return accumulated(call, (0, None, 1, None, 2, 3, 4, 6), _operation(call, 5, datatype(call, 2).element.kind))
-
-
-def _compare_and_swap(call: CallContext) -> Result:
-    return accumulated(call, (0, 1, 2, None, 3, 4, 5, 6), _CAS)
 
 
 # completion
@@ -244,9 +291,19 @@ def local_completion(call: CallContext, of: Window, peer: str | None = None) -> 
     """Return the polls that wait for the local completion of all requests of a window, towards one process or all."""
     found: list[ThreadStatement] = []
     for connection in connections_under_way(call, [of.group], peer):
-        count = call.state.numbers.pop(("completions", connection), 0)
-        found += polls(connection, count)
+        found += polled(call, connection, call.state.numbers.get(("completions", connection), 0))
     return found
+
+
+def polled(call: CallContext, connection: str, number: int) -> list[ThreadStatement]:
+    """Return the polls of so many completions. Of each request is known how many there are up to its own."""
+    numbers, key = call.state.numbers, ("completions", connection)
+    left = numbers.pop(key, 0) - number
+    if left:
+        numbers[key] = left
+    for each in [one for one in numbers if isinstance(one, tuple) and one[:2] == ("request", connection)]:
+        numbers[each] = max(numbers[each] - number, 0)
+    return polls(connection, number)
 
 
 def _ended(call: CallContext, found: list[ThreadStatement]) -> Result:
@@ -272,28 +329,6 @@ def _flush_local(window_at: int) -> Handler:
     return handler
 
 
-def _wait_at(call: CallContext, address: Value) -> list[ThreadStatement]:
-    """Return what waits for the request at an address, which is none afterwards."""
-    name, offset = call.run.address(address, "this request")
-    key = handle_key(call.run.raw_read(call.state, name, offset, 8), "request")
-    if key is None:
-        return []
-    connection = str(key[0])
-    call.state.numbers.pop(("request", connection), None)
-    call.run.raw_write(call.state, name, offset, 8, 0)
-    return polls(connection, call.state.numbers.pop(("completions", connection), 0))
-
-
-def _wait(call: CallContext) -> Result:
-    return _ended(call, _wait_at(call, call.arguments[0]))
-
-
-def _wait_all(call: CallContext) -> Result:
-    name, offset = call.address(1, "these requests")
-    count = call.number(0, "the number of requests")
-    return _ended(call, [each for at in range(count) for each in _wait_at(call, Pointer(name, offset + 8 * at))])
-
-
 def _fence(call: CallContext) -> Result:
     of = window(call, 1)
     return barrier(call, done(call, of), of.processes)
@@ -303,25 +338,29 @@ def _alias(call: CallContext) -> Result:
     raise Refusal("RR842", f"`{call.name}` gives loads and stores to another process", "MPI_Win_allocate, MPI_Put, MPI_Get")
 
 
+_POSTS: Final[dict[str, tuple[Callable[[CallContext, str], _Posted], int]]] = {
+    "Put": (_moved(is_put=True), 7),
+    "Get": (_moved(is_put=False), 7),
+    "Accumulate": (_Accumulate((_Buffer(0, 2, 1),), None, 3, 6, 5, 7, 8), 8),
+    "Get_accumulate": (_Accumulate((_Buffer(0, 2, 1),), _Buffer(3, 5, 4), 6, 9, 8, 10, 11), 11),
+}
+"""Transfers that have a form with a request too, with the argument that is the window."""
+_ATOMICS: Final = {
+    "Fetch_and_op": _Accumulate((_Buffer(0, 2),), _Buffer(1, 2), 3, 2, None, 5, 6),
+    "Compare_and_swap": _Accumulate((_Buffer(1, 3), _Buffer(0, 3)), _Buffer(2, 3), 4, 3, None, None, 6),
+}
 WINDOWS: Final[dict[str, Callable[[CallContext], Result]]] = {
     "MPI_Win_create": _win_create,
     "MPI_Win_allocate": _win_allocate,
     "MPI_Win_allocate_shared": _alias,
     "MPI_Win_shared_query": _alias,
     "MPI_Win_free": _win_free,
-    "MPI_Put": _transfer(is_put=True),
-    "MPI_Get": _transfer(is_put=False),
-    "MPI_Rput": _request(is_put=True),
-    "MPI_Rget": _request(is_put=False),
-    "MPI_Accumulate": _accumulate,
-    "MPI_Get_accumulate": _get_accumulate,
-    "MPI_Fetch_and_op": _fetch_and_op,
-    "MPI_Compare_and_swap": _compare_and_swap,
+    **{f"MPI_{name}": _transfer(post) for name, (post, _) in _POSTS.items()},
+    **{f"MPI_R{name.lower()}": _request(post, window_at) for name, (post, window_at) in _POSTS.items()},
+    **{f"MPI_{name}": _transfer(post) for name, post in _ATOMICS.items()},
     "MPI_Win_flush": _flush,
     "MPI_Win_flush_all": _flush_all,
     "MPI_Win_flush_local": _flush_local(1),
     "MPI_Win_flush_local_all": _flush_local(0),
-    "MPI_Wait": _wait,
-    "MPI_Waitall": _wait_all,
     "MPI_Win_fence": _fence,
 }

@@ -20,6 +20,8 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 _LABEL: Final = "told_"
 _TOLD: Final = "telling"
 _NUMBER: Final = CType("int", 8, signed=True)
+MANY: Final = 8
+"""How many times more messages and requests of a library are followed than completions of one queue pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class Telling:
 def _next(call: CallContext, what: Telling, direction: str, peer: str) -> int:
     key = (direction, what.topic, peer)
     number = call.state.numbers.get(key, 0)
-    if number >= call.run.world.options.waiting:
-        limit = call.run.world.options.waiting
+    limit = MANY * call.run.world.options.waiting
+    if number >= limit:
         raise Refusal(
             "RR817", f"more than {limit} calls of `{call.name}` for one process are not followed", "a bound for loops"
         )

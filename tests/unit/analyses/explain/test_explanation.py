@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.explain.compose import explanation, final_states
-from rdma_robust.analyses.explain.graph import drawn_relations
+from rdma_robust.analyses.explain.timeline import drawn_relations
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.model import RDMA
@@ -17,7 +17,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.axioms import oppo, rb
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
-from rdma_robust.semantics.relation import Relation
+from rdma_robust.semantics.trace import Relation
 from tests.conftest import ROOT
 from tests.support.explained import explained, litmus, outcome_of, programs
 from tests.support.random_programs import SMALL, TINY

@@ -215,7 +215,7 @@ def test_large_programs_get_an_answer_soon(monkeypatch: pytest.MonkeyPatch) -> N
     text = "node A { a0, a1, a2, a3 }\nnode B { y0, y1, y2 }\nthread T on A {\n" + "\n".join(lines) + "\n}\n"
     outcome = outcome_of(text)
     full = pairs_of(outcome)
-    monkeypatch.setattr("rdma_robust.analyses.explain.orders.WorkBudget.spend", lambda *_: False)
+    monkeypatch.setattr("rdma_robust.analyses.explain.pairs.WorkBudget.spend", lambda *_: False)
     quick = pairs_of(outcome)
     assert [(key(p), p.why) for p in full] == [(key(p), p.why) for p in quick]
     assert {p.keeping for p in quick if p.kept_by} == {"some"}

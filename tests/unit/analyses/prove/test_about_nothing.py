@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.prove import random_walks
+from rdma_robust.analyses.prove import engines
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.language.flow.claims import AnyModelName
@@ -24,7 +24,7 @@ outcome M.x == 7 : forbidden under sc, forbidden under tso
 @pytest.fixture(params=["explicit", "compiled", "zones"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "compiled":
-        monkeypatch.setattr(random_walks, "PROBE", 0)
+        monkeypatch.setattr(engines, "PROBE", 0)
     return str(request.param)
 
 

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 import z3
 
-from rdma_robust.analyses.prove.predicates.cube_oracle import SolverCounts, Vocabulary
-from rdma_robust.analyses.prove.predicates.cube_search import EMPTY, Cube
+from rdma_robust.analyses.prove.predicates.cube_oracle import EMPTY, Cube, SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.extrapolated_program import ExtrapolatedProgram
-from rdma_robust.analyses.prove.predicates.extrapolation import (
+from rdma_robust.analyses.prove.predicates.linear_atoms import literal, predicates_of
+from rdma_robust.analyses.prove.predicates.predicate_engine import (
     Slots,
     buffer_length_names,
     buffer_predicates,
@@ -20,7 +20,6 @@ from rdma_robust.analyses.prove.predicates.extrapolation import (
     set_predicates,
     set_sources,
 )
-from rdma_robust.analyses.prove.predicates.linear_atoms import literal, predicates_of
 from rdma_robust.analyses.prove.predicates.solving import Formulas
 from rdma_robust.analyses.prove.predicates.transformers import Transformers
 from rdma_robust.analyses.prove.reductions import reduce_program

@@ -7,11 +7,10 @@ import sys
 import pytest
 import z3
 
-from rdma_robust.analyses.prove.predicates.inductive_check import invariant_flaw
 from rdma_robust.analyses.prove.predicates.paths import PathFeasibility, can_be_taken
 from rdma_robust.analyses.prove.predicates.predicate_engine import predicates_engine
 from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.spacer_engine import spacer_engine
+from rdma_robust.analyses.prove.predicates.spacer_engine import invariant_flaw, spacer_engine
 from rdma_robust.analyses.prove.transition_system import Draw, Engine, Join, Selection, Suppose
 from rdma_robust.errors import UsageError
 from rdma_robust.expr import Const, Expr, Name

@@ -6,16 +6,22 @@ from random import Random
 
 import pytest
 
+from rdma_robust.analyses.prove.engines import PROBE, walked, with_walks
 from rdma_robust.analyses.prove.explicit_search import explicit_search
-from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.path_replay import replay_path
+from rdma_robust.analyses.prove.path_replay import replay_path, shows
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.prove import decide_safety
-from rdma_robust.analyses.prove.random_walks import PROBE, walked, with_walks
 from rdma_robust.analyses.prove.reductions import reduce_program
-from rdma_robust.analyses.prove.safety_claims import safety_claims
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety
-from rdma_robust.analyses.prove.transition_system import Assignment, Draw, EngineResult, Selection, Suppose, TransitionSystem
+from rdma_robust.analyses.prove.transition_system import (
+    Assignment,
+    Draw,
+    EngineResult,
+    Selection,
+    Suppose,
+    TransitionSystem,
+    safety_claims,
+)
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.analyses.prove.on_machine import shows
+from rdma_robust.analyses.prove.path_replay import shows
 from rdma_robust.analyses.prove.prove import decide_safety, most_room
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.analyses.prove.store_bounds import most_stores, written_alone

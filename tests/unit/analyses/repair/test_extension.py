@@ -10,8 +10,7 @@ from random import Random
 
 import pytest
 
-from rdma_robust.analyses.repair.candidates import universe
-from rdma_robust.analyses.repair.counting import stands
+from rdma_robust.analyses.repair.counting import stands, universe
 from rdma_robust.analyses.repair.extension import Extension, Limit, consistent
 from rdma_robust.analyses.repair.patch import Patcher
 from rdma_robust.analyses.repair.repairs import Barrier, Choices, InsertionChoice

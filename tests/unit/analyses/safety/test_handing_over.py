@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust import Status, verify
-from rdma_robust.analyses.prove.on_machine import shows
-from rdma_robust.analyses.prove.safety_claims import safety_claims
+from rdma_robust.analyses.prove.path_replay import shows
+from rdma_robust.analyses.prove.transition_system import safety_claims
 from rdma_robust.analyses.safety.handing_over import verify_all
 from rdma_robust.analyses.safety.questions import Answer, Argument
 from rdma_robust.analyses.safety.verify import Checked, Verified

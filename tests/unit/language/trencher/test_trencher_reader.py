@@ -14,8 +14,7 @@ from rdma_robust.errors import NO_SPAN, ProgramError
 from rdma_robust.expr import TRUE, Binary, Const, Name, Unary, evaluate, value_of
 from rdma_robust.language.flow.cfg import Cell, Fault, MFence, Program, Read, Rmw, Section, Write, steps
 from rdma_robust.language.load import load_program
-from rdma_robust.language.trencher.trencher_reader import left_out, read_trencher
-from rdma_robust.language.trencher.without_bits import interval, without_bits
+from rdma_robust.language.trencher.trencher_reader import interval, left_out, read_trencher, without_bits
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions

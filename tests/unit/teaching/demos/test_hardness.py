@@ -16,13 +16,20 @@ from rdma_robust.petri.spec.reader import read_spec
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.teaching.demos import walk_vass_back as vass_back
-from rdma_robust.teaching.demos.generated import decide_generated, told_run
-from rdma_robust.teaching.demos.walk import Animation, CodeListing, Figure, Paragraph, Walkthrough
+from rdma_robust.teaching.demos.walk import (
+    Animation,
+    CodeListing,
+    Figure,
+    Paragraph,
+    Walkthrough,
+    decide_generated,
+    told_run,
+    walk_parts,
+)
 from rdma_robust.teaching.demos.walk_finite import automata_question, finite_walk, program_question
-from rdma_robust.teaching.demos.walk_text import walk_parts
 from rdma_robust.teaching.demos.walk_vass import EXAMPLE, EXAMPLE_FILE, VassQuestion, read_question, vass_walk
 from rdma_robust.teaching.demos.walk_vass_back import back_walk, towards_targets
-from rdma_robust.teaching.explorer import witness
+from rdma_robust.teaching.explorer import session
 from tests.conftest import ROOT
 from tests.support.random_vass import random_vass
 
@@ -152,5 +159,5 @@ def test_a_target_is_told_with_what_reach_says() -> None:
 def test_a_run_of_many_steps_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = decide_generated("node A { x }\nnode B { y }\nthread T on A { put B.y = x; x = 1 }\n", "short.rdma", None)
     assert isinstance(told_run(outcome, "", lambda moves: ("",) * len(moves)), Animation)
-    monkeypatch.setattr(witness, "LONGEST", 3)
+    monkeypatch.setattr(session, "LONGEST", 3)
     assert isinstance(told_run(outcome, "", lambda moves: ("",) * len(moves)), Paragraph)

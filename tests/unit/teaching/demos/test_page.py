@@ -15,7 +15,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.contextual import contextual_tokens
 from rdma_robust.language.syntax.grammar import load_grammar
-from rdma_robust.reports.share.coloured import coloured_lines
+from rdma_robust.reports.share.html_templates import coloured_lines
 from rdma_robust.teaching.demos.walk import CodeListing, Figure, Paragraph, WalkSection, WalkTable, Walkthrough
 from rdma_robust.teaching.demos.walk_page import thread_lines, walk_page
 from tests.conftest import ROOT

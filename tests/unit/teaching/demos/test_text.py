@@ -15,8 +15,8 @@ from rdma_robust.teaching.demos.walk import (
     WalkSection,
     WalkTable,
     Walkthrough,
+    walk_parts,
 )
-from rdma_robust.teaching.demos.walk_text import walk_parts
 from tests.support.walks import animation, litmus, random_run
 
 

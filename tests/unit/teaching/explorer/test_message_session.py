@@ -17,7 +17,7 @@ from rdma_robust.messages.message_answers import MatchMove, MessageQuestions, Pr
 from rdma_robust.messages.replay.replaying import replay_schedule
 from rdma_robust.teaching.explorer.address import AddressError
 from rdma_robust.teaching.explorer.message_session import MessagePlace, MessageSession, found_runs
-from rdma_robust.teaching.explorer.message_view import MessageView
+from rdma_robust.teaching.explorer.view import MessageView
 from tests.support.explored import message_litmus
 
 WALKED = (

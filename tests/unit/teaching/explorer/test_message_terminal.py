@@ -18,7 +18,7 @@ from rdma_robust.messages.message_answers import MessageQuestions
 from rdma_robust.messages.traces.observed import read_recorded
 from rdma_robust.teaching.explorer.message_session import MessageSession, found_runs
 from rdma_robust.teaching.explorer.message_terminal import MessageExplorer
-from rdma_robust.teaching.explorer.message_view import MessageVerdictView
+from rdma_robust.teaching.explorer.view import MessageVerdictView
 from tests.support.explored import message_litmus
 from tests.support.message_texts import TRACE
 

@@ -16,8 +16,7 @@ from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.machines.rdma import DONE, ISSUED, RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.teaching.explorer.address import ExplorerPlace, Track
-from rdma_robust.teaching.explorer.choices_made import RunPoint
-from rdma_robust.teaching.explorer.run_tree import LONGEST
+from rdma_robust.teaching.explorer.run_tree import LONGEST, RunPoint
 from rdma_robust.teaching.explorer.session import Session
 from rdma_robust.teaching.explorer.view import SideView
 from tests.support.explored import conflicts, drained, litmus, replayed, sc_trace, session, trace, walk

@@ -11,10 +11,9 @@ from textual.widgets import OptionList, Static
 
 from rdma_robust.options import CheckOptions
 from rdma_robust.teaching.explorer.address import ExplorerPlace
-from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.explorer.session import Session, session_verdict
 from rdma_robust.teaching.explorer.terminal import Explorer
 from rdma_robust.teaching.explorer.terminal_app import RDMA
-from rdma_robust.teaching.explorer.witness import session_verdict
 from tests.support.explored import litmus, session
 
 

@@ -9,8 +9,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.run_history import history
-from rdma_robust.teaching.explorer.session import Session
-from rdma_robust.teaching.explorer.witness import session_verdict
+from rdma_robust.teaching.explorer.session import Session, session_verdict
 from tests.support.explored import litmus, session
 
 # Two equal gets under way at once: their moves have the same cause, and only the state tells them apart.
@@ -59,6 +58,6 @@ def test_other_verdicts() -> None:
 
 
 def test_a_counterexample_that_is_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdma_robust.teaching.explorer.witness.LONGEST", 5)
+    monkeypatch.setattr("rdma_robust.teaching.explorer.session.LONGEST", 5)
     found = session_verdict(litmus("mailbox-plain"), CheckOptions())
     assert found.verdict == "not-robust" and found.address is None and "5 steps" in found.text

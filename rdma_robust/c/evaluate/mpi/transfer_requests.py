@@ -1,0 +1,100 @@
+"""MPI: requests of transfers, and calls that wait for them or ask whether they are done.
+
+A request is done where its completions are polled. A call that asks may find it done or not, and one that waits for any
+of several may find each: one way for each answer.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rdma_robust.c.evaluate.c_values import Pointer
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
+from rdma_robust.c.evaluate.mpi.handles import handle_key
+from rdma_robust.c.evaluate.mpi.windows import polled
+from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
+
+_UNDEFINED: Final = -32766
+"""`MPI_UNDEFINED` of our header."""
+
+
+def _addresses(call: CallContext, count: int | None, first: int) -> list[Pointer]:
+    """Return where the requests of a call are: one, or as many as an argument says."""
+    name, offset = call.address(first, "these requests")
+    number = 1 if count is None else call.number(count, "the number of requests")
+    return [Pointer(name, offset + 8 * at) for at in range(number)]
+
+
+def _request(call: CallContext, at: Pointer) -> tuple[str, int] | None:
+    """Return the queue pair of a request and its number, None for a request of nothing."""
+    key = handle_key(call.run.raw_read(call.state, at.object, at.offset, 8), "request")
+    return None if key is None else (str(key[0]), int(key[1]))
+
+
+def _done(call: CallContext, at: Pointer) -> list[ThreadStatement]:
+    """Return what waits for a request, which is none afterwards."""
+    found = _request(call, at)
+    if found is None:
+        return []
+    call.run.raw_write(call.state, at.object, at.offset, 8, 0)
+    return polled(call, found[0], call.state.numbers.pop(("request", *found)))
+
+
+def _wait_all(count: int | None, first: int) -> Handler:
+    def handler(call: CallContext) -> Result:
+        found = [each for at in _addresses(call, count, first) for each in _done(call, at)]
+        return call.step(found) if found else 0
+
+    return handler
+
+
+def _test_all(count: int | None, first: int, flag: int) -> Handler:
+    """`MPI_Test`, `MPI_Testall`: done, or not yet."""
+
+    def handler(call: CallContext) -> Result:
+        steps: list[ThreadStep] = []
+        if any(_request(call, at) for at in _addresses(call, count, first)):
+            other = call.branch(call.state)
+            other.set_private(other.arguments[flag], 4, 0, "the answer")
+            steps += other.step([])
+        found = [each for at in _addresses(call, count, first) for each in _done(call, at)]
+        call.set_private(call.arguments[flag], 4, 1, "the answer")
+        return [*steps, *call.step(found)] if steps else 0
+
+    return handler
+
+
+def _any(is_waiting: bool) -> Handler:
+    """`MPI_Waitany`, `MPI_Testany`: number, requests, index, and whether there is one if it only asks."""
+
+    def handler(call: CallContext) -> Result:
+        under_way = [number for number, at in enumerate(_addresses(call, 0, 1)) if _request(call, at)]
+        answers: list[int | None] = [*under_way, *([] if is_waiting or not under_way else [None])]
+        steps: list[ThreadStep] = []
+        for answer in answers:
+            branch = call.branch(call.state)
+            found = [] if answer is None else _done(branch, _addresses(branch, 0, 1)[answer])
+            _answer(branch, _UNDEFINED if answer is None else answer, None if is_waiting else answer is not None)
+            steps += branch.step(found)
+        if not steps:
+            _answer(call, _UNDEFINED, None if is_waiting else True)
+        return steps or 0
+
+    return handler
+
+
+def _answer(call: CallContext, index: int, is_done: bool | None) -> None:
+    call.set_private(call.arguments[2], 4, index, "the answer")
+    if is_done is not None:
+        call.set_private(call.arguments[3], 4, int(is_done), "the answer")
+
+
+REQUESTS: Final[dict[str, Handler]] = {
+    "MPI_Wait": _wait_all(None, 0),
+    "MPI_Waitall": _wait_all(0, 1),
+    "MPI_Test": _test_all(None, 0, 1),
+    "MPI_Testall": _test_all(0, 1, 2),
+    "MPI_Waitany": _any(is_waiting=True),
+    "MPI_Testany": _any(is_waiting=False),
+}
+"""The handlers of calls that complete requests."""
