@@ -10,7 +10,7 @@ from typing import Final
 
 from rdma_robust.analyses.explain.compose import explanation
 from rdma_robust.analyses.explain.explanation import Edge, Explanation, Graph, Lane, Node
-from rdma_robust.analyses.explain.graph import ORDER, drawn_relations
+from rdma_robust.analyses.explain.timeline import ORDER, drawn_relations
 from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program, node_of, steps
 from rdma_robust.model import RDMA
