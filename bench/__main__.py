@@ -22,6 +22,7 @@ from bench import (
     crowds,
     families,
     large_nets,
+    machines,
     message_solvers,
     message_states,
     messages,
@@ -163,6 +164,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "spin": lambda _: spin.report("--quick" in sys.argv[1:], say),
     "safety": lambda _: safety.report(say),
     "threads": lambda _: threads.report(say),
+    "machines": machines.report,
     "certificates": lambda _: safety_certificates.report(say),
 }
 DOCUMENTED = ("startup", "nets", "spin", "threads")
