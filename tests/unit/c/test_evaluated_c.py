@@ -201,6 +201,16 @@ def test_one_poll_takes_many_completions_without_choosing_before_it_sees_them() 
     assert "m_y = 9" in statements(found, "AT")
 
 
+def test_hardware_is_said_outside_of_functions_or_in_one() -> None:
+    text = two('RR_HARDWARE("cpu tso");' + SIGNALED)
+    assert evaluated(text).head == ("hardware cpu tso",)
+    outside = two(SIGNALED) + 'RR_HARDWARE("cpu pso");\n'
+    assert evaluated(outside).head == ("hardware cpu pso",)
+    with pytest.raises(ProgramError) as refused:
+        evaluated(text + 'RR_HARDWARE("cpu pso");\n')
+    assert [each.message for each in refused.value.diagnostics] == ["RR_HARDWARE is said twice, with different words"]
+
+
 # The flag is MLX5DV_QP_CREATE_OOO_DP, which older headers of rdma-core do not have.
 @pytest.mark.parametrize(("flags", "head"), [("1 << 7", ("hardware order ooo-dp",)), ("0", ())])
 def test_data_out_of_order_is_another_order(flags: str, head: tuple[str, ...]) -> None:
