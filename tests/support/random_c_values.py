@@ -408,9 +408,8 @@ class RandomC:
                 f"__atomic_compare_exchange_n(&n, &e, {by}, 0, 5, 5)",
             )
         )
-        self._say(
-            f"{{ {kind} n = {start}, e = {self._expression(0)}; {name} = {form}; {name} ^= n * 3 + e + __atomic_load_n(&n, 5); }}"
-        )
+        self._say(f"{{ {kind} n = {start}, e = {self._expression(0)}; {name} = {form};")
+        self._say(f"{name} ^= n * 3 + e + __atomic_load_n(&n, 5); }}")
 
     def _calls(self, _depth: int) -> None:
         name = self._own()
