@@ -6,7 +6,7 @@ turns each into a message and an exit code, so no traceback reaches a user.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -47,11 +47,25 @@ class Span:
         return tuple(origin.line for origin in self.chain() if origin.file in ("", self.file))
 
     @property
+    def elsewhere(self) -> str:
+        """The file, if it is a place of another one than the text: it has no characters of that; '' else."""
+        return "" if self.end else self.file.removeprefix("./")
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The line, and those that it was expanded from, the last expansion first; of another file with its name."""
+        chain = (self, *self.chain()) if self.elsewhere else (self, *(o for o in self.chain() if o.file in ("", self.file)))
+        return tuple(f"{each.elsewhere}:{each.line}" if each.elsewhere else str(each.line) for each in chain)
+
+    @property
+    def beginning(self) -> tuple[tuple[str, int, int], ...]:
+        """Where it begins, with what it was expanded from: alike of all parts of a statement that begin with it."""
+        return tuple((each.file, each.line, each.column) for each in (self, *self.chain()))
+
+    @property
     def where(self) -> str:
-        """The line, with those that it was expanded from: `5`, or `5 from 21`; with its file if it has no characters of the
-        text itself, but is a place of another one."""
-        line = f"{self.file}:{self.line}" if self.file and not self.end else self.line
-        return " from ".join(map(str, (line, *self.expanded_from)))
+        """The places as words: `5`, or `5 from 21`, or `ring.h:5 from 21`."""
+        return " from ".join(self.places)
 
     @staticmethod
     def of_line(file: str, line: int) -> Span:
@@ -80,6 +94,10 @@ def edited(source: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, source[at:]])
 
 
+def _no_line(_: Span) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One message about one place of a program; `expected` and `hint` are empty when there is nothing to say.
@@ -103,12 +121,12 @@ class Diagnostic:
         """The message with the copy that it is about."""
         return f"{self.message} (in {self.copy})" if self.copy else self.message
 
-    def render(self, file: str, source: str) -> str:
+    def render(self, file: str, source: str, elsewhere: Callable[[Span], str] = _no_line) -> str:
         """Return `file:line:column: severity: message [code]`, the source line, a caret line, where it was expanded
         from, and what to do.
 
-        `source` is the text of `file`; of another file no line is shown. The excerpt of a very long line is cut to a window
-        around the caret.
+        `source` is the text of `file`; `elsewhere` returns the line at a place of another one, '' if it has none to show.
+        The excerpt of a very long line is cut to a window around the caret.
         """
         where = self.span.file or file
         place = "" if self.span == NO_SPAN else f":{self.span.line}:{self.span.column}"
@@ -116,7 +134,9 @@ class Diagnostic:
         source_lines = source.split("\n") if place and source and where == file else []
         if self.span.line <= len(source_lines):
             lines += _excerpt(source_lines[self.span.line - 1], self.span)
-        lines += [f"  expanded from {_origin(origin, file, source)}" for origin in self.span.chain()]
+        elif place and where != file and (line := elsewhere(self.span)):
+            lines += _excerpt(line, self.span)
+        lines += [f"  expanded from {_origin(origin, file, source, elsewhere)}" for origin in self.span.chain()]
         if self.copy:
             lines.append(f"  in {self.copy}")
         if self.expected:
@@ -126,10 +146,11 @@ class Diagnostic:
         return "\n".join(lines)
 
 
-def _origin(span: Span, file: str, source: str) -> str:
-    """Return the place of an expansion, with what stands there if that is in `source`, the text of `file`."""
+def _origin(span: Span, file: str, source: str, elsewhere: Callable[[Span], str]) -> str:
+    """Return the place of an expansion, with what stands there in `source`, the text of `file`, or `elsewhere`."""
     where = span.file or file
-    text = source[span.start : span.end].split("\n", maxsplit=1)[0].strip() if where == file else ""
+    text = source[span.start : span.end].split("\n", maxsplit=1)[0] if where == file else elsewhere(span)[span.column - 1 :]
+    text = text.strip()
     shown = text if len(text) <= _MAX_ORIGIN else text[:_MAX_ORIGIN] + "..."
     return f"{where}:{span.line}{': ' * bool(shown)}{shown}"
 
@@ -166,8 +187,9 @@ class ProgramError(RdmaRobustError):
         self.diagnostics = diagnostics
         super().__init__(self.render())
 
-    def render(self) -> str:
-        return "\n".join(d.render(self.file, self.source) for d in self.diagnostics)
+    def render(self, elsewhere: Callable[[Span], str] = _no_line) -> str:
+        """Return all of them, see :meth:`Diagnostic.render`."""
+        return "\n".join(d.render(self.file, self.source, elsewhere) for d in self.diagnostics)
 
 
 class SizeLimitError(RdmaRobustError):

@@ -101,6 +101,8 @@ class ClaimStanding:
     line: int
     status: str
     under_sc: bool | None = None
+    places: tuple[str, ...] = ()
+    """As :attr:`rdma_robust.errors.Span.places`."""
 
 
 @dataclass(frozen=True, slots=True)

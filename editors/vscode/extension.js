@@ -1,4 +1,4 @@
-// Starts `rdma-robust lsp` for `.rdma` and `.mp` files. Everything else is done by the language server.
+// Starts `rdma-robust lsp` for `.rdma`, `.mp` and C files. Everything else is done by the language server.
 "use strict";
 
 const vscode = require("vscode");
@@ -14,7 +14,7 @@ function activate(context) {
   const tables = vscode.workspace.createFileSystemWatcher("**/*.toml");
   context.subscriptions.push(tables);
   const options = {
-    documentSelector: [{ language: "rdma" }, { language: "mp" }],
+    documentSelector: [{ language: "rdma" }, { language: "mp" }, { language: "c" }],
     synchronize: { fileEvents: tables },
   };
   client = new LanguageClient("rdma-robust", "rdma-robust", { run: server, debug: server }, options);

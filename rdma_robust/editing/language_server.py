@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
+from pygls.uris import from_fs_path, to_fs_path
 
 from rdma_robust import __version__
 from rdma_robust.editing.opened_texts import DECIDING, Deciding, OpenText
@@ -93,30 +93,54 @@ class ProgramServer(LanguageServer):
     def places(self, uri: str) -> TextPositions:
         return TextPositions(self.text(uri), self.workspace.position_codec)
 
-    def changed(self, uri: str, version: int | None) -> None:
-        """Show what is wrong with a text, and begin to decide it."""
-        one = self.opened.setdefault(uri, OpenText())
+    def changed(self, uri: str, version: int | None, *, saved: bool = True) -> None:
+        """Show what is wrong with a text, and begin to decide it; it is as `saved`, or was edited."""
+        one, editor = self.opened.setdefault(uri, OpenText()), self.editor(uri)
+        one.version = version
+        if editor.when_saved and not saved:
+            return
         one.stop()
-        editor = self.editor(uri)
-        one.version, one.decision = version, Decision()
+        one.decision = Decision()
         one.diagnostics = editor.diagnostics(self.text(uri), _name(uri))
         if one.is_wrong:
             one.decision.verdict = "not decided: the program has errors"
-        elif editor.decide is not None:
+        elif editor.decide is not None and editor.asks(self.text(uri)):
             one.decision.verdict = DECIDING
-            one.task = asyncio.ensure_future(self._decide(uri, one, editor.decide))
+            file = to_fs_path(uri) if editor.when_saved else None
+            one.task = asyncio.ensure_future(self._decide(uri, one, editor.decide, file or "-"))
         self.publish(uri)
 
     def publish(self, uri: str) -> None:
         one, places = self.opened[uri], self.places(uri)
         shown = [_diagnostic(each, places) for each in one.diagnostics]
-        shown += [_finding(each, places, uri) for each in one.decision.findings]
-        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, one.version))
+        found: dict[str, list[lsp.Diagnostic]] = {uri: shown, **{each: [] for each in one.elsewhere}}
+        for each in one.decision.findings:
+            found.setdefault(self.place_of(each.file, uri), []).append(self.finding(each, uri))
+        one.elsewhere = tuple(each for each in found if each != uri)
+        for where, those in found.items():
+            version = one.version if where == uri else None
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(where, those, version))
 
-    async def _decide(self, uri: str, one: OpenText, decide: Callable[[Asker], Awaitable[None]]) -> None:
+    def place_of(self, file: str, uri: str) -> str:
+        """Return the address of a file that a report about a text names, from the folder of that, or of the text itself."""
+        found = from_fs_path(os.path.normpath(os.path.join(_folder(uri) or "", file))) if file else None
+        return found or uri
+
+    def finding(self, found: Finding, uri: str) -> lsp.Diagnostic:
+        """Return a finding about a text as the protocol has it."""
+
+        def at(file: str, line: int | None, column: int | None) -> lsp.Location:
+            where = self.place_of(file, uri)
+            return lsp.Location(where, self.places(where).rest_of_line(line or 1, column or 1))
+
+        related = [lsp.DiagnosticRelatedInformation(at(each.file, each.line, 1), each.text) for each in found.related]
+        here, severity = at(found.file, found.line, found.column).range, SEVERITIES[found.level]
+        return lsp.Diagnostic(here, found.message, severity, found.code, source=SOURCE, related_information=related)
+
+    async def _decide(self, uri: str, one: OpenText, decide: Callable[[Asker], Awaitable[None]], file: str) -> None:
         await asyncio.sleep(PAUSE_S)
         show = partial(self._show, uri)
-        await Deciding(one.decision, self.text(uri), _folder(uri), self.timeout, show).all(decide)
+        await Deciding(one.decision, self.text(uri), _folder(uri), self.timeout, show, file).all(decide)
 
     async def _show(self, uri: str) -> None:
         """Show what is known by now."""
@@ -146,15 +170,29 @@ def on_open(server: ProgramServer, params: lsp.DidOpenTextDocumentParams) -> Non
 
 
 def on_edit(server: ProgramServer, params: lsp.DidChangeTextDocumentParams) -> None:
-    server.changed(params.text_document.uri, params.text_document.version)
+    server.changed(params.text_document.uri, params.text_document.version, saved=False)
+
+
+def on_save(server: ProgramServer, params: lsp.DidSaveTextDocumentParams) -> None:
+    """Decide anew what is decided as it is saved, and what is made of the file."""
+    uri = params.text_document.uri
+    one = server.opened.get(uri)
+    if one is not None and server.editor(uri).when_saved:
+        server.changed(uri, one.version)
+    _parts_changed(server, [uri])
 
 
 def on_files(server: ProgramServer, params: lsp.DidChangeWatchedFilesParams) -> None:
     """Decide anew what names a file that has changed, as that of an order table."""
-    changed = {os.path.realpath(path) for each in params.changes if (path := to_fs_path(each.uri))}
+    _parts_changed(server, [each.uri for each in params.changes])
+
+
+def _parts_changed(server: ProgramServer, uris: Sequence[str]) -> None:
+    changed = {os.path.realpath(path) for each in uris if (path := to_fs_path(each))}
     for uri, one in list(server.opened.items()):
-        parts = front_end_of(server.text(uri), _name(uri)).parts
-        if parts is not None and changed & {os.path.realpath(each) for each in parts(server.text(uri), _name(uri))}:
+        text = server.text(uri)
+        parts = front_end_of(text, _name(uri)).parts if server.editor(uri).asks(text) else None
+        if parts is not None and changed & {os.path.realpath(each) for each in parts(text, _name(uri))}:
             server.changed(uri, one.version)
 
 
@@ -163,7 +201,8 @@ def on_close(server: ProgramServer, params: lsp.DidCloseTextDocumentParams) -> N
     one = server.opened.pop(uri, None)
     if one is not None:
         one.stop()
-    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+    for each in (uri, *(one.elsewhere if one is not None else ())):
+        server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(each, []))
 
 
 def on_hover(server: ProgramServer, params: lsp.HoverParams) -> lsp.Hover | None:
@@ -267,7 +306,7 @@ def on_actions(server: ProgramServer, params: lsp.CodeActionParams) -> list[lsp.
     repair = one.decision.repair
     if repair is not None:
         changes = [lsp.TextEdit(places.between(*piece[:4]), piece[4]) for piece in repair.pieces]
-        shown_there = (_finding(each, places, uri) for each in one.decision.findings if each.code == repair.about)
+        shown_there = (server.finding(each, uri) for each in one.decision.findings if each.code == repair.about)
         touched = [shown for shown in shown_there if _touch(shown.range, params.range)]
         found += [_action(uri, one.version, repair.title, changes, shown) for shown in touched[:1]]
     return found
@@ -315,16 +354,6 @@ def _diagnostic(found: Diagnostic, places: TextPositions) -> lsp.Diagnostic:
     return lsp.Diagnostic(where, diagnostic_words(found), SEVERITIES[found.severity], found.code, source=SOURCE)
 
 
-def _finding(found: Finding, places: TextPositions, uri: str) -> lsp.Diagnostic:
-    related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(uri, places.rest_of_line(each.line or 1, 1)), each.text)
-        for each in found.related
-    ]
-    where = places.rest_of_line(found.line or 1, found.column or 1)
-    severity = SEVERITIES[found.level]
-    return lsp.Diagnostic(where, found.message, severity, found.code, source=SOURCE, related_information=related)
-
-
 def _name(uri: str) -> str:
     """Return the file of a text, from which it may name others; of one that has none, the end of its address."""
     return to_fs_path(uri) or os.path.basename(uri)
@@ -339,6 +368,7 @@ def _folder(uri: str) -> str | None:
 FEATURES: Final[dict[str, Any]] = {
     lsp.TEXT_DOCUMENT_DID_OPEN: on_open,
     lsp.TEXT_DOCUMENT_DID_CHANGE: on_edit,
+    lsp.TEXT_DOCUMENT_DID_SAVE: on_save,
     lsp.TEXT_DOCUMENT_DID_CLOSE: on_close,
     lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: on_files,
     lsp.TEXT_DOCUMENT_HOVER: on_hover,

@@ -26,13 +26,14 @@ class NoAnswer(RdmaRobustError):
     """A command ended without a report; the text is what it said."""
 
 
-async def ask_command(arguments: Sequence[str], text: str, folder: str | None) -> Report:
-    """Return the JSON report of `rdma-robust ARGUMENTS --format json -` for the program `text`.
+async def ask_command(arguments: Sequence[str], text: str, folder: str | None, file: str = "-") -> Report:
+    """Return the JSON report of `rdma-robust ARGUMENTS --format json -` for the program `text`, or for a `file` as it is
+    saved.
 
     `folder` is where it runs, so that its settings are those of the project. Raises NoAnswer if there is no report. If
     the caller is cancelled, so is the process.
     """
-    command = own_command([*arguments, "--format", "json", "-"])
+    command = own_command([*arguments, "--format", "json", file])
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder)
     try:
@@ -67,6 +68,8 @@ class OpenText:
     diagnostics: tuple[Diagnostic, ...] = ()
     decision: Decision = field(default_factory=Decision)
     task: asyncio.Task[None] | None = None
+    elsewhere: tuple[str, ...] = ()
+    """Addresses of other files in which something is shown of it."""
 
     def stop(self) -> None:
         """End the task, if there is one."""
@@ -90,6 +93,8 @@ class Deciding:
     folder: str | None
     timeout: float
     shown: Callable[[], Awaitable[None]]
+    file: str = "-"
+    """The file that is asked about as it is saved; `-` for the text."""
 
     async def all(self, decide: Callable[[Asker], Awaitable[None]]) -> None:
         """Ask everything; what goes wrong takes the place of the line that it was for."""
@@ -108,4 +113,4 @@ class Deciding:
 
     async def ask(self, *command: str) -> Report:
         """Return the report of a command about the text. Raises NoAnswer."""
-        return await ask_command([*command, "--timeout", str(self.timeout)], self.text, self.folder)
+        return await ask_command([*command, "--timeout", str(self.timeout)], self.text, self.folder, self.file)

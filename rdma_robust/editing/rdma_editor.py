@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import Diagnostic, ProgramError
+from rdma_robust.frame.answer import DiagnosticView
 from rdma_robust.frame.editor import Asker, Proposal, Report
-from rdma_robust.frame.finding import Finding, Level, Step
+from rdma_robust.frame.finding import Finding, Level, Step, diagnostic_findings, file_at
 from rdma_robust.language.load import load_program, to_be_proven
 from rdma_robust.model import Model
 
@@ -21,6 +23,12 @@ FAULT: Final = "RR014"
 HANG: Final = "RR015"
 VIOLATED: Final = "RR016"
 VACUOUS: Final = "RR017"
+
+_INCLUDES: Final = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*[<\"](?:infiniband/|rdma/|shmemx?\.h|mpi\.h|rdma_robust\.h)", re.MULTILINE
+)
+NO_PROCESS: Final = "RR818"
+"""The code of what has no process: a library, which a harness includes."""
 
 
 def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
@@ -34,19 +42,21 @@ def diagnostics_of(text: str, file: str) -> tuple[Diagnostic, ...]:
         return error.diagnostics
 
 
-def _finding(place: tuple[int, int], level: Level, code: str, message: str, related: tuple[Step, ...] = ()) -> Finding:
-    """Return a finding at a line and column of the text that an editor has."""
-    return Finding("", *place, level, code, message, related=related)
+def _finding(
+    place: tuple[int, int], level: Level, code: str, message: str, related: tuple[Step, ...] = (), *, file: str = ""
+) -> Finding:
+    """Return a finding at a line and column of the text that an editor has, or of another `file`."""
+    return Finding(file, *place, level, code, message, related=related)
 
 
-def _step(line: int, text: str) -> Step:
-    """Return another place that a finding is about, and what happens there."""
-    return Step(line, None, text)
+def _step(at: Report, text: str) -> Step:
+    """Return another place that a finding is about, that of a member of a report, and what happens there."""
+    return Step(at["line"], None, text, file=file_at(at.get("places", ())))
 
 
 async def decide_rdma(asker: Asker) -> None:
     """Ask what there is to know of a program: verdict, claims, and a repair where it is not robust or not safe."""
-    await (_prove(asker) if is_for_proofs(asker.text, "") else _check(asker))
+    await (_prove(asker) if is_for_proofs(asker.text, "") else decide_checked(asker))
 
 
 async def _prove(asker: Asker) -> None:
@@ -57,10 +67,11 @@ async def _prove(asker: Asker) -> None:
         await _repair(asker, "--goal", "safe", "--model", model)
 
 
-async def _check(asker: Asker) -> None:
+async def decide_checked(asker: Asker, known: Sequence[Finding] = ()) -> None:
+    """Ask for the verdict, the claims, and a repair, beside what is `known`."""
     one = asker.decision
     report = await asker.ask("check")
-    one.verdict, one.findings = verdict_lens(report), list(check_findings(report))
+    one.verdict, one.findings = verdict_lens(report), [*known, *check_findings(report)]
     await asker.show()
     one.asked = "claims"
     report = await asker.ask("verify")
@@ -76,6 +87,32 @@ async def _repair(asker: Asker, *goal: str) -> None:
     asker.decision.asked = "no_repair"
     report = await asker.ask("repair", *goal)
     asker.decision.repair, asker.decision.no_repair = of_repair(report), no_repair_line(report)
+
+
+def is_asked_about(text: str) -> bool:
+    """Return whether a text uses one of the libraries that are read; other C is none of our business."""
+    return _INCLUDES.search(text) is not None
+
+
+async def decide_c(asker: Asker) -> None:
+    """Ask what there is to know of a C file, with the options that its comments say: it may take a while to read."""
+    one = asker.decision
+    report = await asker.ask("lint")
+    result = report["results"][0]
+    found = [DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])}) for each in result["errors"]]
+    if any(each.code == NO_PROCESS and each.line == 1 and each.column == 1 for each in found):
+        one.verdict = f"not decided: {found[0].message}"
+        await asker.show()
+        return
+    warnings = [DiagnosticView(**{**each, "expanded_from": tuple(each["expanded_from"])}) for each in result["warnings"]]
+    remarks: list[Finding] = list(diagnostic_findings("", (*found, *warnings)))
+    one.findings = remarks
+    if found or result["error_kind"] is not None:
+        one.verdict = "not decided: the program has errors" if found else f"not decided: {result['reason']}"
+        await asker.show()
+        return
+    await asker.show()
+    await decide_checked(asker, remarks)
 
 
 def is_for_proofs(text: str, file: str) -> bool:
@@ -109,16 +146,17 @@ def check_findings(report: Report) -> Iterator[Finding]:
         events = {event["id"]: event for event in witness["events"]}
         for pair in witness["relaxed"]:
             earlier, later = events[pair["earlier"]], events[pair["later"]]
-            related = [_step(earlier["line"], earlier["text"]), _step(later["line"], later["text"])]
-            targets = [(events[edge["target"]]["line"], edge["text"]) for edge in witness["cycle"]]
-            cycle = [_step(line, said) for line, said in targets if line]
-            message = f"not robust: {pair['text']}"
-            yield _finding((earlier["line"], earlier["column"]), "error", NOT_ROBUST, message, (*related, *cycle))
+            related = [_step(earlier, earlier["text"]), _step(later, later["text"])]
+            targets = [(events[edge["target"]], edge["text"]) for edge in witness["cycle"]]
+            cycle = [_step(event, said) for event, said in targets if event["line"]]
+            place, message = (earlier["line"], earlier["column"]), f"not robust: {pair['text']}"
+            yield _finding(place, "error", NOT_ROBUST, message, (*related, *cycle), file=file_at(earlier["places"]))
     for fault in result["faults"]:
         message = f"{'reachable' if fault['met'] else 'possible'}: {fault['kind']}: {fault['message']}"
-        yield _finding((fault["line"], fault["column"]), "warning", FAULT, message)
+        yield _finding((fault["line"], fault["column"]), "warning", FAULT, message, file=file_at(fault["places"]))
     for wait in result["hangs"]:
-        yield _finding((wait["line"] or 1, wait["column"] or 1), "warning", HANG, f"the program can hang: {wait['text']}")
+        place, message = (wait["line"] or 1, wait["column"] or 1), f"the program can hang: {wait['text']}"
+        yield _finding(place, "warning", HANG, message, file=file_at(wait["places"]))
 
 
 def proofs_line(report: Report) -> str:
@@ -139,7 +177,7 @@ def proofs_findings(report: Report) -> Iterator[Finding]:
         claim = answer["claim"]
         if answer["verdict"] == "unsafe" and claim is not None:
             moves = answer["run"]["moves"] if answer["run"] is not None else ()
-            run = tuple(_step(each["line"], each["text"]) for each in moves if each["line"])
+            run = tuple(_step(each, each["text"]) for each in moves if each["line"])
             foreseen = answer["as_expected"] is True
             message = f"violated under {answer['model']}: {claim['text']}"
             yield _finding((claim["line"], claim["column"]), "note" if foreseen else "error", VIOLATED, message, run)
@@ -191,10 +229,12 @@ def claims_findings(report: Report) -> Iterator[Finding]:
         if claim["status"] == "violated" and claim["hang"] is not None:
             waits = [wait for wait in claim["hang"]["waits"] if wait["line"] is not None]
             for wait in waits:
-                others = tuple(_step(each["line"], each["text"]) for each in waits if each is not wait)
-                message = f"{claim['hang']['kind']}: {wait['text']}"
-                yield _finding((wait["line"], wait["column"] or 1), "error", VIOLATED, message, others)
+                others = tuple(_step(each, each["text"]) for each in waits if each is not wait)
+                place, message = (wait["line"], wait["column"] or 1), f"{claim['hang']['kind']}: {wait['text']}"
+                yield _finding(place, "error", VIOLATED, message, others, file=file_at(wait["places"]))
         elif claim["line"] is not None and claim["status"] == "violated":
-            yield _finding((claim["line"], 1), "error", VIOLATED, f"violated: {claim['text']}: {claim['reason']}")
+            message = f"violated: {claim['text']}: {claim['reason']}"
+            yield _finding((claim["line"], 1), "error", VIOLATED, message, file=file_at(claim["places"]))
         elif claim["line"] is not None and claim["status"] == "unreachable":
-            yield _finding((claim["line"], 1), "warning", VACUOUS, f"about nothing: {claim['reason']}")
+            message = f"about nothing: {claim['reason']}"
+            yield _finding((claim["line"], 1), "warning", VACUOUS, message, file=file_at(claim["places"]))

@@ -25,12 +25,24 @@ class DiagnosticView:
     expanded_from: tuple[int, ...]
     expected: str
     hint: str
+    file: str = ""
+    """The file of the place, where it is another than that of the text."""
 
 
 def diagnostics(found: Iterable[Diagnostic]) -> tuple[DiagnosticView, ...]:
     """Return diagnostics as records keep them."""
     return tuple(
-        DiagnosticView(d.severity, d.code, d.located, d.span.line, d.span.column, d.span.expanded_from, d.expected, d.hint)
+        DiagnosticView(
+            d.severity,
+            d.code,
+            d.located,
+            d.span.line,
+            d.span.column,
+            d.span.expanded_from,
+            d.expected,
+            d.hint,
+            d.span.elsewhere,
+        )
         for d in found
     )
 

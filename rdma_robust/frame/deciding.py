@@ -13,7 +13,7 @@ from rdma_robust.frame.answer import Answer, Failure, R, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.question import A, Question
 from rdma_robust.frame.shell.inputs import Item, Missing, UnreadableError
-from rdma_robust.frame.shell.stderr import death_message, error_line, internal_message
+from rdma_robust.frame.shell.stderr import death_message, error_line, internal_message, line_elsewhere
 from rdma_robust.guard import ENDING, Overrun, Slack, guarded_by, out_of_memory
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.text import printable
@@ -109,7 +109,7 @@ def unreadable(name: str, reason: str) -> Failure:
 def _invalid(name: str, error: ProgramError) -> Failure:
     errors = [d for d in error.diagnostics if d.severity == "error"]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    first = f"line {errors[0].span.line}: {errors[0].message}{more}" if errors else "not well-formed"
+    first = f"line {errors[0].span.places[0]}: {errors[0].message}{more}" if errors else "not well-formed"
     warnings = diagnostics(d for d in error.diagnostics if d.severity == "warning")
     return Failure(name, first, "invalid", diagnostics(errors), warnings, (message_of(error, name),), error.source)
 
@@ -118,7 +118,7 @@ def message_of(error: Exception, name: str) -> str:
     """Return what to print about an exception over the input `name`; call it while it is handled."""
     match error:
         case ProgramError():
-            return printable(error.render(), "\n")
+            return printable(error.render(line_elsewhere), "\n")
         case LimitReached():
             said = f"unknown: {error}"
         case UnreadableError() | UsageError() | SizeLimitError():

@@ -161,6 +161,11 @@ def _no_renaming(text: str, offset: int, new: str) -> NoReturn:
     raise RenameError("there is no name here")
 
 
+def _always(text: str) -> bool:
+    del text
+    return True
+
+
 def _no_names(text: str) -> NoNames:
     del text
     return NoNames()
@@ -172,7 +177,8 @@ class Editor:
 
     `diagnostics` returns the errors or warnings of a text of a file that no search is needed for, `names` what is declared,
     `hover` and `completions` what there is to say at, and what may follow, a 0-based offset, `renaming` where the name there
-    stands, to be replaced by another; it raises RenameError. `decide` fills a decision.
+    stands, to be replaced by another; it raises RenameError. `decide` fills a decision, of those texts of which it `asks`.
+    `when_saved`: a text is decided as it is saved, with the files that it includes, and not at every change.
     """
 
     diagnostics: Callable[[str, str], tuple[Diagnostic, ...]]
@@ -181,3 +187,5 @@ class Editor:
     completions: Callable[[str, int], Sequence[Offer]] = _no_offers
     renaming: Callable[[str, int, str], Sequence[Span]] = _no_renaming
     decide: Callable[[Asker], Awaitable[None]] | None = None
+    asks: Callable[[str], bool] = _always
+    when_saved: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -30,6 +30,8 @@ class Step:
     statement: str = ""
     kinds: tuple[str, ...] = ()
     essential: bool = False
+    file: str = ""
+    """The file of the place, where it is another than that of the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,11 @@ class Finding:
     fingerprint: tuple[str, str] | None = None
 
 
+def file_at(places: Sequence[str]) -> str:
+    """Return the file of the first of places (:attr:`rdma_robust.errors.Span.places`), '' if it is that of the input."""
+    return places[0].rpartition(":")[0] if places else ""
+
+
 def in_a_line(sentence: str) -> str:
     """Return a sentence as it stands behind a place: without capital and full stop."""
     return f"{sentence[:1].lower()}{sentence[1:-1]}"
@@ -77,7 +84,7 @@ def diagnostic_findings(file: str, found: Iterable[DiagnosticView]) -> Iterator[
     """Yield errors and warnings of a text, with their hints."""
     for each in found:
         more = "".join(f"; {word}: {text}" for word, text in (("expected", each.expected), ("hint", each.hint)) if text)
-        yield Finding(file, each.line, each.column, each.severity, each.code, each.message + more, "diagnostic")
+        yield Finding(each.file or file, each.line, each.column, each.severity, each.code, each.message + more, "diagnostic")
 
 
 def problem_findings(

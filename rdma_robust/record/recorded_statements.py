@@ -42,9 +42,11 @@ class RecordedStatements:
 
     def write(self) -> None:
         """Write them all."""
-        for event in self.program.run.events:
+        for event in self.program.run.written or self.program.run.events:
             for edge in self._after[event.number]:
                 self.program.add(event, f"await {self._told_word(edge)} == 1")
+            if event.number in self.program.run.turns:
+                self.program.add(event, "mfence")
             access = self.program.accesses.get(event.number)
             if access is not None:
                 self._access(access)

@@ -104,7 +104,7 @@ def _followed(outcome: Outcome) -> Outcome:
     left = next((fault for fault in known if fault.kind == UNFOLLOWED), None)
     if left is None:
         return outcome
-    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.line}", faults_exact=False)
+    return replace(outcome, verdict=Verdict.UNKNOWN, reason=f"{left.message}: line {left.span.where}", faults_exact=False)
 
 
 def values_left(program: Program) -> str:

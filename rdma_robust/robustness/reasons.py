@@ -23,4 +23,4 @@ def waiting_among(faults: Iterable[Fault | None]) -> Fault | None:
 
 def waiting_reason(fault: Fault) -> str:
     """Return why a program in which a message or a receive waits is not called robust."""
-    return f"{fault.kind} (line {fault.span.line}): {fault.message}; ROBUST is only decided where none has to wait"
+    return f"{fault.kind} (line {fault.span.where}): {fault.message}; ROBUST is only decided where none has to wait"

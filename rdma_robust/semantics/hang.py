@@ -30,6 +30,8 @@ class Wait:
     remote: str | None = None
     posted: int = 0
     polled: int = 0
+    places: tuple[str, ...] = ()
+    """The place as :attr:`rdma_robust.errors.Span.places`."""
 
 
 @dataclass(frozen=True, slots=True)

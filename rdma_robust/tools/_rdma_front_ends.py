@@ -82,6 +82,13 @@ def _editor() -> Editor:
     return Editor(diagnostics_of, DeclaredNames, hover, typing_offers, renaming, decide_rdma)
 
 
+def _c_editor() -> Editor:
+    from rdma_robust.editing.rdma_editor import decide_c, is_asked_about  # noqa: PLC0415 - slow, and only in editors
+    from rdma_robust.frame.editor import Editor  # noqa: PLC0415
+
+    return Editor(lambda *_: (), decide=decide_c, asks=is_asked_about, when_saved=True)
+
+
 FRONT_ENDS: Final = (
     FrontEnd("trencher", (TRENCHER_SUFFIX,), _is_trencher, defined=_defined, no_layout=NO_LAYOUT, editor=_editor),
     FrontEnd(
@@ -91,7 +98,7 @@ FRONT_ENDS: Final = (
         defined=_defined,
         parts=_c_parts,
         no_layout=NO_C_LAYOUT,
-        editor=_editor,
+        editor=_c_editor,
         optioned=True,
         alike=(".rdma",),
         elsewhere={

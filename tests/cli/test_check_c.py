@@ -57,12 +57,12 @@ def test_places_are_in_reports_for_machines(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
-        (("verify",), 1, f"line {ASSERT}  assert"),
+        (("verify",), 1, f"line {ASSERT}  RR_ASSERT"),
         (("reach", "-t", "receiver.box == 7"), 1, "REACHABLE under RDMA"),
         (("outcomes",), 0, "<- only RDMA"),
         (("explain",), 1, f"(line {POST} from {CALL})"),
         (("lint",), 1, f"mailbox.c:{WRITE}:2: warning: `staging_data` is written before the `put` of it"),
-        (("races",), 1, f"(line {POST}) and `staging_data = 7` (line {WRITE}) race"),
+        (("races",), 1, f"(line {POST} from {CALL}) and `staging_data = 7`"),
         (("models",), 1, "Not robust first on the strongest hardware"),
         (("needs",), 1, "no guarantee of the order of a queue pair makes it robust"),
         (("report", "-o", "report.html"), 1, "1 not robust"),
@@ -274,3 +274,62 @@ def test_completions_may_be_errors_if_that_is_asked_for(mailbox: Path) -> None:
     assert (mailbox / "mailbox.c").exists()
     as_it_is, with_errors = (len(parse(each, "mailbox.c").threads[0].edges) for each in (MAILBOX, text))
     assert with_errors > as_it_is
+
+
+CLAIMS = """
+	volatile uint64_t *word = &box.data;
+	uint64_t data = box.data;
+	assert(box.data == 42 || *word == 7);
+	RR_ASSERT(data == 42 && box.flag == 1);
+	if (data != 42 && data != 7)
+		assert(0 && "never");
+"""
+
+
+def test_claims_are_said_in_the_words_of_the_c(cli: Cli, mailbox: Path) -> None:
+    text = MAILBOX.replace("RR_ASSERT(box.data == 42);", CLAIMS).replace("<stdint.h>", "<stdint.h>\n#include <assert.h>")
+    (mailbox / "mailbox.c").write_text(text)
+    done = cli("verify", "mailbox.c", "--format", "json")
+    claims = json.loads(done.stdout)["results"][0]["claims"]
+    said = {each["text"]: each["status"] for each in claims if each["kind"] == "assertion"}
+    assert said == {
+        "assert(box.data == 42 || *word == 7)": "holds",
+        "RR_ASSERT(data == 42 && box.flag == 1)": "violated",
+        'assert(0 && "never")': "holds",
+    }
+
+
+@pytest.fixture
+def included(mailbox: Path) -> Path:
+    """The mailbox as a harness includes it: all but the second process is in another file."""
+    library, _, rest = MAILBOX.partition("RR_PROCESS(B)")
+    (mailbox / "library.h").write_text(library)
+    (mailbox / "harness.c").write_text(f'#include "library.h"\nRR_PROCESS(B){rest}')
+    return mailbox
+
+
+def test_places_name_the_file_that_is_included(cli: Cli, included: Path) -> None:
+    where = f"library.h:{POST}"
+    text = cli("check", "harness.c").stdout
+    assert f"{where}<library.h:{CALL}" in text
+    assert "line 6): RR_ASSERT(box.data == 42)" in " ".join(text.split())
+    result = json.loads(cli("check", "harness.c", "--format", "json").stdout)["results"][0]
+    assert [where, f"library.h:{CALL}"] in [event["places"] for event in result["witness"]["events"]]
+    log = json.loads(cli("check", "harness.c", "--format", "sarif").stdout)["runs"][0]["results"][0]
+    places = [log["locations"][0], *log["relatedLocations"]]
+    assert {each["physicalLocation"]["artifactLocation"]["uri"] for each in places} == {"library.h"}
+    assert cli("check", "harness.c", "--format", "concise").stdout.startswith(f"{where}:2: error: not robust")
+    race = json.loads(cli("races", "harness.c", "--format", "json").stdout)["results"][0]["races"][0]
+    assert (race["first"]["places"], race["second"]["places"]) == ([where, f"library.h:{CALL}"], [f"library.h:{WRITE}"])
+    assert included.name
+
+
+def test_lines_of_included_files_are_shown(cli: Cli, included: Path) -> None:
+    done = cli("lint", "harness.c")
+    assert f"library.h:{WRITE}:2: warning: `staging_data` is written before" in done.stderr + done.stdout
+    assert f"  {WRITE} | \tstaging.data = 7;".replace("\t", " ") in done.stderr + done.stdout
+    library = included / "library.h"
+    library.write_text(library.read_text().replace("ibv_post_send(qp,", "ibv_post_send(other(qp),"))
+    done = cli("check", "harness.c")
+    assert f"  {POST} |  ibv_post_send(other(qp), &wr, &bad);" in done.stderr
+    assert "expanded from ./library.h:" in done.stderr

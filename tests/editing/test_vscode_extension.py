@@ -59,7 +59,7 @@ def test_it_starts_and_stops_the_server_of_the_settings() -> None:
         for way in ("run", "debug")
     }
     assert seen["options"] == {
-        "documentSelector": [{"language": "rdma"}, {"language": "mp"}],
+        "documentSelector": [{"language": "rdma"}, {"language": "mp"}, {"language": "c"}],
         "synchronize": {"fileEvents": {"pattern": "**/*.toml"}},
     }
     assert (seen["started"], seen["stopped"]) == (True, True)

@@ -10,12 +10,15 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_program import (
     SEND_MODES,
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
     CollectiveCall,
+    Completion,
+    CompletionKind,
     For,
     Halt,
     If,
@@ -65,6 +68,7 @@ class Taste:
     modes: int = 0
     looks: int = 0
     held: int = 0
+    completions: int = 0
 
 
 MIXED = Taste()
@@ -181,7 +185,21 @@ class _Writer:
         issue = self.issue_send(request, planned) if planned.sends else self.issue_receive(request, planned)
         if not nonblocking:
             return (issue, Wait((request,), self.span()))
+        if self.taste.completions and self.odds(self.taste.completions):
+            return (issue, self.completion())
         return (issue, Wait((request,), self.span())) if self.odds(self.taste.waits // 2) else (issue,)
+
+    def completion(self) -> Statement:
+        """Return a statement that completes some of the requests, one or more of which are often active."""
+        if self.odds(3):
+            return Abort(self.value(), self.span())
+        requests = tuple([self.request() if self.odds(40) else Place(each) for each in "hkg" if self.odds(60)])
+        how: CompletionKind = self.chance.choice(("any", "any", "some", "all"))
+        tests = how == "all" or self.odds(45)
+        flag = self.place() if tests and how != "some" else None
+        which = None if how == "all" else Place(self.chance.choice("abs")) if self.odds(80) else self.place()
+        places = None if how != "some" else Place("c" if self.odds(85) else "a")
+        return Completion(requests or (Place("h"),), how, tests, flag, which, places, self.span())
 
     def look(self) -> Block:
         """Return a look, often for what the next receive takes; often it takes that, which often is received then."""
@@ -304,6 +322,15 @@ class _Writer:
             case _:
                 early = If(self.condition(), (Return(self.span()),), (), self.span())
                 return InlinedCall("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
+
+
+def random_completions(seed: int) -> MessageProgram:
+    """Return a program in which processes complete one of several requests, or test whether some are complete."""
+    mixed = replace(MIXED, operations=6, loops=3, structure=12, nonblocking=85, completions=60, daemons=8)
+    racy = replace(RACY, operations=6, nonblocking=85, completions=55)
+    tagged = replace(TAGGED, operations=6, nonblocking=85, completions=50, modes=30, daemons=8)
+    taste = (mixed, racy, replace(mixed, modes=40), tagged)[seed % 4]
+    return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
 
 
 def random_looks(seed: int) -> MessageProgram:

@@ -93,7 +93,7 @@ def windows_of_messages(flow: ThreadFlow) -> Iterator[Diagnostic]:
     for (_, _, request), (_, _, wait) in flow.windows():
         node = requests_to(request.op)
         message = (
-            f"{quote(request.text)} waits for {quote(wait.text)} (line {wait.span.line}) only, and no poll of {node} in "
+            f"{quote(request.text)} waits for {quote(wait.text)} (line {wait.span.where}) only, and no poll of {node} in "
             "this loop takes its completion: the send queue fills up"
         )
         hint = f"a `poll {node}` in the loop for each signaled request"
@@ -289,9 +289,9 @@ def linted(
     decidable(program, crowds=True)
     two = copies_of(program, dict.fromkeys((t.name for t in program.crowds), 2)) if program.crowds else program
     own = lints(two, exceeded)
-    found: dict[tuple[int, int, str], Diagnostic] = {}
+    found: dict[tuple[str, int, int, str], Diagnostic] = {}
     for each in (*program.warnings, *own.found, *more):
-        found.setdefault((each.span.line, each.span.column, each.code), each)
+        found.setdefault((each.span.elsewhere, each.span.line, each.span.column, each.code), each)
     looked_for = FOUND_BY_READING | also | (frozenset() if own.cut else CODES)
     return LintResult(in_source_order(ignored.applied(found.values(), looked_for)), own.cut)
 
@@ -303,9 +303,9 @@ def lints(program: Program, exceeded: Callable[[], str] = lambda: "") -> LintRes
     :func:`rdma_robust.semantics.values.possible_values`; what needs values is left out then.
     """
     cut: list[str] = []
-    found: dict[tuple[int, int, str], Diagnostic] = {}
+    found: dict[tuple[str, int, int, str], Diagnostic] = {}
     for each in _in_all_copies(program, list(_found(program, exceeded, cut))):
-        found.setdefault((each.span.line, each.span.column, each.code), each)
+        found.setdefault((each.span.elsewhere, each.span.line, each.span.column, each.code), each)
     return LintResult(tuple(sorted(found.values(), key=lambda each: (each.span.start, each.code))), "; ".join(cut))
 
 

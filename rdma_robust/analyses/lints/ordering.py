@@ -60,14 +60,14 @@ def results_read_early(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[
                 continue
             same = requests_to(step.op) == trail.node
             if trail.unpolled(span) and not (same and any(past.fenced for past in trail.at(span))):
-                which = f"{quote(cell.name)} is read before the {_name(trail)} into it on line {trail.span.line} was polled"
+                which = f"{quote(cell.name)} is read before the {_name(trail)} into it on line {trail.span.where} was polled"
                 yield _warning("RR721", f"{which}: it may have its old value", span, trail)
 
 
 def results_overwritten(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator[Diagnostic]:
     """Yield the writes to what a get or a remote atomic fetches in front of its poll (RR729)."""
     for trail, cell, span in _written_early(flow, found, lambda op: tuple(filter(None, [answer_word(op)]))):
-        which = f"{quote(cell.name)} is written before the {_name(trail)} into it on line {trail.span.line} was polled"
+        which = f"{quote(cell.name)} is written before the {_name(trail)} into it on line {trail.span.where} was polled"
         yield _warning("RR729", f"{which}, which may overwrite it", span, trail)
 
 
@@ -76,7 +76,7 @@ def sources_overwritten(flow: ThreadFlow, found: list[RequestTrail]) -> Iterator
     for trail, cell, span in _written_early(flow, found, source_words):
         name = _name(trail)
         message = (
-            f"{quote(cell.name)} is written before the {name} of it on line {trail.span.line} was polled: "
+            f"{quote(cell.name)} is written before the {name} of it on line {trail.span.where} was polled: "
             f"the {name.strip('`')} may {'take' if isinstance(trail.op, RemoteRmw) else 'send'} the new value"
         )
         yield _warning("RR722", message, span, trail)
@@ -137,7 +137,7 @@ def _name(trail: RequestTrail) -> str:
 
 def _warning(code: str, message: str, span: Span, trail: RequestTrail) -> Diagnostic:
     unsignaled = any(completes_on(op) is None for op in trail.ops)
-    later = f", once a signaled request towards {trail.node} is behind line {trail.span.line}" if unsignaled else ""
+    later = f", once a signaled request towards {trail.node} is behind line {trail.span.where}" if unsignaled else ""
     return Diagnostic("warning", code, message, span, hint=f"`poll {trail.node}` first{later}")
 
 
@@ -203,10 +203,10 @@ def polls_that_prove_less(flow: ThreadFlow, others: Others, found: list[RequestT
 
 
 def _proves_less(poll: Step, ops: list[RequestTrail], first: Step) -> Diagnostic:
-    lines = listing((str(trail.span.line) for trail in ops), "or")
+    lines = listing((trail.span.where for trail in ops), "or")
     message = (
         f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
-        f"{quote(first.text)} on line {first.span.line} may be seen before it"
+        f"{quote(first.text)} on line {first.span.where} may be seen before it"
     )
     word = f"{node_of(poll.op)}{on_lane(named_lane(poll.op))}"
     return Diagnostic(

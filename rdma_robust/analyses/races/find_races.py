@@ -208,5 +208,5 @@ def _meant_to_synchronise(program: Program, race: Race) -> str:
     return f"; if {cell} is there to synchronise, declare it `sync {cell.name}`{more}"
 
 
-def _line(event: Event) -> int:
-    return 0 if event.step is None else event.step.span.line
+def _line(event: Event) -> str:
+    return "0" if event.step is None else event.step.span.where

@@ -318,5 +318,5 @@ def _put_behind(event: Event, trace: Trace) -> Event | None:
 
 
 def _lines(earlier: Event, later: Event) -> str:
-    lines = [str(event.step.span.line) for event in (earlier, later) if event.step is not None]
+    lines = [event.step.span.where for event in (earlier, later) if event.step is not None]
     return f"lines {' and '.join(dict.fromkeys(lines))}" if len(set(lines)) > 1 else f"line {lines[0]}"

@@ -78,7 +78,7 @@ def _under_sc(
 
 def _standing(checked: Checked, also: Mapping[Claim, bool | None]) -> ClaimStanding:
     claim = checked.claim
-    return ClaimStanding(claim.kind, claim.text, claim.span.line, checked.status.value, also.get(claim))
+    return ClaimStanding(claim.kind, claim.text, claim.span.line, checked.status.value, also.get(claim), claim.span.places)
 
 
 def _new_states(

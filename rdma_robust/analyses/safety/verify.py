@@ -141,9 +141,10 @@ def _place(program: Program, goal: Goal) -> StateGoal:
     if not isinstance(goal, FaultGoal):
         return StateGoal(StateTarget("the end", TRUE), final=True)
     for thread in program.threads:
-        spans = {step.span for _, _, step in steps(thread) if goal.fault in faults_of(thread, step)}
-        if spans:
-            points = sorted({source for source, _, step in steps(thread) if step.span in spans})
+        # In C a claim may need several steps of one statement, as `a || b` does, of which only the last ones can fail.
+        begun = {step.span.beginning for _, _, step in steps(thread) if goal.fault in faults_of(thread, step)}
+        if begun:
+            points = sorted({source for source, _, step in steps(thread) if step.span.beginning in begun})
             atoms = (("next", ThreadAtPoints(thread.name, tuple(points))),)
             if not thread.many:
                 return StateGoal(StateTarget("next", Name("next"), atoms))

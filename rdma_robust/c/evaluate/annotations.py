@@ -85,6 +85,7 @@ def _await(call: CallContext) -> Result:
     word, kind = run.one_word(name, offset, size, "wait"), CType("int", size, signed=True)
     run.world.found.by_processor[word.object].add(word)
     run.world.found.watched.add(word)
+    run.world.followed(word, "this wait")
     values = ((raw, value_of_raw(raw, kind)) for raw in run.world.values_of(word))
     good = [raw for raw, each in values if isinstance(each, int) and OPERATORS[comparison](each, wanted)]
     form = " || ".join(f"{{0}} == {{{index + 1}}}" for index in range(len(good))) or "{0} != {0}"

@@ -93,7 +93,8 @@ def _check_processes(units: Units) -> None:
     found: list[Diagnostic] = []
     if not units.processes():
         message = "no function is said to be a process"
-        found.append(diagnostic(Refusal("RR818", message, "RR_PROCESS(A) before the function that machine A runs"), []))
+        hint = "RR_PROCESS(A) before the function that machine A runs; `rdma-robust new harness FILE.c` writes a harness"
+        found.append(diagnostic(Refusal("RR818", message, hint), []))
     for process, function in units.processes():
         if process in seen:
             place = units.declared(function)

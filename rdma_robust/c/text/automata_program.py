@@ -16,9 +16,10 @@ from rdma_robust.build import AutomatonBuilder, Initial, ProgramBuilder, Relaxed
 from rdma_robust.c.automaton import CProgram, EvaluatedThread, ThreadEdge, WordPlace
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.evaluate.spelling import RESERVED
+from rdma_robust.c.front.written_text import call_at
 from rdma_robust.c.text.simplified import guard_condition, simplified, waiting
-from rdma_robust.errors import Span
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.errors import NO_SPAN, Span
+from rdma_robust.language.flow.cfg import Fault, Program, Step
 
 _END: Final = "end"
 _HALT: Final = "halt"
@@ -40,7 +41,7 @@ def evaluated_program(given: CProgram, file: str, lines: Sequence[tuple[str, Spa
         _add(builder, thread)
     for line, span in lines:
         builder.tail_line(line, at=span)
-    return _with_said(given, builder.program(file))
+    return _with_claims(_with_said(given, builder.program(file)))
 
 
 def _with_said(given: CProgram, program: Program) -> Program:
@@ -57,6 +58,27 @@ def _with_said(given: CProgram, program: Program) -> Program:
             (a, b, replace(step, synchronises=said.get((step.text, step.span.origin), ""))) for a, b, step in thread.edges
         ]
         threads.append(replace(thread, edges=tuple(edges)))
+    return replace(program, threads=tuple(threads))
+
+
+def _with_claims(program: Program) -> Program:
+    """Return the program with its claims in the words of the C, `RR_ASSERT(box.data == 42)`, where those are seen; what one
+    statement asserts is one claim, however many ways through its `&&` and `||` may fail."""
+    known: dict[tuple[str, tuple[tuple[str, int, int], ...]], Fault] = {}
+
+    def worded(thread: str, step: Step) -> Step:
+        origin, fault = step.span.origin or NO_SPAN, step.fault
+        if not step.text.startswith("assert ") or not (said := call_at(origin.file, origin.line, origin.column)):
+            return step
+        if fault is None:
+            return replace(step, text=said)
+        made = replace(fault, message=f"assertion `{said}` fails", text=said)
+        return replace(step, text=said, fault=known.setdefault((thread, origin.beginning), made))
+
+    threads = []
+    for thread in program.threads:
+        edges = tuple((source, target, worded(thread.name, step)) for source, target, step in thread.edges)
+        threads.append(replace(thread, edges=edges))
     return replace(program, threads=tuple(threads))
 
 

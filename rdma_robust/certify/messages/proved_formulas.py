@@ -192,12 +192,12 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
         daemon = formula.unfolded.program.processes[process].daemon
         for event in events:
             if isinstance(event, WaitingProcess) and formula.may_hold(event):
-                matched = (formula.received if event.kind == "receive" else formula.sent)[event.number]
-                passed = formula.reached[process][event.place + 1]
-                here = clauses.all_of((formula.done(event), -passed, -matched))
+                here = _held_up(formula, event)
                 places.append(here)
-                if not (daemon and event.kind == "receive"):
-                    stuck.append(here)
+                sends = [formula.truth(on) for issue, on in event.others if issue.kind == "send"]
+                if not event.others:
+                    sends = [1] if event.kind == "send" else []
+                stuck.append(here if not daemon else clauses.all_of((here, clauses.any_of(sends))))
         clauses.add(-deadlock, *places, formula.reached[process][len(events)])
     clauses.add(-deadlock, *stuck)
     for mark in formula.unfolded.marks:
@@ -205,6 +205,17 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
             clauses.add(-deadlock, -formula.done(mark))
     _nothing_to_match(formula, deadlock, compatible)
     return deadlock
+
+
+def _held_up(formula: MatchFormula, wait: WaitingProcess) -> int:
+    """Return the literal that a process is before a wait, and nothing that lets it go on is matched or complete at once."""
+    if wait.tests:
+        return -1
+    lacking = [-formula.passes(wait)]
+    for issue, on in wait.others:
+        lacking.append(-formula.formula.all_of((formula.truth(on), formula.passes(issue))))
+    passed = formula.reached[wait.process][wait.place + 1]
+    return formula.formula.all_of((formula.done(wait), -passed, *lacking))
 
 
 def _nothing_to_match(formula: MatchFormula, deadlock: int, compatible: Sequence[Sequence[int]]) -> None:

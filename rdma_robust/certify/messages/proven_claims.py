@@ -62,7 +62,8 @@ class SettledWorlds:
 def settled_worlds(rules: Interpreter, world: ReplayState, look: Callable[[], None]) -> SettledWorlds:
     """Let all processes run until they wait, in every way that choices and buffers allow. Raises EndlessError.
 
-    `look` is called now and then, and may raise what it likes.
+    A process may stay before what completes requests as long as not all of them can be. `look` is called now and then, and
+    may raise what it likes.
     """
     worlds, violations = {world}, set[str]()
     for me in range(len(world.processes)):
@@ -86,7 +87,7 @@ def _run(
         look()
         after[world] = []
         moves = list(_moves(rules, world, me))
-        if not any(isinstance(move, ProcessStep) for move in moves):
+        if rules.may_pause(world, me) or not any(isinstance(move, ProcessStep) for move in moves):
             ends.add(world)
         for move in moves:
             new, event = rules.after(world, move)

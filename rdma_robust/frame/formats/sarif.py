@@ -124,7 +124,12 @@ def _located(file: str, region: Json) -> Json:
 
 
 def _step(file: ScannedFile, step: Step) -> Json:
-    return _place(file, step.line or 1, step.column, step.statement) | {"message": message(step.text)}
+    here = (
+        _located(step.file, {"startLine": step.line or 1, "startColumn": step.column or 1})
+        if step.file
+        else _place(file, step.line or 1, step.column, step.statement)
+    )
+    return here | {"message": message(step.text)}
 
 
 def _flow(file: ScannedFile, flow: Flow) -> Json:

@@ -8,11 +8,12 @@ import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame.shell.colour import coloured
 from rdma_robust.text import printable
 
 if TYPE_CHECKING:
-    from rdma_robust.errors import Diagnostic
+    from rdma_robust.errors import Diagnostic, Span
 
 REPORT_IT = (
     "This is a defect of rdma-robust, not of the program. Please report it with the program and the command line; "
@@ -26,9 +27,18 @@ def warn(text: str) -> None:
         print(coloured(text, sys.stderr), file=sys.stderr, flush=True)
 
 
+def line_elsewhere(span: Span) -> str:
+    """Return the line at a place of a further file of a program, such as a header; '' if it cannot be read."""
+    try:
+        lines = read_regular(span.file, LARGEST).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return lines[span.line - 1] if span.line <= len(lines) else ""
+
+
 def warning_texts(found: Iterable[Diagnostic], file: str, text: str) -> tuple[str, ...]:
     """Return what to print for warnings about the text of a file."""
-    return tuple(printable(each.render(file, text), "\n") for each in found)
+    return tuple(printable(each.render(file, text, line_elsewhere), "\n") for each in found)
 
 
 def warn_of(found: Iterable[Diagnostic], file: str, text: str) -> None:

@@ -83,12 +83,33 @@ class ReceiveEvent(GuardedEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class WaitedBeside:
+    """An operation that completes a process's step as well as another one, where `guard` holds."""
+
+    guard: Symbol
+    kind: Literal["send", "receive"]
+    operation: int
+
+
+@dataclass(frozen=True, slots=True)
 class WaitEvent(GuardedEvent):
-    """Wait for the send, or the receive, of this number. No operation has two waits whose guards can both be 1."""
+    """Wait for the send, or the receive, of this number. No operation has two waits whose guards can both be 1.
+
+    A process that completes one of several requests has chosen which. It is held up only as long as none of those `beside`
+    is matched either, and one that only `tests` never: it had not chosen to complete any.
+    """
 
     kind: Literal["send", "receive"]
     operation: int
     span: Span = field(default=NO_SPAN, compare=False)
+    beside: tuple[WaitedBeside, ...] = ()
+    tests: bool = False
+
+    def holds_sends(self, symbols: Symbols) -> Symbol:
+        """Return where it is the wait for a send, among others perhaps."""
+        if not self.beside:
+            return symbols.const(int(self.kind == "send"))
+        return symbols.any_of(each.guard for each in self.beside if each.kind == "send")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +190,7 @@ class UnrolledProgram:
         """Return whether every process goes through the same sends and receives in every run, as far as it gets."""
         return all(each.guard.constant for each in self.sends) and all(each.guard.constant for each in self.receives)
 
-    def opened(self, wait: WaitEvent, buffer: Buffer) -> Buffer:
+    def opened(self, wait: WaitEvent | WaitedBeside, buffer: Buffer) -> Buffer:
         """Return when a wait is open: `zero` at the match, `infinite` at once, `any` either."""
         return "zero" if wait.kind == "receive" else self.buffer_of(self.sends[wait.operation], buffer)
 

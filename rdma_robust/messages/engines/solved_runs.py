@@ -132,7 +132,8 @@ def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course
 
 def _at_rest(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     course = course_of(program, buffer, run)
-    stepping = any(course.can_step(process) for process in range(len(course.frames)))
+    waits = {each.process for each in blocked(course)}
+    stepping = any(course.can_step(process) for process in range(len(course.frames)) if process not in waits)
     if stepping or any(True for _ in course.enabled()) or any(frame.status == "stopped" for frame in course.frames):
         raise InternalError("a run that was to end where no rule applies goes on")
     return course

@@ -272,6 +272,17 @@ class MessageBuilder(ContractBuilder):
     def wait(self, parts: list[Part]) -> tree.WaitLine:
         return tree.WaitLine(parts_of_kind(parts, tree.IndexedName), span_from(parts[0], parts[-1]))
 
+    def completion(self, parts: list[Part]) -> tree.CompletionLine:
+        keyword, how, *rest = parts
+        at = next(at for at, part in enumerate(rest) if isinstance(part, Token) and part.type == "INTO")
+        named = parts_of_kind(rest[:at], tree.IndexedName), parts_of_kind(rest[at:], tree.IndexedName)
+        kind = "" if how is None else str(how)
+        return tree.CompletionLine(keyword.type == "TEST", kind, *named, span_from(keyword, last_of(parts)))  # type: ignore[arg-type]
+
+    def abort(self, parts: list[Part]) -> tree.AbortLine:
+        keyword, error = parts
+        return tree.AbortLine(error, span_from(keyword, error))
+
     def return_(self, parts: list[Part]) -> tree.ReturnLine:
         return tree.ReturnLine(parts[1], span_from(parts[0], last_of(parts)))
 

@@ -216,6 +216,12 @@ def statement_text(part: object) -> str:
             return _probe(line)
         case tree.WaitLine(requests):
             return f"wait {', '.join(map(expression_text, requests))}"
+        case tree.CompletionLine(tests, how, requests, into):
+            words = f"{'test' if tests else 'wait'} {how}".strip()
+            named = [", ".join(map(expression_text, each)) for each in (requests, into)]
+            return f"{words} {named[0]} into {named[1]}"
+        case tree.AbortLine(error):
+            return f"abort {expression_text(error)}"
         case tree.ReturnLine(value):
             return "return" if value is None else f"return {expression_text(value)}"
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Literal, cast
 
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import Const, Name
@@ -232,6 +232,12 @@ class ProcessTree:
                 return ast.Skip()
             case made.Wait(requests):
                 return tree.WaitLine(tuple(map(self._place, requests)))
+            case made.Completion(requests, how, tests, flag, which, places):
+                into = tuple([self._place(each) for each in (flag, which, places) if each is not None])
+                word: made.CompletionKind | Literal[""] = "" if how == "all" and len(requests) == 1 else how
+                return tree.CompletionLine(tests, word, tuple(map(self._place, requests)), into)
+            case made.Abort(error):
+                return tree.AbortLine(self._term(error))
             case made.Assume(condition):
                 return ast.Assume(self._inside(condition))
             case made.Assert(condition):

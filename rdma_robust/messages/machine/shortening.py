@@ -9,7 +9,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.machine.matching import receive_accepts
-from rdma_robust.messages.machine.process_rules import Single, handle_of, holder
+from rdma_robust.messages.machine.process_rules import Single, active_singles, handle_of, holder
 from rdma_robust.messages.machine.process_state import ReceiveHandle, ReceiveOp, SendHandle, SendOp
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -80,7 +80,10 @@ class _Needs:
         if issued is not None:
             self.opened.pop((me, issued), None)
         sent, received = frame.sent, frame.received
+        active = dict(active_singles(frame)) if awaited is None else {}
         self.course.step(me, move.choice)
+        passed = (each for each in active if handle_of(frame, each) is None)
+        needed |= {self.opened[me, each] for each in passed if (me, each) in self.opened}
         if frame.sent > sent:
             self.sends[me].append((frame.sends[-1], at))
         if frame.received > received:
@@ -227,11 +230,15 @@ class _Again(NormalFormRun):
             nth = self.waited_send(process)
             if nth is not None and OperationId(process, nth) in self.granted:
                 self.grant(process)
-            if not self.can_step(process):
+            is_choice = self.can_step(process) and bool(self.rules[process].choices(self.frames[process]))
+            if not self.can_step(process) or (is_choice and not self.chooses(process)):
                 return
             self.steps[process] += 1
-            is_choice = self.rules[process].choices(self.frames[process])
-            self.step(process, next(self.choices[process]) if is_choice else None)
+            self.step(process, self.choices[process].popleft() if is_choice else None)
+
+    def chooses(self, process: int) -> bool:
+        left, rules = self.choices[process], self.rules[process]
+        return bool(left) and left[0] in rules.choices(self.frames[process])
 
     def go_on(self) -> None:
         """Make all steps and matches that are possible."""

@@ -14,10 +14,12 @@ from typing import Literal
 
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     CollectiveCall,
+    Completion,
     IssueReceive,
     IssueSend,
     Place,
@@ -165,6 +167,12 @@ class Kinds:
                 return (*head, counter, following, last, otherwise)
             case WaitFor(place):
                 return (*head, self._place(place))
+            case Completion(requests, how, tests, flag, which, places):
+                stored = [each for each in (flag, which, places) if each is not None]
+                self._number(*(self.register(self._me, each.name) for each in stored))
+                return (*head, how, tests, *map(self._place, requests), None, *map(self._place, stored))
+            case Abort(error):
+                return (*head, self._num(error))
             case BranchChoice(targets):
                 return (*head, targets)
             case Jump(target):

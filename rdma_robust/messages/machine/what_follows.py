@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from rdma_robust.expr import Const
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     CollectiveCall,
+    Completion,
     IssueReceive,
     IssueSend,
     Place,
@@ -114,6 +116,13 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
             return [*read, *(name for each in places for name in _of_place(each)), *_of_indices(taken)], []
         case WaitFor(place):
             return list(_of_indices(place)), []
+        case Completion(requests, flag=flag, which=which, places=places):
+            read = [name for each in requests for name in _of_indices(each)]
+            stored = [each for each in (flag, which) if each is not None]
+            array = [] if places is None else [*_of_indices(places), places.name]
+            return [*read, *(name for each in stored for name in _of_place(each)), *array], []
+        case Abort(error):
+            return list(term_names(error)), []
         case Requests(size=size) if size is not None:
             return list(term_names(size)), []
         case Test(condition) | Assume(condition) | Assert(condition):

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict, what_would_order
 from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.finding import Finding, Flow, Step, problem_findings
+from rdma_robust.frame.finding import Finding, Flow, Step, file_at, problem_findings
 from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_totals
 from rdma_robust.frame.formats.columns import Column, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
@@ -44,6 +44,12 @@ class RacingAccess:
     statement: str
     writes: bool
     does: str
+    places: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """The place, with the calls that lead there."""
+        return f"line {' from '.join(self.places)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class RaceMove:
     column: int | None
     does: str
     access: Literal["", "first", "second"]
+    places: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ class RaceView:
     def said(self) -> str:
         """The race in a sentence."""
         a, b = self.first, self.second
-        return f"{self.word}: `{a.statement}` (line {a.line}) and `{b.statement}` (line {b.line}) race"
+        return f"{self.word}: `{a.statement}` ({a.where}) and `{b.statement}` ({b.where}) race"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +139,9 @@ def _access(program: Program, event: Event) -> RacingAccess:
     assert event.step is not None
     span, name = event.step.span, program.threads[event.thread].name
     does = printable(Words(program).label(event))
-    return RacingAccess(name, span.line, span.column, one_line(event.step.text), event.written is not None, does)
+    return RacingAccess(
+        name, span.line, span.column, one_line(event.step.text), event.written is not None, does, span.places
+    )
 
 
 def _run(program: Program, race: Race) -> Iterator[RaceMove]:
@@ -142,7 +151,9 @@ def _run(program: Program, race: Race) -> Iterator[RaceMove]:
         found: Literal["", "first", "second"] = ""
         found = "first" if race.first in events else "second" if race.second in events else ""
         span = action.step.span
-        yield RaceMove(lane(program, action), span.line, span.column, printable(deed(program, action, sc=True)), found)
+        yield RaceMove(
+            lane(program, action), span.line, span.column, printable(deed(program, action, sc=True)), found, span.places
+        )
 
 
 def racing_lines(record: RacesRecord, width: int | None) -> list[str]:
@@ -152,13 +163,13 @@ def racing_lines(record: RacesRecord, width: int | None) -> list[str]:
         lines += [""] if lines else []
         lines += sentence(f"{number}. {race.said}", width)
         for name, each in (("first", race.first), ("then", race.second)):
-            lines += sentence(f"{name} {each.thread}, line {each.line}: {each.does}", width, "   ")
+            lines += sentence(f"{name} {each.thread}, {each.where}: {each.does}", width, "   ")
         lines += sentence(race.missing, width, "   ")
         left = len(race.run) - MOST_MOVES
         lines += [f"   the run, under sequential consistency{f', without its first {left} moves' if left > 0 else ''}:"]
         for step in race.run[-MOST_MOVES:]:
             mark = {"first": "  <- first access", "second": "  <- second access"}.get(step.access, "")
-            lines += sentence(f"line {step.line}, {step.actor}: {step.does}{mark}", width, "     ")
+            lines += sentence(f"line {' from '.join(step.places)}, {step.actor}: {step.does}{mark}", width, "     ")
     if record.verdict == "race-free":
         lines += sentence("Every two accesses of a word that conflict are ordered in every execution.", width)
     if record.program is not None:
@@ -218,19 +229,29 @@ class RacesView(View[RacesRecord]):
         code = self.exit_of(record)
         kind: Kind = "" if code is Exit.OK else "failure" if code is Exit.NOT_ROBUST else "error"
         said = "; ".join(race.said for race in record.races) or record.reason or _why(record)
-        text = "\n".join(f"{record.file}:{race.first.line}: {race.said}: {race.missing}" for race in record.races)
+        races = ((file_at(race.first.places) or record.file, race) for race in record.races)
+        text = "\n".join(f"{file}:{race.first.line}: {race.said}: {race.missing}" for file, race in races)
         return Case(record.file, "rdma-robust.races", record.time_s, kind, record.verdict, said, text)
 
 
 def race_finding(file: str, race: RaceView) -> Finding:
     """Return a race as a finding at its first access, with the second as a further place and the run."""
     first, second = race.first, race.second
-    other = Step(second.line, second.column, f"the other access: {second.does}", second.statement)
-    run = tuple(Step(each.line, each.column, f"{each.actor}: {each.does}") for each in race.run)
-    told = f"a data race on {race.word} with `{second.statement}` (line {second.line}): {race.missing}"
+    said, there = f"the other access: {second.does}", file_at(second.places)
+    other = Step(second.line, second.column, said, second.statement, file=there)
+    run = tuple(Step(e.line, e.column, f"{e.actor}: {e.does}", file=file_at(e.places)) for e in race.run)
+    told = f"a data race on {race.word} with `{second.statement}` ({second.where}): {race.missing}"
     flow = Flow("run", "The run up to both accesses", run)
     return Finding(
-        file, first.line, first.column, "error", "RR028", told, statement=first.statement, related=(other,), flows=(flow,)
+        file_at(first.places) or file,
+        first.line,
+        first.column,
+        "error",
+        "RR028",
+        told,
+        statement=first.statement,
+        related=(other,),
+        flows=(flow,),
     )
 
 

@@ -89,8 +89,9 @@ def reached_record(program: Program, target: str, model: ModelName, asked: Reach
     answer = asked.answers[0]
     code = REACH_EXITS[answer.answer]
     run = _steps(program_of_run(program, answer), answer.run)
-    line, column = next(((s.line, s.column) for s in reversed(run) if s.line is not None), (None, None))
-    finding = ClaimAnswer("target", target, model, line, column, answer.answer.value, answer.reason, code, (), run)
+    at = next((each for each in reversed(run) if each.line is not None), StepView("", None, None, ""))
+    word = answer.answer.value
+    finding = ClaimAnswer("target", target, model, at.line, at.column, word, answer.reason, code, (), run, at.file)
     return SafetyRecord(
         program.file,
         answer.answer.value,
@@ -118,6 +119,7 @@ def _finding(program: Program, checked: Checked, strict: bool) -> ClaimAnswer:
         Exit.NOT_ROBUST if counts else Exit.OK if checked.expected else VERIFY_EXITS[checked.status],
         tuple(StepView(wait.thread, wait.line, wait.column, wait.text) for wait in waits),
         _run_of(program, checked) if checked.status is Status.VIOLATED else (),
+        claim.span.elsewhere,
     )
 
 
@@ -130,9 +132,10 @@ def _run_of(program: Program, checked: Checked) -> tuple[StepView, ...]:
 def _moves(program: Program, run: SafetyRun) -> tuple[StepView, ...]:
     found = []
     for action, _, _ in run.moves[1:]:
-        line, column = (None, None) if action.step is None else (action.step.span.line, action.step.span.column)
+        span, thread = action.step.span if action.step else None, program.threads[action.thread].name
+        line, column, file = (span.line, span.column, span.elsewhere) if span else (None, None, "")
         text = f"{lane_of(program, action)}: {deed_of(program, action, run.model)}"
-        found.append(StepView(program.threads[action.thread].name, line, column, text))
+        found.append(StepView(thread, line, column, text, file))
     return tuple(found)
 
 
@@ -147,7 +150,7 @@ def _views(program: Program, run: Run) -> Iterable[StepView]:
             thread = program.threads[action.thread].name
             span = action.step.span
             what = deed(program, action, sc=not is_rdma(move.state))
-            yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}")
+            yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}", span.elsewhere)
 
 
 VERIFY_WORDS: Final = ("holds", "violated", "unknown", "unreachable")

@@ -57,13 +57,12 @@ def claim_run_table(
     sc = not is_rdma(run[-1].state)
     moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
     rows = []
-    places: list[tuple[int | None, tuple[int, ...]]] = []
+    places: list[tuple[str, ...]] = []
     for number, action in moves:
         name = event_name(action) if full else ""
         what = printable(deed(program, action, sc=sc)) + (f"  {name}" if name else "")
-        line, origins = (action.step.span.line, action.step.span.expanded_from) if action.step else (None, ())
-        places.append((line, origins))
-        rows.append(StepRow(number, (gutter(number, line_text(line, origins), False, False), lane(program, action), what)))
+        places.append(() if action.step is None else action.step.span.places)
+        rows.append(StepRow(number, (gutter(number, line_text(places[-1]), False, False), lane(program, action), what)))
     shown, note = folded_rows(rows, _mattering(program, run, goal, hang, sc), full=full)
     room = (width or PAPER) - len(INDENT)
     lanes = _lanes(program, [action for _, action in moves])
@@ -273,6 +272,7 @@ def _checked_object(program: Program, checked: Checked) -> JsonObject:
     claim = checked.claim
     return {
         "line": None if claim.span == NO_SPAN else claim.span.line,
+        "places": [] if claim.span == NO_SPAN else list(claim.span.places),
         "kind": claim.kind,
         "text": valid_unicode(claim.text),
         "model": claim.model,
@@ -302,6 +302,7 @@ def hang_object(hang: Hang) -> JsonObject:
                 "remote": wait.remote,
                 "posted": wait.posted,
                 "polled": wait.polled,
+                "places": list(wait.places),
             }
             for wait in hang.waits
         ],
@@ -330,6 +331,7 @@ def _move_object(program: Program, number: int, run: Run) -> JsonObject:
     return {
         "thread": None if action.thread < 0 else program.threads[action.thread].name,
         "line": None if action.step is None else action.step.span.line,
+        "places": [] if action.step is None else list(action.step.span.places),
         "statement": None if action.step is None else valid_unicode(action.step.text),
         "does": action.verb.value,
         "read": action.read,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rdma_robust.frame.finding import Finding, Flow, Level, Step, digest, in_a_line, problem_findings
+from rdma_robust.frame.finding import Finding, Flow, Level, Step, digest, file_at, in_a_line, problem_findings
 from rdma_robust.reports.check.result import EventView, Result, WitnessView
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, claim_findings
 
@@ -45,7 +45,9 @@ def findings_of(result: Result, expect: bool, claims: Sequence[ClaimAnswer] = ()
         counts = expect and result.counts(fault)
         if (fault.kind, fault.line) not in places and (counts or not (expect and fault.met)):
             text = f"{fault.may}: {fault.kind}: {fault.message}"
-            yield Finding(file, fault.line, fault.column, "error" if counts else "warning", "RR014", text)
+            yield Finding(
+                file_at(fault.places) or file, fault.line, fault.column, "error" if counts else "warning", "RR014", text
+            )
     for wait in () if any(each.kind == "hang" for each in answered) else result.hangs:
         level: Level = "error" if expect else "warning"
         says = f"The program can hang: {wait.text}."
@@ -72,7 +74,7 @@ def _violation(result: Result, witness: WitnessView) -> Finding:
     cycle = tuple(_step(events[edge.source], edge.text) for edge in witness.cycle)
     shape = "\n".join(f"{events[e.source].statement} {events[e.source].type} {e.relation}" for e in witness.cycle)
     return Finding(
-        result.file,
+        (file_at(main.places) if main else "") or result.file,
         1 if main is None or main.line is None else main.line,
         None if main is None else main.column,
         "error",
@@ -91,7 +93,8 @@ def _violation(result: Result, witness: WitnessView) -> Finding:
 
 
 def _step(event: EventView, text: str) -> Step:
-    return Step(event.line, event.column, text, event.statement, (event.agent, event.type), event.part == "pivot")
+    kinds, essential = (event.agent, event.type), event.part == "pivot"
+    return Step(event.line, event.column, text, event.statement, kinds, essential, file_at(event.places))
 
 
 def not_robust_because(witness: WitnessView) -> tuple[EventView | None, str]:
@@ -105,10 +108,10 @@ def not_robust_because(witness: WitnessView) -> tuple[EventView | None, str]:
     torn = [events[edge.source] for edge in witness.cycle if edge.relation == "rmw"]
     if of_card:
         event, after = of_card[0]
-        return event, f"{_does(event)} after line {after.line}"
+        return event, f"{_does(event)} after line {after.places[0]}"
     if late:
         event, after = late[0]
-        return event, f"`{event.statement}` may take effect after line {after.line}"
+        return event, f"`{event.statement}` may take effect after line {after.places[0]}"
     if torn and torn[0].line:
         return torn[0], f"another access may come between the read and the write of `{torn[0].statement}`"
     at = next((event for event in on_cycle if event.line is not None), None)

@@ -86,7 +86,7 @@ def _of_claims(matters: Matters) -> str:
     if failed:
         new = [c for c in failed if not c.under_sc]
         shown = new or failed
-        which = "; ".join(f"{c.kind} (line {c.line}): {printable(c.text)}" for c in shown[:MOST_CLAIMS])
+        which = "; ".join(f"{c.kind} (line {' from '.join(c.places)}): {printable(c.text)}" for c in shown[:MOST_CLAIMS])
         more = f"; and {len(shown) - MOST_CLAIMS} more" if len(shown) > MOST_CLAIMS else ""
         where = "on the hardware" if new else "on the hardware, and under sequential consistency too"
         text = (
@@ -97,7 +97,7 @@ def _of_claims(matters: Matters) -> str:
     else:
         text = f"Not for what it claims: {number} hold{'s' if len(matters.claims) == 1 else ''} on the hardware."
     if unknown:
-        lines = ", ".join(str(c.line) for c in unknown[:MOST_CLAIMS])
+        lines = ", ".join(" from ".join(c.places) for c in unknown[:MOST_CLAIMS])
         text += f" Not decided: {count(len(unknown), 'claim')} (line {lines}); `rdma-robust verify` searches further."
     if idle:
         text += f" {count(len(idle), 'claim')} about what is never reached."

@@ -42,6 +42,7 @@ class EventView:
     line: int | None
     column: int | None
     expanded_from: tuple[int, ...]
+    places: tuple[str, ...]
     statement: str
     label: str
     text: str
@@ -141,6 +142,7 @@ def _event(program: Program, words: Words, event: Event, part: str) -> EventView
         line=event.step.span.line if event.step else None,
         column=event.step.span.column if event.step else None,
         expanded_from=event.step.span.expanded_from if event.step else (),
+        places=event.step.span.places if event.step else (),
         statement=words.statement(event),
         label=words.label(event),
         text=words.clause(event),
@@ -173,6 +175,7 @@ class FaultView:
     column: int
     expanded_from: tuple[int, ...] = ()
     met: bool = False
+    places: tuple[str, ...] = ()
 
     @property
     def may(self) -> str:
@@ -181,8 +184,8 @@ class FaultView:
 
     @property
     def where(self) -> str:
-        """The line, with those that it was expanded from: `5`, or `5 from 21`."""
-        return " from ".join(map(str, (self.line, *self.expanded_from)))
+        """The line, with those that it was expanded from, as :attr:`Span.where`."""
+        return " from ".join(self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,4 +317,6 @@ def unanswered_result(failure: Failure) -> Result:
 
 
 def _fault(fault: Fault, met: bool) -> FaultView:
-    return FaultView(fault.kind, fault.message, fault.span.line, fault.span.column, fault.span.expanded_from, met)
+    span = fault.span
+    expanded = span.expanded_from
+    return FaultView(fault.kind, fault.message, span.line, span.column, expanded, met, span.places)

@@ -127,7 +127,7 @@ def note(result: Result, expect: bool = False) -> str:
     if result.spin_only:
         remarks.append("only through failed spin reads")
     for may in dict.fromkeys(each.may for each in result.faults):
-        kinds = dict.fromkeys(f"{f.kind} (line {f.line})" for f in result.faults if f.may == may)
+        kinds = dict.fromkeys(f"{f.kind} (line {f.where})" for f in result.faults if f.may == may)
         remarks.append(f"{may}: {', '.join(kinds)}")
     if result.hangs:
         remarks.append(f"hangs: {hang_lines(result)}")

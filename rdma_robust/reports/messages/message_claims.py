@@ -24,6 +24,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "length": "the length of an array is negative",
     "message": "the request holds no message",
     "held": "the request holds a message that was not received",
+    "abort": "the program is aborted",
 }
 """What faults are, by their kind."""
 

@@ -18,6 +18,7 @@ from rdma_robust.messages.language.message_program import (
     Buffer,
     Choose,
     CollectiveCall,
+    Completion,
     For,
     Halt,
     If,
@@ -259,7 +260,7 @@ class _Teller(Course):
                 yield self._issued(process, instruction, changed)
             case Probe(taken=held) if choice:
                 yield RunEvent("look" if held is None else "hold", process, span, text=f"{choice - 1}")
-            case WaitFor():
+            case WaitFor() | Completion():
                 for slot in changed:
                     request = self.slots.pop((process, *slot), None)
                     if request is not None:

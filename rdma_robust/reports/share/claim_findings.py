@@ -25,11 +25,13 @@ class StepView:
     line: int | None
     column: int | None
     text: str
+    file: str = ""
+    """The file of the place, where it is another than that of the program."""
 
     @property
     def step(self) -> Step:
         """The step as findings have it."""
-        return Step(self.line, self.column, self.text)
+        return Step(self.line, self.column, self.text, file=self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class ClaimAnswer:
     exit_code: int
     waits: tuple[StepView, ...] = ()
     run: tuple[StepView, ...] = ()
+    file: str = ""
 
     @property
     def lines(self) -> list[int]:
@@ -99,7 +102,7 @@ def claim_findings(file: str, answers: Iterable[ClaimAnswer]) -> Iterator[Findin
         sentence = f"{words}: {answer.reason}."
         run = tuple(each.step for each in answer.run)
         yield Finding(
-            file,
+            at.file or file,
             at.line or 1,
             at.column,
             "error" if code == VIOLATED else "warning",

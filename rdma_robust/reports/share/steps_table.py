@@ -101,7 +101,7 @@ def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) ->
         StepRow(
             e.id,
             (
-                gutter(k, line_text(e.line, e.expanded_from), e.id == witness.pivot, e.id in on_cycle),
+                gutter(k, line_text(e.places), e.id == witness.pivot, e.id in on_cycle),
                 _lane(e),
                 _label(e, full),
             ),
@@ -109,23 +109,23 @@ def witness_timeline(witness: WitnessView, width: int, *, full: bool = False) ->
         for k, e in enumerate(order, 1)
     ]
     shown, note = folded_rows(rows, witness.matter, full=full)
-    expanded = note_of_places((e.line, e.expanded_from) for e in order)
+    expanded = note_of_places(e.places for e in order)
     notes = [line for text in (expanded, note) if text for line in filled(text, width, "  ", "  ")]
     return table(_lanes(order), shown, width, full=full) + notes
 
 
-def line_text(line: int | None, expanded_from: tuple[int, ...]) -> str:
+def line_text(places: Sequence[str]) -> str:
     """Return a line as it stands left of a row: `5<21` is line 5 as it was expanded from line 21."""
-    return "" if line is None else "<".join(map(str, (line, *expanded_from)))
+    return "<".join(places)
 
 
-def note_of_places(places: Iterable[tuple[int | None, tuple[int, ...]]]) -> str:
+def note_of_places(places: Iterable[Sequence[str]]) -> str:
     """Return what such a line means, if there is one among the places of a table."""
-    found = next(((line, origins) for line, origins in places if line is not None and origins), None)
-    if found is None:
+    found = next((each for each in places if len(each) > 1), ())
+    if not found:
         return ""
-    line, origins = found
-    return f"Line {line_text(line, origins)}: line {line}, expanded from line {', from line '.join(map(str, origins))}."
+    line, *origins = found
+    return f"Line {line_text(found)}: line {line}, expanded from line {', from line '.join(origins)}."
 
 
 def _label(event: EventView, full: bool) -> str:
@@ -287,15 +287,12 @@ def safety_run_lines(
     moves = [(number, move) for number, move in enumerate(run.moves) if move.action.verb is not Verb.START]
     steps = [(number, move) for number, move in moves if full or not is_quiet(move)]
     rows = []
-    places: list[tuple[int | None, tuple[int, ...]]] = []
+    places: list[tuple[str, ...]] = []
     for number, move in steps:
         action = move.action
-        line, origins = (None, ()) if action.step is None else (action.step.span.line, action.step.span.expanded_from)
-        places.append((line, origins))
+        places.append(() if action.step is None else action.step.span.places)
         what = "; ".join(fault.message for fault in move.faults) or deed_of(program, action, run.model)
-        rows.append(
-            StepRow(number, (gutter(number, line_text(line, origins), False, False), lane_of(program, action), what))
-        )
+        rows.append(StepRow(number, (gutter(number, line_text(places[-1]), False, False), lane_of(program, action), what)))
     shown, note = folded_rows(rows, () if claim is None else mattering(program, run, claim), full=full)
     room = (width or PAPER) - len(INDENT)
     lines = [

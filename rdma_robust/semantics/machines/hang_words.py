@@ -50,7 +50,7 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
     if not resting.steps:
         return Wait(thread.name, None, None, "", False, f"{thread.name} is at a point that nothing leads away from")
     first = resting.steps[0]
-    at = (first.span.line, first.span.column)
+    at, places = (first.span.line, first.span.column), first.span.places
     cells = tuple(dict.fromkeys(str(cell) for step in resting.steps for cell in _read(step)))
     spins = resting.rest is RestKind.SPIN or first.text.startswith("while ")
     if isinstance(first.op, Poll) and resting.rest is RestKind.BLOCKED:
@@ -60,20 +60,20 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         silent = any(remote_of(s.op) == pair and not getattr(s.op, "signaled", True) for _, _, s in thread.edges)
         said = f"for a completion from {pair}: {posted} {'signaled ones ' * silent}{was} posted, {polled} polled"
         text = f"{thread.name} waits at line {first.span.where} {said}"
-        return Wait(thread.name, *at, first.text, False, text, (), pair, posted, polled)
+        return Wait(thread.name, *at, first.text, False, text, (), pair, posted, polled, places)
     if (waits := _for_messages(thread, first)) and len(resting.steps) == 1:
-        return Wait(thread.name, *at, first.text, False, waits)
+        return Wait(thread.name, *at, first.text, False, waits, places=places)
     joins = isinstance(first.op, Read) and first.op.cell.moment
     nobody = f"; nobody can change {listing(cells)}" if cells else "" if joins else "; its registers do not change"
     if spins:
-        lines = sorted({step.span.line for step in resting.steps})
+        lines = list(dict.fromkeys(step.span.places[0] for step in sorted(resting.steps, key=lambda one: one.span.line)))
         many = "lines " if len(lines) > 1 else "line "
-        where = f"{many}{', '.join(map(str, lines))}"
+        where = f"{many}{', '.join(lines)}"
         loop = f" in `{first.text}`" if first.text.startswith("while ") else ""
         text = f"{thread.name} goes round at {where}{loop} for ever{nobody}"
     else:
         text = f"{thread.name} waits {_alternatives(resting.steps)}{nobody}"
-    return Wait(thread.name, *at, first.text, spins, text, cells)
+    return Wait(thread.name, *at, first.text, spins, text, cells, places=places)
 
 
 def _for_messages(thread: Thread, step: Step) -> str:

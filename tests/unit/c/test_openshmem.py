@@ -42,6 +42,12 @@ def test_what_calls_become(name: str) -> None:
     assert found[: len(wanted)] == wanted
 
 
+def test_no_context_has_nothing_under_way() -> None:
+    none = "shmem_ctx_quiet(SHMEM_CTX_INVALID); shmem_ctx_fence(SHMEM_CTX_INVALID); shmem_ctx_destroy(SHMEM_CTX_INVALID);"
+    found = statements(evaluated(program(f"shmem_p(&x, 1, 1); {none} shmem_quiet();")), "main_P0")
+    assert found == ["put P1.x = 1 inline unsignaled", "flush P1"]
+
+
 def test_barriers() -> None:
     found = evaluated(program("shmem_p(&x, 1, 1);", both="shmem_sync_all(); shmem_barrier_all(); shmem_finalize();"))
     assert statements(found, "main_P0")[1:] == ["barrier", "flush P1", "barrier", "barrier"]
@@ -200,7 +206,13 @@ def test_symmetric_memory_is_the_same_everywhere() -> None:
         ("shmem_long_broadcast(SHMEM_TEAM_WORLD, &x, &y, 1, 2);", "RR818", "there is no process 2 here"),
         ("shmem_broadcast64(&x, &y, 1, 0, 1, 0, 1, sync);", "RR818", "P0 is none of the processes that call"),
         ("shmem_long_broadcast(SHMEM_TEAM_WORLD, &x, w, 1, 0);", "RR813", "`w` is on the stack"),
-        ("shmem_uint64_atomic_or(&sig, 1, 1);", "RR814", "`shmem_uint64_atomic_or` is not modelled"),
+        ("shmem_uint64_atomic_or(&sig, 1, 0); if (sig == 1) x = 1;", "RR819", "`sig`, whose values are not followed"),
+        (
+            "shmem_uint64_atomic_or(&sig, 1, 0); shmem_uint64_wait_until(&sig, SHMEM_CMP_EQ, 1);",
+            "RR819",
+            "this wait depends",
+        ),
+        ("shmem_uint64_atomic_or(&sig, 1, 0); shmem_atomic_compare_swap(&sig, 1, 2, 0);", "RR819", "compare-and-swap"),
         ("shmem_int_atomic_add((int *)&x, 1, 1); shmem_long_atomic_add(&x, 1, 1);", "RR815", "covers 2 words of `x`"),
         ("shmem_team_sync(SHMEM_TEAM_INVALID);", "RR818", "is none of this team"),
         ("int n; shmem_p(&x, n, 1);", "RR819", "what is put depends on"),

@@ -153,13 +153,22 @@ def quiet(call: CallContext, label: str = "") -> list[ThreadStatement]:
     return completed(call, [label])
 
 
+def _is_of_none(call: CallContext) -> bool:
+    """Whether a call names `SHMEM_CTX_INVALID`: it does nothing then."""
+    return bool(call.arguments) and known_scalar(call.arguments[0]) == 0
+
+
 def _quiet(call: CallContext) -> Result:
+    if _is_of_none(call):
+        return 0
     label = context_of(call, call.arguments[0]).label if call.arguments else ""
     found = quiet(call, label)
     return call.step(found) if found else 0
 
 
 def _fence(call: CallContext) -> Result:
+    if _is_of_none(call):
+        return 0
     context = context_of(call, call.arguments[0]) if call.arguments else default_context(call)
     if ("signals", context.label) in call.state.numbers:
         raise Refusal("RR814", "a fence behind a put with a signal is not modelled", "shmem_quiet in place of the fence")
@@ -225,7 +234,7 @@ def _clear_lock(call: CallContext) -> Result:
 
 
 def _ctx_destroy(call: CallContext) -> Result:
-    return _quiet(call) if known_scalar(call.arguments[0]) != 0 else 0
+    return _quiet(call)
 
 
 _OF_CACHES: Final = "clear_cache_inv set_cache_inv clear_cache_line_inv set_cache_line_inv udcflush udcflush_line"
