@@ -94,7 +94,7 @@ def _test(text: str, file: str, library: RunnerLibrary, order: str) -> str:
     processor buffers stores: the test waits for each."""
     from rdma_robust.c.export.exported_program import ExportedProgram  # noqa: PLC0415 - one form of many
     from rdma_robust.c.export.runner_calls import AllowedStates, runner  # noqa: PLC0415 - one form of many
-    from rdma_robust.semantics.machines.final import state_names  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.machines.machine import state_names  # noqa: PLC0415 - one form of many
     from rdma_robust.semantics.machines.outcomes import explore_outcomes  # noqa: PLC0415 - one form of many
 
     given = ExportedProgram.read(text, file)

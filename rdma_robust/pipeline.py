@@ -11,8 +11,7 @@ from typing import Final
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
 from rdma_robust.guard import guarded_by
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step
-from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking, spin_assumed
 from rdma_robust.language.load import decidable, has_text, is_c, is_foreign, load_decidable
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation

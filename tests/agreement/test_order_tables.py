@@ -20,7 +20,7 @@ from rdma_robust.robustness.between_tables import decided_between
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.searched_orders import lacked_facts, not_searched
 from rdma_robust.semantics.machines.chosen import machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from tests.support.random_orders import programs_under_orders, random_order
 

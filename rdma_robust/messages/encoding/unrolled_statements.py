@@ -14,14 +14,7 @@ from typing import Final, Literal
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import (
-    Evaluation,
-    Held,
-    merge_values,
-    received_value,
-    shape_size,
-    value_shape,
-)
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merge_values, received_value, shape_size, value_shape
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
 from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shapes
 from rdma_robust.messages.language import message_program as mp

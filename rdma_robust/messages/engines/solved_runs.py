@@ -12,14 +12,7 @@ from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, No
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
-from rdma_robust.messages.message_answers import (
-    Deadlock,
-    Leak,
-    MatchedPair,
-    Mismatch,
-    OperationId,
-    Violation,
-)
+from rdma_robust.messages.message_answers import Deadlock, Leak, MatchedPair, Mismatch, OperationId, Violation
 
 Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""

@@ -28,12 +28,7 @@ from rdma_robust.c.evaluate.one_sided.spmd import (
 from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.shmem.contexts import (
-    active_set,
-    context_of,
-    default_context,
-    own_team,
-)
+from rdma_robust.c.evaluate.shmem.contexts import active_set, context_of, default_context, own_team
 from rdma_robust.c.evaluate.shmem.shmem_waits import SIGNALS
 from rdma_robust.c.evaluate.shmem.team_calls import TEAM_CALLS
 from rdma_robust.c.evaluate.word_copies import copied
