@@ -70,8 +70,8 @@ def evaluate_units(
     _check_processes(units)
     rounds = EvaluationRounds(units, options or EvaluationOptions(), LIBRARY)
     rounds.run()
-    for place in list(units.hardware.values())[1:]:
-        rounds.refused.append(diagnostic(Refusal("RR814", "RR_HARDWARE is said twice, with different words"), [place]))
+    for more in list(units.hardware.values())[1:]:
+        rounds.refused.append(diagnostic(Refusal("RR814", "RR_HARDWARE is said twice, with different words"), [more]))
     if refused is not None:
         refused += _distinct(rounds.refused)
     elif rounds.refused:
