@@ -121,8 +121,6 @@ class World:
         self.types: dict[Object, str] = {}
         self.globals: dict[Hashable, Variable] = {each.unique: each for each in units.globals()}
         self.remarks: dict[str, Remark] = {}
-        self.hardware = ""
-        self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
         self.locks: set[Word] = set()
         self._initialise = initialise
