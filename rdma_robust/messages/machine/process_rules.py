@@ -32,6 +32,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import (
     FaultError,
+    Term,
     Value,
     require_number,
     value_of,
@@ -197,7 +198,8 @@ class ProcessRules:
         registers = frame.registers
         value = value_of(send.value, registers)
         to = self._process_number(value_of(send.to, registers), "destination")
-        return SendOp(frame.sent, to, send.port, _tag(value_of(send.tag, registers)), value)
+        tag = _tag(value_of(send.tag, registers))
+        return SendOp(frame.sent, to, send.port, tag, value, said=_said(frame, send.of_type, send.size))
 
     def _takes(self, frame: ProcessFrame, wanted: Probe | IssueReceive) -> ReceiveOp:
         """Return the receive that is posted next, or that stands for a look; raises FaultError."""
@@ -212,7 +214,10 @@ class ProcessRules:
         tag = ANYTHING if wanted.tag is None else _tag(value_of(wanted.tag, frame.registers))
         if isinstance(wanted, Probe):
             self._spare(frame, wanted.taken)
-        return ReceiveOp(frame.received, wanted.port, source, tag)
+            return ReceiveOp(frame.received, wanted.port, source, tag)
+        said = _said(frame, wanted.of_type, wanted.room)
+        at = frame.pc if wanted.is_checked else 0
+        return ReceiveOp(frame.received, wanted.port, source, tag, said=said, at=at)
 
     def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
         """Store what was seen, if something was, and hold it if it is taken; else store that nothing was."""
@@ -552,6 +557,11 @@ def _spot(place: Place, registers: dict[str, Value]) -> Spot:
 def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
     name, indices = spot
     registers[name] = with_element(registers[name], indices, value)
+
+
+def _said(frame: ProcessFrame, *terms: Term | None) -> tuple[int | None, int | None]:
+    one, other = (None if each is None else require_number(value_of(each, frame.registers)) for each in terms)
+    return one, other
 
 
 def _tag(value: Value) -> int:
