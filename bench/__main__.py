@@ -22,6 +22,7 @@ from bench import (
     crowds,
     families,
     large_nets,
+    machines,
     message_solvers,
     message_states,
     messages,
@@ -42,8 +43,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 
 ROOT = Path(__file__).resolve().parents[1]
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
@@ -163,6 +164,7 @@ SECTIONS: dict[str, Callable[[Console], None]] = {
     "spin": lambda _: spin.report("--quick" in sys.argv[1:], say),
     "safety": lambda _: safety.report(say),
     "threads": lambda _: threads.report(say),
+    "machines": machines.report,
     "certificates": lambda _: safety_certificates.report(say),
 }
 DOCUMENTED = ("startup", "nets", "spin", "threads")

@@ -49,6 +49,10 @@ FAMILIES: Final = {
         "Collectives",
         "Barriers, broadcasts, reductions, gathers and scatters: together, in different orders, and forgotten.",
     ),
+    "completions": (
+        "One of several requests",
+        "`wait any`, `wait some`, `test` and its forms: what may be complete, and what is seen of it; and `abort`.",
+    ),
     "requests": ("Requests", "When values are read and stored, and what happens to requests that are used again."),
     "leaks": ("Leaks", "Messages and receives that are left over when all processes have ended."),
     "faults": ("Faults", "Divisions, indices, ranks, tags and kinds that have no meaning."),

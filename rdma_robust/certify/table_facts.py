@@ -1,4 +1,4 @@
-"""The facts that an order table has to have so that the checker's normal form is proven for it, and tables that keep less.
+"""The facts that the checker asks of an order table for programs with remote atomics, and tables that keep less than others.
 
 Written from docs/proof-tables.md ("The facts with remote atomics") and docs/theory.md ("Tables that lack a fact") alone: the
 rest of the tool has a reading of its own, on purpose.
@@ -6,23 +6,18 @@ rest of the tool has a reading of its own, on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Final
 
 from rdma_robust.certify.document import reject, string
 from rdma_robust.certify.hardware import CARD_READS, NIC_WRITES, Platform, kept_between
-from rdma_robust.certify.own_tables import TABLE_WRITES, TYPES, OwnTable, UnreadableTable, put_cell
+from rdma_robust.certify.own_tables import TYPES, OwnTable, UnreadableTable
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
-
-_SOURCES: Final = ("nlR", "nmR")
 
 UNDER: Final = "under"
 """The member of evidence for ROBUST with the order that it is about, where that is a weaker one than the claim's."""
-
-_ATOMICS: Final = ("naR", "naW")
-_SENDS: Final = ("nmR", "nmW")
 
 
 def weaker_platform(
@@ -49,7 +44,7 @@ def weaker_platform(
             reject("no normal form is proven for any number of threads under an order table of its own")
         if about.own.placed:
             reject("no normal form is proven where completions tell that writes were placed")
-        lacks = next(missing_facts(about.own, atomics=True, messages=about.how.messages), None)
+        lacks = next(missing_facts(about.own), None)
         if lacks is not None and _has_atomics(program):
             reject(f"no normal form is proven for order {about.own.name}, which lacks the fact {lacks}")
     return about, rest
@@ -59,58 +54,13 @@ def _has_atomics(program: Program) -> bool:
     return any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
 
 
-def missing_facts(own: OwnTable, *, atomics: bool, messages: bool) -> Iterator[str]:
-    """Yield the facts that a table lacks, of those about programs with remote atomics, with messages, or without."""
-    without = (*(() if atomics else _ATOMICS), *(() if messages else _SENDS))
-    types = tuple(each for each in TYPES if each not in without)
-    writes = tuple(each for each in types if each in TABLE_WRITES)
-    reads = tuple(each for each in types if each not in TABLE_WRITES)
-    pushes = [pair for pair in product(reads, writes) if " ".join(put_cell(pair)) in own.pushes]
-
-    def issued(earlier: str, later: str) -> bool:
-        return own.cells[earlier, later] in ("qp", "i")
-
-    def seen(earlier: str, later: str) -> bool:
-        return own.cells[earlier, later] == "qp"
-
-    def only_issued(write: str, later: str) -> bool:
-        before = [a for a in reads if issued(a, write)]
-        pushed = [a for a in reads if (a, write) in pushes]
-        by_fence = (write, later) == ("nlW", "nF")
-        return all(seen(a, later) for a in before) and all(
-            seen(a, later) and (seen(write, a) or (by_fence and a in _SOURCES)) for a in pushed
-        )
-
-    def lands(read: str, write: str) -> bool:
-        return seen(write, read) and (read != "naR" or write == "naW" or issued(read, write))
-
-    facts: dict[str, Callable[[], bool]] = {
-        "chain": lambda: all(issued(a, c) for a, b, c in product(reads, writes, writes) if issued(a, b) and issued(b, c)),
-        "flush_chain": lambda: all(
-            ((read, c) in pushes and seen(write, c)) or (issued(read, c) and seen(write, read))
-            for (read, write), c in product(pushes, writes)
-            if issued(write, c)
-        ),
-        "issue_only": lambda: all(only_issued(a, b) for a, b in product(writes, reads) if issued(a, b) and not seen(a, b)),
-        "flush_poll": lambda: all(lands(*pair) for pair in pushes if pair[0] in ("nrR", "naR") and pair != ("nrR", "naW")),
-        "fence": lambda: all(issued("nlW", "nF") and seen("nF", read) for read, write in pushes if write == "nlW"),
-        "rmw_row": lambda: not atomics or all(issued("naR", c) for c in types if issued("naW", c)),
-        "rmw_column": lambda: not atomics or all(seen(a, "naR") for a in types if seen(a, "naW")),
-        "receive_chain": lambda: not messages or all(_behind_receive(own, m, writes, types) for m in ("nrW", "nmW")),
-    }
-    yield from (name for name, has in facts.items() if not has())
-
-
-def _behind_receive(own: OwnTable, message: str, writes: Sequence[str], types: Sequence[str]) -> bool:
-    """Whether what is issued behind a message by way of writes is behind the message itself, or observed behind one of these
-    or behind the read of an atomic."""
-    issued = [cell for cell, kept in own.cells.items() if kept in ("qp", "i")]
-    behind = [message]
-    for b in behind:
-        behind += [c for c in writes if (b, c) in issued and c not in behind]
-    by_read = {c for c in types if (message, "naR") in issued and own.cells["naR", c] == "qp"}
-    steps = ((b, c) for b, c in product(behind, types) if (b, c) in issued and own.cells[b, c] != "qp")
-    return all((message, c) in issued or (b == "naW" and c in by_read) for b, c in steps)
+def missing_facts(own: OwnTable) -> Iterator[str]:
+    """Yield the facts about remote atomics that a table lacks."""
+    kept = own.cells
+    if any(kept["naW", c] in ("qp", "i") and kept["naR", c] not in ("qp", "i") for c in TYPES):
+        yield "rmw_row"
+    if any(kept[a, "naW"] == "qp" != kept[a, "naR"] for a in TYPES):
+        yield "rmw_column"
 
 
 def keeps_no_less(one: Platform, two: Platform) -> bool:

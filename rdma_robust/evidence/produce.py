@@ -37,7 +37,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders.known_orders import BASE, order_table, told_in_full, told_order
 from rdma_robust.orders.order_changes import reading, told_of_source, weaker_with_facts
-from rdma_robust.orders.order_facts import lacking
+from rdma_robust.orders.order_facts import OF_ATOMICS, lacking
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri import net as net_data
@@ -315,7 +315,7 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
     read = told_of_source(_read_by_checker(program, order))
     lacks = lacking(read, **asked)
     near = weaker_with_facts(read, **asked) if lacks else None
-    mine = None if lacks and asked["atomics"] else read
+    mine = None if {*OF_ATOMICS}.intersection(lacks) else read
     found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:
         refused = each not in ORDERS and (program.has_regions or program.crowds)

@@ -1,8 +1,8 @@
 """The facts that the proofs ask of an order table, decided for any table.
 
 They are those of `proofs/deployed/RemoteAtomicsHardware.v`; what a table says of atomics, or of messages, is not asked of
-programs without any. Programs with remote atomics are searched only under tables that have them; of others they say that
-what the search finds is a counterexample. Of messages there is one more, which the proofs do not have: `receive_chain` asks
+programs without any. Two of them (:data:`OF_ATOMICS`) the search asks for; of the others they say that what it finds is a
+counterexample. Of messages there is one more, which the proofs do not have: `receive_chain` asks
 of a receive, which is before its message, what `chain` asks of reads. Two things are read otherwise.
 That reads push writes is a set of pairs, and what is asked there is asked pair by pair. And `operation` is no fact here: the
 read and the writes of one operation are in order whatever a table says. What that is for is in the cells by what follows
@@ -138,6 +138,9 @@ card is before a CPU, holds for every table that there can be."""
 
 RMW_ROW: Final = _Facts.rmw_row.__name__
 """The fact without which what waits for an atomic depends on what that reads."""
+
+OF_ATOMICS: Final = (RMW_ROW, _Facts.rmw_column.__name__)
+"""The facts without which a program with remote atomics may have a violation to which no run of the search leads."""
 
 
 def lacked_by(table: OrderTable, *, atomics: bool = True, messages: bool = False) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ class CardEvents:
 
 def card_events(run: LoggedRun, told: EventPlaces) -> CardEvents:
     """Return what the card did. Raises UsageError for queue pairs that several threads use at one end."""
-    found, queues = CardEvents(), _receive_queues(run)
+    found, queues = CardEvents(), receive_queues(run)
     users = _users(run, queues, told)
     processes, peers, retries = dict[int, int](), dict[int, int](), set[int]()
     for event in run.events:
@@ -87,7 +87,7 @@ def card_events(run: LoggedRun, told: EventPlaces) -> CardEvents:
     return found
 
 
-def _receive_queues(run: LoggedRun) -> dict[int, int]:
+def receive_queues(run: LoggedRun) -> dict[int, int]:
     """Return for each queue pair where its receives are: in a shared queue, or in its own, which has its number."""
     found = dict[int, int]()
     for event in run.events:

@@ -46,11 +46,15 @@ class LoggedRegion:
 
 @dataclass(slots=True)
 class LoggedRun:
-    """A run: the events in their order, the regions, and the modules of each process, `maps` as the kernel writes them."""
+    """A run: the events in their order, the regions, and the modules of each process, `maps` as the kernel writes them.
+    `turns` are the numbers of the events from which on another one of several threads goes on that are taken for one, and
+    `written` then has the events in the order in which statements are written."""
 
     events: list[LoggedEvent] = field(default_factory=list)
     regions: list[LoggedRegion] = field(default_factory=list)
     maps: dict[int, str] = field(default_factory=dict)
+    turns: frozenset[int] = frozenset()
+    written: list[LoggedEvent] = field(default_factory=list)
 
     def threads(self) -> list[ThreadKey]:
         """Return the threads in the order of their first events."""

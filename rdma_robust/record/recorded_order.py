@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from rdma_robust.record.recorded_log import LoggedEvent, LoggedRun, ThreadKey
 
@@ -12,6 +13,9 @@ MEMORY = frozenset("RSWAXPVCFB")
 """Kinds of events that become statements by themselves."""
 _TAKES, _GIVES = frozenset("Lrw"), frozenset("Uux")
 """Kinds of events that take a lock, to read (r) or alone, and that give one back."""
+
+_UNNAMED: Final = {"?event": "an event descriptor", "?socket": "a socket"}
+"""What events are about that are not followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,15 @@ class RecordedOrder:
 def recorded_order(run: LoggedRun) -> RecordedOrder:
     """Return what ordered the threads of a run, without the edges that order nothing."""
     found = RecordedOrder()
-    edges = [*_semaphores(run, found), *_locks(run), *_streams(run, found), *_processes(run)]
-    found.edges = _needed(run, edges)
+    found.edges = _needed(run, order_edges(run, found))
     found.barriers = _barriers(run, found)
     return found
+
+
+def order_edges(run: LoggedRun, found: RecordedOrder | None = None) -> list[OrderEdge]:
+    """Return all edges of semaphores, locks, streams and processes; in `found` is noted what is not recorded."""
+    found = RecordedOrder() if found is None else found
+    return [*_semaphores(run, found), *_locks(run), *_streams(run, found), *_processes(run)]
 
 
 def _semaphores(run: LoggedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
@@ -90,7 +99,7 @@ def _streams(run: LoggedRun, found: RecordedOrder) -> Iterator[OrderEdge]:
     for event in run.events:
         name = event.words[0] if event.words else ""
         if event.kind in (">", "<", "+") and name.startswith("?"):
-            found.unrecorded[f"a {name[1:]}"].append(event)
+            found.unrecorded[_UNNAMED[name]].append(event)
         elif event.kind == ">":
             beginning[event.thread, name] = event
         elif event.kind == "+":

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rdma_robust.record.card_events import (
-    ADD,
-    ATOMIC,
-    FENCE,
-    INLINE,
-    READ,
-    SEND,
-    SEND_IMM,
-    SIGNALED,
-    WRITE_IMM,
-)
+from rdma_robust.record.card_events import ADD, ATOMIC, FENCE, INLINE, READ, SEND, SEND_IMM, SIGNALED, WRITE_IMM
 from rdma_robust.record.memory_words import EventPlaces, MemoryWord, pairs_of
 from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedRequest, ThreadKey
 from rdma_robust.record.recorded_order import OrderEdge
@@ -42,9 +32,11 @@ class RecordedStatements:
 
     def write(self) -> None:
         """Write them all."""
-        for event in self.program.run.events:
+        for event in self.program.run.written or self.program.run.events:
             for edge in self._after[event.number]:
                 self.program.add(event, f"await {self._told_word(edge)} == 1")
+            if event.number in self.program.run.turns:
+                self.program.add(event, "mfence")
             access = self.program.accesses.get(event.number)
             if access is not None:
                 self._access(access)

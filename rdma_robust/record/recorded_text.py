@@ -9,6 +9,7 @@ from typing import Final
 from rdma_robust.errors import UsageError
 from rdma_robust.record.card_events import card_events
 from rdma_robust.record.code_places import CodePlaces
+from rdma_robust.record.joined_threads import with_joined_threads
 from rdma_robust.record.memory_words import EventPlaces, cut_words
 from rdma_robust.record.recorded_log import accesses_of, read_run
 from rdma_robust.record.recorded_order import recorded_order
@@ -19,6 +20,7 @@ from rdma_robust.record.replayed_run import replayed
 
 _WIDTH: Final = 4
 _MOST_STATEMENTS: Final = 20_000
+_FOREIGN: Final = ("/infiniband/", "rdma_robust/record/runtime/")
 _PLACES: Final = 4
 """How many calls outwards are told."""
 
@@ -34,6 +36,7 @@ def recorded_text(folder: Path, name: str, *, drops_failed: bool = False) -> str
     told = EventPlaces(
         {event.number: place for event in run.events if (place := _place(places, event.thread[0], event.chain))}
     )
+    run = with_joined_threads(run, told)
     accesses = accesses_of(run.events)
     card = card_events(run, told)
     transfers = [each for found in card.transfers.values() for each in found]
@@ -61,8 +64,8 @@ def _place(places: CodePlaces, process: int, chain: tuple[int, ...]) -> str:
 
 
 def _is_own(file: str) -> bool:
-    """Return whether a file is one of the program, and no header of the system or of verbs."""
-    return not file.startswith(("/usr/", "../")) and "/infiniband/" not in file
+    """Return whether a file is one of the program, and no header of the system or of verbs, or of our hooks."""
+    return not file.startswith(("/usr/", "../")) and not any(each in file for each in _FOREIGN)
 
 
 def _text(program: RecordedProgram, name: str, added: int) -> str:

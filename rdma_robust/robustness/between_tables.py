@@ -12,19 +12,13 @@ from dataclasses import replace
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_changes import (
-    Cell,
-    reading,
-    stronger_with_facts,
-    told_of_source,
-    weaker_with_facts,
-)
+from rdma_robust.orders.order_changes import Cell, reading, stronger_with_facts, told_of_source, weaker_with_facts
 from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
 from rdma_robust.robustness.searched_orders import ARGUED, has_atomics, has_messages, not_searched
-from rdma_robust.semantics.axioms import rdma_violation, sc_violation
+from rdma_robust.semantics.axioms import is_consistent, sc_violation
 from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.linearise import trace_of_order
 
@@ -72,7 +66,7 @@ def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness
     """Return a witness of another model as one of `model`, with its events in the same order; None if it is none there."""
     trace = trace_of_order(witness.order, program, model)
     pivot = None if witness.pivot is None else witness.pivot.index
-    if rdma_violation(trace, model) is not None or sc_violation(trace, pivot) is None:
+    if not is_consistent(trace, model) or sc_violation(trace, pivot) is None:
         return None
     return confirm(program, LiftedTrace(trace, witness.before, witness.pivot, witness.run), model)
 

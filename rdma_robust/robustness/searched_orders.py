@@ -10,7 +10,7 @@ from typing import Final
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_facts import fact_meaning, lacking
+from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
 from rdma_robust.semantics.event_table import acts_of, operands_read
 from rdma_robust.semantics.order_table import polls_apart
 from rdma_robust.semantics.trace import EventType
@@ -46,7 +46,7 @@ def has_messages(program: Program) -> bool:
 def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
     """Return the facts about the table of its order that are asked of the model for the program, and that it lacks.
 
-    A program without remote atomics that has no run to a target is robust all the same; but a run to one need be no
+    But for :data:`OF_ATOMICS` a program that has no run to a target is robust all the same; a run to one need be no
     counterexample then. Source: docs/theory.md, "Tables that lack a fact".
     """
     if model.order in ARGUED:
@@ -67,8 +67,8 @@ def not_searched(program: Program, model: Model) -> str:
         return "no search is argued to decide any number of threads with memory behind a card"
     if model.order in ARGUED:
         return ""
-    lacks = lacked_facts(program, model)
-    if lacks and has_atomics(program):
+    lacks = [fact for fact in lacked_facts(program, model) if fact in OF_ATOMICS]
+    if lacks:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
     unargued = {

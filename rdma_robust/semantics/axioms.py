@@ -14,7 +14,6 @@ from itertools import pairwise
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.kinds import Kind, kinds_of, memory_of, type_of
-from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
     Scope,
     behind_poll,
@@ -38,30 +37,6 @@ from rdma_robust.semantics.vertices import (
     steps_of,
     within_step,
 )
-from rdma_robust.semantics.wellformed import check_well_formed
-
-__all__ = [
-    "check_well_formed",
-    "ib",
-    "ib_parts",
-    "inst",
-    "ippo",
-    "is_violating",
-    "nlw",
-    "ob",
-    "ob_parts",
-    "observed_parts",
-    "oppo",
-    "rb",
-    "rdma_violation",
-    "same_qp",
-    "sc",
-    "sc_parts",
-    "sc_violation",
-    "trace_of_order",
-    "united",
-]
-
 
 Links = dict[int, dict[int, tuple[int, str]]]
 """For every edge its cost and the name of its relation."""
@@ -286,20 +261,25 @@ def sc(trace: Trace) -> Relation:
     return as_steps(trace, united(sc_parts(trace)), steps_of(trace))
 
 
+def is_consistent(trace: Trace, model: Model = RDMA) -> bool:
+    """Return whether the trace is RDMA-consistent: whether :func:`rdma_violation` finds no cycle."""
+    return ob(trace, model).is_irreflexive()
+
+
 def rdma_violation(trace: Trace, model: Model = RDMA) -> Cycle | None:
     """Return an ob cycle, or None iff the trace is RDMA-consistent (Definition 3, Theorem 4.1).
 
     The cycle has the fewest base edges, where those inside an `[Inst];ib` edge count a little more; such an edge carries a
     shortest ib path in `via`.
     """
-    parts = ob_parts(trace, model)
-    if at_once(united(parts), trace).closure().is_irreflexive():
+    if is_consistent(trace, model):
         return None
-    steps = sections(trace)
+    parts, steps = ob_parts(trace, model), sections(trace)
     if steps:
         parts = {name: as_steps(trace, part, steps) for name, part in parts.items()}
     issued = {name: as_steps(trace, part, steps) for name, part in ib_parts(trace, model).items()}
-    via = {(a, b): _shortest_path(trace, _links(issued), a, b) for a, b in parts["[Inst];ib"]}
+    by_issue = _links(issued)
+    via = {(a, b): _shortest_path(trace, by_issue, a, b) for a, b in parts["[Inst];ib"]}
     links = _links(parts, {pair: (BASE_EDGE + 1) * len(path) for pair, path in via.items()})
     cycle = _shortest_cycle(trace, links)
     assert cycle is not None
@@ -357,7 +337,7 @@ def _taken_apart(trace: Trace, cycle: Cycle, parts: Mapping[str, Relation], step
 
 def is_violating(trace: Trace, model: Model = RDMA) -> bool:
     """Return whether the trace is RDMA-consistent but not SC-consistent (Definition 3)."""
-    return not sc(trace).closure().is_irreflexive() and ob(trace, model).is_irreflexive()
+    return not sc(trace).closure().is_irreflexive() and is_consistent(trace, model)
 
 
 def united(parts: Mapping[str, Relation]) -> Relation:

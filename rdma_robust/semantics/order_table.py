@@ -312,6 +312,7 @@ def gains_behind_poll(later: Kind, model: Model, told: Landing) -> bool:
     return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in told.writes)
 
 
+@cache
 def polls_apart(model: Model) -> bool:
     """Return whether a poll puts one remote write before a later event of a card, but not another one, so that it matters of
     which it tells (docs/theory.md, "Tables that lack a fact"): an answer is not asked."""

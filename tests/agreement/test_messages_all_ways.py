@@ -16,7 +16,15 @@ from rdma_robust.messages.message_answers import MessageEngine
 from rdma_robust.messages.replay.replaying import confirm_answer
 from tests.support.message_agreement import QUESTIONS, differences, differences_in_facts
 from tests.support.naive_messages import naive_messages
-from tests.support.random_messages import BLOCKING, TASTES, random_looks, random_messages, random_modes
+from tests.support.random_messages import (
+    BLOCKING,
+    TASTES,
+    random_completions,
+    random_looks,
+    random_messages,
+    random_modes,
+    random_types,
+)
 from tests.support.shares import chunks
 
 PER_CHUNK = 50
@@ -64,6 +72,32 @@ def test_all_ways_agree_on_more(chunk: int) -> None:
 def test_all_ways_agree_on_modes() -> None:
     counts = compared(range(50_000, 50_045), 300, random_modes)
     assert min(counts.values()) > 0
+
+
+@pytest.mark.ci
+def test_all_ways_agree_on_completions() -> None:
+    counts = compared(range(70_000, 70_040), 300, random_completions)
+    assert min(counts.values()) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 100))
+def test_all_ways_agree_on_more_completions(chunk: int) -> None:
+    first = 71_000 + chunk * PER_CHUNK
+    counts = compared(range(first, first + PER_CHUNK), made=random_completions)
+    assert min(counts[buffer] for buffer in ALL_BUFFERS) > PER_CHUNK // 4
+
+
+@pytest.mark.ci
+def test_all_ways_agree_on_types_and_lengths() -> None:
+    counts = compared(range(80_000, 80_030), 300, random_types)
+    assert min(counts.values()) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 60))
+def test_all_ways_agree_on_more_types_and_lengths(chunk: int) -> None:
+    first = 81_000 + chunk * PER_CHUNK
+    counts = compared(range(first, first + PER_CHUNK), made=random_types)
+    assert min(counts[buffer] for buffer in BUFFERS) > PER_CHUNK // 4
 
 
 def looks_compared(seeds: range, limit: int) -> int:

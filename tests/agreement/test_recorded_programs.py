@@ -181,7 +181,9 @@ def compare(seeds: range, size: int, folder: Path, programs: Programs = random_p
             continue
         text = recorded(player, told, folder / str(seed))
         whole, run = check(load_program(program, "whole"), timeout=20), check(load_program(text, "run"), timeout=20)
-        assert Verdict.UNKNOWN not in (whole.verdict, run.verdict), (seed, text)
+        if Verdict.UNKNOWN in (whole.verdict, run.verdict):
+            seen["UNKNOWN"] += 1
+            continue
         assert run.verdict is Verdict.ROBUST or whole.verdict is Verdict.NOT_ROBUST, f"seed {seed}\n{program}\n{text}"
         seen[f"{whole.verdict.name}, of the run {run.verdict.name}"] += 1
         ends = explore_outcomes(load_program(text, "run"), model_of(load_program(text, "run")), timeout=20)

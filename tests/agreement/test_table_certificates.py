@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import product
 from random import Random
 
 import pytest
@@ -27,7 +26,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_strength
 from rdma_robust.orders.known_orders import order_of_file, order_table, told_in_full, told_order
-from rdma_robust.orders.order_facts import lacking
+from rdma_robust.orders.order_facts import OF_ATOMICS, lacking
 from rdma_robust.orders.order_record import UNKNOWN, with_written
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
@@ -49,20 +48,22 @@ def has_rules(program: Program) -> bool:
 
 
 def followed(seeds: range) -> Counter[str]:
-    """Compare the checker's rules with brute force under tables that have the facts."""
+    """Compare the checker's rules with brute force; where the table lacks a fact only what they call robust."""
     found: Counter[str] = Counter()
     for seed in seeds:
         rng = Random(f"followed {seed}")
         order = random_order(rng)
         for program, model in programs_under_orders(order, rng, 3):
-            if not has_rules(program) or lacked_facts(program, model):
+            lacks = lacked_facts(program, model)
+            if not has_rules(program) or {*OF_ATOMICS}.intersection(lacks):
                 continue
             try:
                 truth = "robust" if oracle_robust(program, model, SMALL) is None else "not-robust"
             except SizeLimitError:
                 continue
             said = Search.of(program, platform_of(model)).verdict(20_000)
-            assert said in (truth, RNR) or said.startswith("("), f"{order}\n{model}: {said}\n{program.source}"
+            wrong = said not in (truth, RNR) and not said.startswith("(") and not (lacks and said == "not-robust")
+            assert not wrong, f"{order}\n{model}: {said}\n{program.source}"
             found[said] += 1
     return found
 
@@ -72,7 +73,7 @@ def followed(seeds: range) -> Counter[str]:
     [range(6), pytest.param(range(6, 60), marks=pytest.mark.ci), pytest.param(range(60, 7000), marks=pytest.mark.long)],
     ids=["few", "more", "many"],
 )
-def test_the_checkers_rules_are_right_under_tables_with_the_facts(seeds: range) -> None:
+def test_the_checkers_rules_are_right_under_tables(seeds: range) -> None:
     assert followed(seeds).total() > len(seeds) // 2
 
 
@@ -148,9 +149,8 @@ def test_the_checkers_facts_and_its_order_of_tables_are_those_of_the_tool(seeds:
         orders = [each for each in (random_order(rng), *rng.sample(ORDERS, 2)) if each in ORDERS or each.startswith("{")]
         for order in orders:
             own = Platform(order=order).own
-            for atomics, messages in product((True, False), repeat=2) if own is not None else ():
-                mine = {*missing_facts(own, atomics=atomics, messages=messages)}
-                assert mine == {*lacking(order, atomics=atomics, messages=messages)}, order
+            if own is not None:
+                assert {*missing_facts(own)} == {*lacking(order, messages=True)}.intersection(OF_ATOMICS), order
             for other in orders:
                 pairs = [[Platform(order=each, ordered_reads=reads) for each in (order, other)] for reads in (True, False)]
                 mine = all(keeps_no_less(one, two) for one, two in pairs)
@@ -162,13 +162,9 @@ def test_the_checkers_facts_and_its_order_of_tables_are_those_of_the_tool(seeds:
 @pytest.mark.ci
 def test_every_fact_is_asked() -> None:
     """For each fact there is a random table that lacks only that one: evidence under it proves nothing."""
-    alone = set()
-    for seed in range(3000):
-        order = random_order(Random(f"alone {seed}"))
-        own = Platform(order=order).own
-        lacks = () if own is None else tuple(missing_facts(own, atomics=True, messages=True))
-        alone |= {*lacks} if len(lacks) == 1 else set()
-    assert len(alone) >= 6, alone
+    tables = (Platform(order=random_order(Random(f"alone {seed}"))).own for seed in range(600))
+    lacks = [tuple(missing_facts(own)) for own in tables if own is not None]
+    assert {("rmw_row",), ("rmw_column",)} <= {*lacks}
 
 
 FENCED = "nfo-get-put-same-word-fenced"

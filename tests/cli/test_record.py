@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -25,10 +26,15 @@ NEEDS_COMPILERS = pytest.mark.skipif(
     shutil.which("gcc") is None or shutil.which("g++") is None, reason="nothing was recorded: gcc and g++ are not installed"
 )
 RUNS = (
-    ("mailbox.cc", (), "NOT ROBUST", ("mailbox.cc:30 from 40 from 42", "mailbox.cc:40 from 46")),
+    (
+        "mailbox.cc",
+        (),
+        "NOT ROBUST",
+        ("mailbox.cc:30 from mailbox.cc:40 from mailbox.cc:42", "mailbox.cc:40 from mailbox.cc:46"),
+    ),
     ("mailbox.cc", ("-DPOLL",), "robust", ()),
     ("flag.c", (), "robust", ()),
-    ("flag.c", ("-DSHARED",), "NOT ROBUST", ("pair.h:76",)),
+    ("flag.c", ("-DSHARED",), "NOT ROBUST", ("pair.h:80",)),
     ("messages.c", (), "robust", ()),
     ("messages.c", ("-DGET",), "NOT ROBUST", ("messages.c:19",)),
     ("long.c", (), "robust", ()),
@@ -37,23 +43,24 @@ RUNS = (
     ("atomics.c", (), "robust", ()),
     ("atomics.c", ("-DREAD",), "NOT ROBUST", ("atomics.c:25",)),
     ("atomics.c", ("-DEARLY",), "NOT ROBUST", ("atomics.c:12",)),
+    ("turns.c", (), "robust", ()),
     ("threads.cc", (), "NOT ROBUST", ("threads.cc:32",)),
     ("threads.cc", ("-DPOLLED",), "robust", ()),
 )
 
 
-def record(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run `rdma-robust record` in a folder."""
-    command = own_command(["record", *arguments])
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+def record(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `rdma-robust record` in a folder, with variables of the environment."""
+    command, environment = own_command(["record", *arguments]), {**os.environ, **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
-def compiled(name: str, options: tuple[str, ...], folder: Path) -> None:
+def compiled(name: str, options: tuple[str, ...], folder: Path, **variables: str) -> None:
     """Copy a program of ours to a folder and compile it there as `./program`."""
     for file in ("pair.h", name):
         shutil.copy(PROGRAMS / file, folder)
     word = "cc" if name.endswith(".c") else "c++"
-    done = record(word, "-O1", "-Wall", *options, "-o", "program", name, "-libverbs", folder=folder)
+    done = record(word, "-O1", "-Wall", *options, "-o", "program", name, "-libverbs", folder=folder, **variables)
     assert done.returncode == 0, done.stderr
 
 
@@ -73,6 +80,55 @@ def test_runs_are_decided(
         assert place in re.sub(r"\s+", " ", done.stdout)
     text = (tmp_path / "run.rdma").read_text()
     assert "//@ " in text and not load_program(text, "run.rdma").undecided
+
+
+def free_port() -> str:
+    """Return a port that nobody listens at."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return str(made.getsockname()[1])
+
+
+@NEEDS_COMPILERS
+@pytest.mark.ci
+def test_processes_that_are_started_together_or_by_hand(tmp_path: Path) -> None:
+    """Two processes of a program, connected over TCP."""
+    compiled("ring.c", (), tmp_path)
+    together = record("-n", "2", "--", "./program", free_port(), folder=tmp_path)
+    assert "run of program  robust" in together.stdout, together.stdout + together.stderr
+    assert sorted(line for line in together.stderr.splitlines() if "process " in line) == ["process 0", "process 1"]
+    compiled("ring.c", ("-DREUSED",), tmp_path)
+    (tmp_path / "run").mkdir()
+    port, started = free_port(), []
+    for number in ("0", "1"):
+        variables = {**os.environ, "RDMA_ROBUST_RECORD": str(tmp_path / "run"), "RDMA_ROBUST_PROCESS": number}
+        started.append(subprocess.Popen(["./program", port], cwd=tmp_path, env=variables, stdout=subprocess.DEVNULL))
+    assert [each.wait(timeout=60) for each in started] == [0, 0]
+    joined = record("--join", "run", folder=tmp_path)
+    assert joined.returncode == 1 and "ring.c:29" in joined.stdout, joined.stdout + joined.stderr
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(shutil.which("clang") is None, reason="nothing was compiled by clang: it is not installed")
+@pytest.mark.parametrize(
+    ("name", "option", "verdict"),
+    [("mailbox.cc", "-O2", "NOT ROBUST"), ("long.c", "-O0", "robust"), ("counted.c", "-O2", "NOT ROBUST")],
+)
+def test_clang_compiles_too(name: str, option: str, verdict: str, tmp_path: Path) -> None:
+    compiled(name, (option,), tmp_path, CC="clang", CXX="clang++")
+    done = record("--out", "run.rdma", "--", "./program", folder=tmp_path)
+    assert f"run of program  {verdict}" in done.stdout, done.stdout + done.stderr
+
+
+@NEEDS_COMPILERS
+@pytest.mark.ci
+def test_threads_that_use_one_queue_pair_in_no_order_are_refused(tmp_path: Path) -> None:
+    for option in ("-DALONE", "-DEARLY"):
+        compiled("turns.c", (option,), tmp_path)
+        done = record("--", "./program", folder=tmp_path)
+        assert done.returncode == 2 and "nothing recorded orders " in done.stderr and "turns.c:" in done.stderr, (
+            done.stdout + done.stderr
+        )
 
 
 @NEEDS_COMPILERS

@@ -32,6 +32,7 @@ PROGRAMS: Final = all_programs()
 QUICK: Final = [family for family in FAMILIES if family != "long"]
 QUESTIONS: Final = ({"holds", "violated"}, {"deadlock", "no deadlock"}, {"race", "no race"}, {"matchings"})
 UNDECIDED: Final = {
+    "completions/test-until-it-comes": "a loop can go beyond 8 rounds",
     "choices/loop-counts": "a loop can go beyond 8 rounds",
     "choices/loop-idle": "a loop can go beyond 8 rounds",
     "deadlocks/spinning-is-no-deadlock": "a loop can go beyond 8 rounds",

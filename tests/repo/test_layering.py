@@ -17,8 +17,8 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = (
-    "beside errors diagnose expr files foreign guard kept layers limits model outcome options processes text grammar_tables "
-    "digraph solver_library guarded_z3 value_ranges toml_places orders fingerprint"
+    "beside displayed errors diagnose expr files foreign guard kept layers limits model outcome options processes text "
+    "grammar_tables digraph solver_library guarded_z3 value_ranges toml_places orders fingerprint"
 )
 """What every room may use: the shared words."""
 
@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "diagnose": "errors",
     "toml_places": "diagnose errors text",
     "orders": "diagnose errors files toml_places value_ranges",
-    "outcome": "errors language model semantics",
+    "outcome": "displayed errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
     "petri": WORDS,
@@ -97,7 +97,7 @@ MAY_IMPORT = {
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
     ),
-    "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
+    "__init__": f"{WORDS} language semantics pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",
 }
 """A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
     CollectiveCall,
+    Completion,
     For,
     Halt,
     If,
@@ -133,6 +135,12 @@ def _line(statement: Statement, made: MessageText) -> Iterator[str]:
             yield f"{_place(target)} = {expression_of_term(value)}"
         case Wait(requests):
             yield f"wait {', '.join(map(_place, requests))}"
+        case Completion(requests, how, tests, flag, which, places):
+            words = ("test" if how == "all" else f"test {how}") if tests else f"wait {how}"
+            into = [_place(each) for each in (flag, which, places) if each is not None]
+            yield f"{words} {', '.join(map(_place, requests))} into {', '.join(into)}"
+        case Abort(error):
+            yield f"abort 0 + {expression_of_term(error)}"
         case Assume(condition) | Assert(condition):
             yield f"{'assume' if isinstance(statement, Assume) else 'assert'} {expression_of_term(condition)}"
         case Halt():

@@ -10,12 +10,15 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language.message_program import (
     SEND_MODES,
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
     CollectiveCall,
+    Completion,
+    CompletionKind,
     For,
     Halt,
     If,
@@ -65,6 +68,8 @@ class Taste:
     modes: int = 0
     looks: int = 0
     held: int = 0
+    completions: int = 0
+    typed: int = 0
 
 
 MIXED = Taste()
@@ -181,7 +186,21 @@ class _Writer:
         issue = self.issue_send(request, planned) if planned.sends else self.issue_receive(request, planned)
         if not nonblocking:
             return (issue, Wait((request,), self.span()))
+        if self.taste.completions and self.odds(self.taste.completions):
+            return (issue, self.completion())
         return (issue, Wait((request,), self.span())) if self.odds(self.taste.waits // 2) else (issue,)
+
+    def completion(self) -> Statement:
+        """Return a statement that completes some of the requests, one or more of which are often active."""
+        if self.odds(3):
+            return Abort(self.value(), self.span())
+        requests = tuple([self.request() if self.odds(40) else Place(each) for each in "hkg" if self.odds(60)])
+        how: CompletionKind = self.chance.choice(("any", "any", "some", "all"))
+        tests = how == "all" or self.odds(45)
+        flag = self.place() if tests and how != "some" else None
+        which = None if how == "all" else Place(self.chance.choice("abs")) if self.odds(80) else self.place()
+        places = None if how != "some" else Place("c" if self.odds(85) else "a")
+        return Completion(requests or (Place("h"),), how, tests, flag, which, places, self.span())
 
     def look(self) -> Block:
         """Return a look, often for what the next receive takes; often it takes that, which often is received then."""
@@ -222,6 +241,8 @@ class _Writer:
         if self.odds(self.taste.faults):
             tag = Operation("-", (Name("a"), Const(1)))
         issue = IssueSend(request, self.value(), self.peer(planned.peer), planned.port, tag, self.span())
+        if self.taste.typed:
+            issue = replace(issue, of_type=self.said(), size=self.said())
         return (
             replace(issue, mode=self.chance.choice(SEND_MODES[1 : 4 if self.taste.looks else 3]))
             if self.taste.modes and self.odds(self.taste.modes)
@@ -233,7 +254,14 @@ class _Writer:
         tag = None if planned.tag is None else Const(planned.tag)
         sender = Place("s") if self.odds(15) else None
         which = Place(self.chance.choice("sb")) if self.odds(10) else None
-        return IssueReceive(request, self.place(), source, planned.port, tag, sender, which, self.span())
+        issue = IssueReceive(request, self.place(), source, planned.port, tag, sender, which, self.span())
+        return replace(issue, of_type=self.said(), room=self.said()) if self.taste.typed else issue
+
+    def said(self) -> Term | None:
+        """Return a type or a length, or nothing."""
+        if not self.odds(self.taste.typed):
+            return None
+        return self.chance.choice([Const(1), Const(1), Const(1), Const(2), Name("a"), Name("s")])
 
     def port(self) -> int:
         return int(self.odds(self.taste.ports))
@@ -304,6 +332,21 @@ class _Writer:
             case _:
                 early = If(self.condition(), (Return(self.span()),), (), self.span())
                 return InlinedCall("f", (*self.block(depth, 1), early, *self.block(depth, 1)), self.span())
+
+
+def random_completions(seed: int) -> MessageProgram:
+    """Return a program in which processes complete one of several requests, or test whether some are complete."""
+    mixed = replace(MIXED, operations=6, loops=3, structure=12, nonblocking=85, completions=60, daemons=8)
+    racy = replace(RACY, operations=6, nonblocking=85, completions=55)
+    tagged = replace(TAGGED, operations=6, nonblocking=85, completions=50, modes=30, daemons=8)
+    taste = (mixed, racy, replace(mixed, modes=40), tagged)[seed % 4]
+    return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
+
+
+def random_types(seed: int) -> MessageProgram:
+    """Return a program in which sends and receives say something of the type and the length of their messages."""
+    taste = (MIXED, RACY, TAGGED, replace(MIXED, looks=15, modes=30), BLOCKING)[seed % 5]
+    return random_messages(seed, replace(taste, operations=min(taste.operations, 7), typed=50))
 
 
 def random_looks(seed: int) -> MessageProgram:

@@ -26,7 +26,7 @@ from rdma_robust.orders.guarantees import (
 )
 from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.outcome import Outcome, Verdict, Witness
-from rdma_robust.semantics.axioms import rdma_violation
+from rdma_robust.semantics.axioms import is_consistent
 from rdma_robust.semantics.event_table import acts_of
 from rdma_robust.semantics.kinds import is_send
 from rdma_robust.semantics.linearise import trace_of_order
@@ -131,7 +131,7 @@ def _grown(program: Program, witness: Witness, model: Model, names: Names, asked
 
     def stands(given: Names) -> bool:
         weaker = replace(model, order=order_giving(given))
-        return rdma_violation(trace_of_order(witness.order, program, weaker), weaker) is None
+        return is_consistent(trace_of_order(witness.order, program, weaker), weaker)
 
     turned = {(row(earlier), row(later)) for earlier, later in turned_round(witness.order)}
     kept = {name for name in asked - names if not any(guarantees()[name].is_about(*pair) for pair in turned)}

@@ -85,6 +85,7 @@ def _await(call: CallContext) -> Result:
     word, kind = run.one_word(name, offset, size, "wait"), CType("int", size, signed=True)
     run.world.found.by_processor[word.object].add(word)
     run.world.found.watched.add(word)
+    run.world.followed(word, "this wait")
     values = ((raw, value_of_raw(raw, kind)) for raw in run.world.values_of(word))
     good = [raw for raw, each in values if isinstance(each, int) and OPERATORS[comparison](each, wanted)]
     form = " || ".join(f"{{0}} == {{{index + 1}}}" for index in range(len(good))) or "{0} != {0}"
@@ -108,19 +109,6 @@ def _values(call: CallContext) -> Result:
     return 0
 
 
-def _hardware(call: CallContext) -> Result:
-    world, text = call.run.world, call.text(0)
-    if world.hardware not in ("", text):
-        raise Refusal("RR814", "RR_HARDWARE is said twice, with different words")
-    world.hardware = text
-    return 0
-
-
-def _expect(call: CallContext) -> Result:
-    call.run.world.expectations[call.text(0)] = None
-    return 0
-
-
 def _input(call: CallContext) -> Result:
     low, high = call.number(0, "RR_INPUT"), call.number(1, "RR_INPUT")
     if not 0 <= high - low < call.run.world.options.values:
@@ -139,7 +127,5 @@ ANNOTATIONS: dict[str, Handler] = {
     "__rr_await": _await,
     "__rr_ignore": _ignore,
     "__rr_values": _values,
-    "__rr_hardware": _hardware,
-    "__rr_expect": _expect,
     "__rr_input": _input,
 }

@@ -7,7 +7,7 @@ The front end makes functions of them: `__rr_load(p, size, order)`, `__rr_store(
 from __future__ import annotations
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Object, Scalar, Value, canonical, known_scalar, map_one, map_two
+from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, canonical, known_scalar, map_one, map_two
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, given
 from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatement, Word, operand_of
 from rdma_robust.c.evaluate.refused_code import Refusal
@@ -66,6 +66,9 @@ def possible_sums(world: World, word: Word, added: tuple[Scalar, ...]) -> list[S
     What RR_VALUES leaves out is left out: the domain of the program ends the run there.
     """
     found: list[Scalar] = []
+    lost: list[Scalar] = [each for each in (*world.values_of(word), *added) if isinstance(each, UnknownValue)]
+    if lost:
+        return lost[:1]
     for value in world.values_of(word):
         for each in added:
             if not isinstance(value, int) or not isinstance(each, int):
@@ -140,6 +143,7 @@ def compare_and_swap(call: CallContext, word: Word, expected: Scalar, new: Scala
     """Return a compare-and-swap by the processor, and the old value."""
     first, _ = operand_of(expected, "what is expected")
     second, values = operand_of(new, "the operand of this atomic")
+    call.run.world.followed(word, "this compare-and-swap")
     register, old = call.run.read_word(call.state, word, "old")
     if expected not in call.run.world.values_of(word):
         values = ()

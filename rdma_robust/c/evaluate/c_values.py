@@ -61,6 +61,7 @@ class UnknownValue:
 
 
 NO_VALUE = ", which has no value yet"
+NOT_FOLLOWED = ", whose values are not followed"
 
 
 def is_unset(value: object) -> bool:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rdma_robust.c.code import SourcePlace
-from rdma_robust.c.evaluate.c_values import FunctionValue, Object, Pointer, Scalar, Symbolic, UnknownValue, Value, all_apart
+from rdma_robust.c.evaluate.c_values import (
+    NOT_FOLLOWED,
+    FunctionValue,
+    Object,
+    Pointer,
+    Scalar,
+    Symbolic,
+    UnknownValue,
+    Value,
+    all_apart,
+)
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
 
@@ -182,6 +192,14 @@ def operand_of(raw: Value, what: str) -> tuple[RegisterUse | Scalar, tuple[Scala
             "RR_INSTEAD gives the function that it comes from a body, RR_IGNORE leaves a variable out",
         )
     return raw, (raw,)
+
+
+def written_operand(raw: Value, what: str) -> tuple[RegisterUse | Scalar, tuple[Scalar, ...]]:
+    """Return what is written to memory as an operand, and what it may be: a value that is not followed makes the word one
+    whose values are not either, and nobody looks at what stands there."""
+    if isinstance(raw, UnknownValue) and raw.reason.endswith(NOT_FOLLOWED):
+        return 0, (raw,)
+    return operand_of(raw, what)
 
 
 def is_plain(value: Scalar) -> bool:

@@ -19,7 +19,7 @@ from rdma_robust.c.evaluate.byte_ranges import (
     has_some,
     merged_ranges,
 )
-from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
+from rdma_robust.c.evaluate.c_values import NOT_FOLLOWED, Object, Scalar, UnknownValue, Value, is_unset, known_scalar, rank
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Chain, Word
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
@@ -121,8 +121,6 @@ class World:
         self.types: dict[Object, str] = {}
         self.globals: dict[Hashable, Variable] = {each.unique: each for each in units.globals()}
         self.remarks: dict[str, Remark] = {}
-        self.hardware = ""
-        self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
         self.locks: set[Word] = set()
         self._initialise = initialise
@@ -284,6 +282,9 @@ class World:
         """Say what is written into a word. Raises RR820 if the values become too many."""
         found = self.found.values[word]
         found.update(values)
+        for each in found:
+            if isinstance(each, UnknownValue):
+                self.remark("RR846", f"the values of `{word.object.name}` are not followed: one is {each.reason}")
         before = self.known.values.get(word, set()) if self.allowed is None else set()
         if len(found | before) > self.options.values:
             raise Refusal(
@@ -298,6 +299,21 @@ class World:
         if not all(map(self.is_within, found)):
             raise RunEnds
         self.add_values(word, found)
+
+    def leave(self, word: Word, reason: str, chain: Chain) -> None:
+        """Say that the values of a word are not followed: what decides on them is refused, and nothing else is."""
+        self.remark("RR846", f"the values of `{word.object.name}` are not followed, as {reason}", chain)
+        self.found.values[word].add(UnknownValue(f"`{word.object.name}`{NOT_FOLLOWED}"))
+
+    def unfollowed(self, word: Word) -> UnknownValue | None:
+        """Return why the values of a word are not known, None if they are followed."""
+        return next((each for each in self.values_of(word) if isinstance(each, UnknownValue)), None)
+
+    def followed(self, word: Word, what: str) -> None:
+        """Raises RR819 if what decides on the values of a word cannot, as they are not followed."""
+        found = self.unfollowed(word)
+        if found is not None:
+            raise Refusal("RR819", f"{what} depends on {found.reason}", "values of operations that `.rdma` has too")
 
     def is_within(self, value: Scalar) -> bool:
         """Whether RR_VALUES lets a word have a value."""

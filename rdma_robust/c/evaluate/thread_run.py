@@ -27,9 +27,9 @@ from rdma_robust.c.evaluate.operations import (
     ThreadStatement,
     ThreadStep,
     Word,
-    operand_of,
     read_statement,
     write_statement,
+    written_operand,
 )
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import World
@@ -200,7 +200,9 @@ class ThreadRun:
 
     def read_word(self, state: State, word: Word, hint: str, taken: Sequence[str] = ()) -> tuple[str, Value]:
         """Return a register for the value of a word, and the raw value that it has."""
-        register = self.new_register(state, hint or word.object.name, taken)
+        register, lost = self.new_register(state, hint or word.object.name, taken), self.world.unfollowed(word)
+        if lost is not None:
+            return register, lost
         return register, symbolic(register, [(value, value) for value in self.world.values_of(word)])
 
     def store(
@@ -222,7 +224,7 @@ class ThreadRun:
 
     def write_word(self, word: Word, raw: Value, what: str) -> ThreadStatement:
         """Return the write of a raw value to a word."""
-        operand, values = operand_of(raw, what)
+        operand, values = written_operand(raw, what)
         if isinstance(operand, RegisterUse):
             self.world.add_values(word, values)
         else:

@@ -114,14 +114,20 @@ class MatchFormula:
                 reached.append(here)
             self.reached.append(reached)
 
-    def needs_match(self, wait: WaitingProcess) -> bool:
+    def passes(self, operation: WaitingProcess | Issue) -> int:
+        """Return the literal that an operation is complete, but for buffers that it may get."""
+        if not self.may_hold(operation):
+            return 1
+        return (self.received if operation.kind == "receive" else self.sent)[operation.number]
+
+    def needs_match(self, wait: WaitingProcess | Issue) -> bool:
         """Return whether nothing but a match opens a wait."""
         if wait.kind == "receive":
             return True
         mode = self.unfolded.sends[wait.number].mode
         return mode == "sync" or (mode == "standard" and (self.buffer == "zero" or self._is_large()))
 
-    def may_hold(self, wait: WaitingProcess) -> bool:
+    def may_hold(self, wait: WaitingProcess | Issue) -> bool:
         """Return whether a wait is not open at once in every run."""
         unsure = self.buffer == "any" and wait.kind == "send" and self.unfolded.sends[wait.number].mode == "standard"
         return unsure or self.needs_match(wait)

@@ -178,7 +178,7 @@ def deny(formula: MatchFormula, claim: SafeClaim, compatible: Sequence[Sequence[
     beyond = [formula.done(mark) for mark in formula.unfolded.marks if mark.kind == "cut"]
     if claim == "holds":
         false = [formula.done(mark) for mark in formula.unfolded.marks if mark.kind in ("assert", "fault")]
-        formula.formula.add(*beyond, *false)
+        formula.formula.add(*beyond, *false, *_mismatches(formula))
     else:
         formula.formula.add(*beyond, _deadlock(formula, compatible))
 
@@ -192,12 +192,12 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
         daemon = formula.unfolded.program.processes[process].daemon
         for event in events:
             if isinstance(event, WaitingProcess) and formula.may_hold(event):
-                matched = (formula.received if event.kind == "receive" else formula.sent)[event.number]
-                passed = formula.reached[process][event.place + 1]
-                here = clauses.all_of((formula.done(event), -passed, -matched))
+                here = _held_up(formula, event)
                 places.append(here)
-                if not (daemon and event.kind == "receive"):
-                    stuck.append(here)
+                sends = [formula.truth(on) for issue, on in event.others if issue.kind == "send"]
+                if not event.others:
+                    sends = [1] if event.kind == "send" else []
+                stuck.append(here if not daemon else clauses.all_of((here, clauses.any_of(sends))))
         clauses.add(-deadlock, *places, formula.reached[process][len(events)])
     clauses.add(-deadlock, *stuck)
     for mark in formula.unfolded.marks:
@@ -205,6 +205,30 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
             clauses.add(-deadlock, -formula.done(mark))
     _nothing_to_match(formula, deadlock, compatible)
     return deadlock
+
+
+def _mismatches(formula: MatchFormula) -> Iterator[int]:
+    """Yield literals of pairs whose match is a violation: another type, or a size that is more than the room."""
+    terms = formula.terms
+    for (number, nth), literal in formula.x.items():
+        receive, send = formula.unfolded.receives[number], formula.unfolded.sends[nth]
+        if receive.of_type is not None and send.of_type is not None:
+            alike = terms.operation("==", receive.of_type, send.of_type)
+            yield formula.formula.all_of((literal, -formula.truth(alike)))
+        if receive.length is not None and send.length is not None:
+            fits = terms.operation("<=", send.length, receive.length)
+            yield formula.formula.all_of((literal, -formula.truth(fits)))
+
+
+def _held_up(formula: MatchFormula, wait: WaitingProcess) -> int:
+    """Return the literal that a process is before a wait, and nothing that lets it go on is matched or complete at once."""
+    if wait.tests:
+        return -1
+    lacking = [-formula.passes(wait)]
+    for issue, on in wait.others:
+        lacking.append(-formula.formula.all_of((formula.truth(on), formula.passes(issue))))
+    passed = formula.reached[wait.process][wait.place + 1]
+    return formula.formula.all_of((formula.done(wait), -passed, *lacking))
 
 
 def _nothing_to_match(formula: MatchFormula, deadlock: int, compatible: Sequence[Sequence[int]]) -> None:

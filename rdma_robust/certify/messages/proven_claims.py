@@ -62,7 +62,8 @@ class SettledWorlds:
 def settled_worlds(rules: Interpreter, world: ReplayState, look: Callable[[], None]) -> SettledWorlds:
     """Let all processes run until they wait, in every way that choices and buffers allow. Raises EndlessError.
 
-    `look` is called now and then, and may raise what it likes.
+    A process may stay before what completes requests as long as not all of them can be. `look` is called now and then, and
+    may raise what it likes.
     """
     worlds, violations = {world}, set[str]()
     for me in range(len(world.processes)):
@@ -86,7 +87,7 @@ def _run(
         look()
         after[world] = []
         moves = list(_moves(rules, world, me))
-        if not any(isinstance(move, ProcessStep) for move in moves):
+        if rules.may_pause(world, me) or not any(isinstance(move, ProcessStep) for move in moves):
             ends.add(world)
         for move in moves:
             new, event = rules.after(world, move)
@@ -110,12 +111,13 @@ def _moves(rules: Interpreter, world: ReplayState, me: int) -> Iterator[Move]:
         yield BufferGrant(me)
 
 
-def matched(rules: Interpreter, world: ReplayState) -> Iterator[ReplayState]:
-    """Yield the states after each match that a state allows."""
+def matched(rules: Interpreter, world: ReplayState) -> Iterator[tuple[ReplayState, str]]:
+    """Yield the states after each match that a state allows, with the kind of violation that it is, '' for none."""
     for receive in world.receives:
         for send in world.sends:
             if rules.can_match(world, receive, send):
-                yield rules.after(world, MatchMove(MatchedPair(receive.name, send.name)))[0]
+                new, event = rules.after(world, MatchMove(MatchedPair(receive.name, send.name)))
+                yield new, "" if event is None else event.kind
 
 
 def canonical_world(world: ReplayState) -> ReplayState:
@@ -293,7 +295,9 @@ def _check_states(rules: Interpreter, claim: str, evidence: object) -> None:
         try:
             if claim == "deadlock-free" and state_ending(rules, state) == "deadlock":
                 reject(f"state {number} is a deadlock")
-            for new in matched(rules, state):
+            for new, wrong in matched(rules, state):
+                if claim == "holds" and wrong:
+                    reject(f"{where} a match is a violation: {wrong}")
                 _enter(rules, new, claim, states, where)
         except (LookupError, TypeError, ValueError, AssertionError, AttributeError):
             reject(f"state {number} is none of this program")

@@ -3,6 +3,8 @@
 All ways through a process go through one list: where a statement is executed under a condition, what it stores is stored
 under that condition, and what it issues or waits for has the condition as guard. A loop whose rounds nothing limits goes on
 for some rounds; then comes a cut, and a proof has to show that no run gets there.
+
+More than 400 lines: one class with a rule for each statement, and what they share.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from rdma_robust.messages.language.message_terms import Term
 
 MOST_EVENTS: Final = 20_000
 MOST_ROUNDS: Final = 2_000
+MOST_AT_ONCE: Final = 6
 LOOKS: Final = "what probes and `send ready` see is in no certificate that something never happens"
 
 OpKind = Literal["send", "receive"]
@@ -36,7 +39,8 @@ OpKind = Literal["send", "receive"]
 class Issue:
     """An issued send or receive. `number` counts those of its kind over all processes, `place` events of its process.
 
-    Of a send `peer` is the destination, of a receive the source; source and tag of a receive are None for any.
+    Of a send `peer` is the destination, of a receive the source; source and tag of a receive are None for any. `of_type` and
+    `length`, size or room, are None if nothing is said.
     """
 
     kind: OpKind
@@ -49,17 +53,22 @@ class Issue:
     tag: TermNode | None
     value: TermNode
     mode: mp.SendMode = "standard"
+    of_type: TermNode | None = None
+    length: TermNode | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitingProcess:
-    """A wait for one operation."""
+    """A wait for one operation. Who has chosen it among several, which are `others` with their conditions, is held up only
+    as long as none of them is complete, and who only `tests` never."""
 
     kind: OpKind
     number: int
     process: int
     place: int
     guard: TermNode
+    others: tuple[tuple[Issue, TermNode], ...] = ()
+    tests: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,6 +185,11 @@ class _Unfolding:
                 for place in requests:
                     for slot, guard in self._places(place):
                         self._wait(slot, guard)
+            case mp.Abort(error):
+                self._value(error)
+                self._fault(self.live)
+            case mp.Completion():
+                self._completion(statement)
             case mp.Assume(condition):
                 holds = self._truth(condition)
                 self._mark("assume", self.terms.both(self.live, self.terms.negation(holds)))
@@ -348,7 +362,8 @@ class _Unfolding:
         to, tag = self._address(send.to, send.tag)
         if not isinstance(value, TermNode):
             raise TooMuch("arrays are sent")
-        self._activate(send.request, lambda: _Active(self._issued(send, to, tag, value)))
+        said = self._said(send.of_type, send.size)
+        self._activate(send.request, lambda: _Active(self._issued(send, (to, tag), value, said)))
 
     def _address(self, peer: Term | None, tag: Term | None) -> tuple[TermNode | None, TermNode | None]:
         """Return process and tag, and note the faults: a process that is none, a tag that is negative."""
@@ -361,33 +376,116 @@ class _Unfolding:
 
     def _receive(self, receive: mp.IssueReceive) -> None:
         source, tag = self._address(receive.source, receive.tag)
+        said = self._said(receive.of_type, receive.room)
         places = (receive.target, receive.sender, receive.which)
         stores: Stores = tuple(
             None if each is None else (each.name, tuple(self._number(index) for index in each.indices)) for each in places
         )
         self._activate(
             receive.request,
-            lambda: _Active(self._issued(receive, source, tag, self.terms.false), stores),
+            lambda: _Active(self._issued(receive, (source, tag), self.terms.false, said), stores),
         )
 
+    def _said(self, *terms: Term | None) -> tuple[TermNode | None, TermNode | None]:
+        one, other = (None if each is None else self._number(each) for each in terms)
+        return one, other
+
     def _issued(
-        self, of: mp.IssueSend | mp.IssueReceive, peer: TermNode | None, tag: TermNode | None, value: TermNode
+        self,
+        of: mp.IssueSend | mp.IssueReceive,
+        where: tuple[TermNode | None, TermNode | None],
+        value: TermNode,
+        said: tuple[TermNode | None, TermNode | None],
     ) -> Issue:
         kind: OpKind = "send" if isinstance(of, mp.IssueSend) else "receive"
         mode = of.mode if isinstance(of, mp.IssueSend) else "standard"
         of_kind = self.found.sends if kind == "send" else self.found.receives
-        issue = Issue(kind, len(of_kind), self.me, len(self.events), self.live, of.port, peer, tag, value, mode)
+        place = len(of_kind), self.me, len(self.events)
+        issue = Issue(kind, *place, self.live, of.port, *where, value, mode, *said)
         of_kind.append(issue)
         self.events.append(issue)
         return issue
 
-    def _wait(self, slot: Slot, when: Callable[[], TermNode]) -> None:
+    def _completion(self, wanted: mp.Completion) -> None:
+        """Choose which requests complete, wait for these, store which they are. What cannot be chosen goes on nowhere."""
+        terms = self.terms
+        listed = [each for place in wanted.requests for each in self._listed(place)]
+        if self.live is terms.false:
+            return
+        if wanted.how == "some" and len(listed) > MOST_AT_ONCE:
+            raise TooMuch(f"some of more than {MOST_AT_ONCE} requests complete")
+        others = tuple(
+            [(active.issue, terms.both(at, on)) for slots in listed for slot, at in slots for active, on in slot.items()]
+        )
+        choice = self._choice({"any": len(listed) + 1, "some": 1 << len(listed), "all": 2}[wanted.how])
+        active, nothing = terms.either([on for _, on in others]), self._is(choice, 0)
+        idle = nothing if wanted.tests else terms.both(nothing, terms.negation(active))
+        self.live = terms.both(self.live, terms.either([idle, terms.both(terms.negation(nothing), active)]))
+        chosen = [self._takes(wanted.how, choice, number) for number in range(len(listed))]
+        for slots, taken in zip(listed, chosen, strict=True):
+            there = terms.either([terms.both(at, on) for slot, at in slots for on in slot.values()])
+            if wanted.how != "all":
+                self.live = terms.both(self.live, terms.either([terms.negation(taken), there]))
+            for slot, at in slots:
+                self._wait(slot, partial(self._live_where, taken, at), others, tests=wanted.tests)
+        done = terms.either([terms.negation(nothing), terms.negation(active)])
+        self._say(wanted, (choice, done, active), chosen)
+
+    def _live_where(self, *truths: TermNode) -> TermNode:
+        return self.terms.both(self.live, *truths)
+
+    def _listed(self, place: mp.Place) -> list[list[tuple[Slot, TermNode]]]:
+        """Return requests one by one, each as the slots that it may be, with their conditions."""
+        found, always = self.slots[place.name], self.terms.true
+        if isinstance(found, list) and not place.indices:
+            return [[(slot, always)] for slot in found]
+        at = self._number(place.indices[0]) if place.indices else None
+        if isinstance(found, dict):
+            if at is not None:
+                self._fault(self.live)
+            return [[(found, always)]]
+        assert at is not None
+        self._fault(self.terms.both(self.live, self.evaluator.outside(at, len(found))))
+        return [[(slot, self._is(at, each)) for each, slot in enumerate(found)]]
+
+    def _takes(self, how: mp.CompletionKind, choice: TermNode, number: int) -> TermNode:
+        terms = self.terms
+        if how != "some":
+            return terms.negation(self._is(choice, 0)) if how == "all" else self._is(choice, number + 1)
+        shifted = terms.operation("/", choice, terms.const(1 << number))
+        return terms.truth(terms.operation("%", shifted, terms.const(2)))
+
+    def _say(self, wanted: mp.Completion, known: tuple[TermNode, TermNode, TermNode], chosen: Sequence[TermNode]) -> None:
+        """Store what has completed; `known` are the choice, whether something has, and whether some request was active."""
+        terms, (choice, done, active) = self.terms, known
+        counts = [terms.false]
+        for each in chosen:
+            counts.append(terms.operation("+", counts[-1], each))
+        number = terms.operation("-", choice, terms.true)
+        if wanted.how == "some":
+            number = terms.ite(active, counts[-1], terms.const(-1))
+        for place, value in ((wanted.flag, done), (wanted.which, number)):
+            if place is not None:
+                self._store(place.name, tuple(self._number(each) for each in place.indices), value, self.live)
+        if wanted.places is not None:
+            indices = tuple(self._number(each) for each in wanted.places.indices)
+            for at, (taken, count) in enumerate(zip(chosen, counts, strict=False)):
+                self._store(wanted.places.name, (*indices, count), terms.const(at), terms.both(self.live, taken))
+
+    def _wait(
+        self,
+        slot: Slot,
+        when: Callable[[], TermNode],
+        others: tuple[tuple[Issue, TermNode], ...] = (),
+        *,
+        tests: bool = False,
+    ) -> None:
         for active, condition in list(slot.items()):
             guard = self.terms.both(when(), condition)
             if guard is self.terms.false:
                 continue
-            issue = active.issue
-            self.events.append(WaitingProcess(issue.kind, issue.number, self.me, len(self.events), guard))
+            issue, at = active.issue, len(self.events)
+            self.events.append(WaitingProcess(issue.kind, issue.number, self.me, at, guard, others, tests))
             for place, part in zip(active.stores, PARTS, strict=False):
                 if place is not None:
                     self._store(*place, self.terms.got(issue.number, part), guard)

@@ -30,12 +30,14 @@ from rdma_robust.contracts.runs.term_code import (
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
     CollectiveCall,
+    Completion,
     For,
     Halt,
     If,
@@ -121,8 +123,8 @@ class _RunMaker(CodeMaker[Instruction]):
                 self.code.append(ClaimPoint(code_of(condition), False, span))
             case Halt(span):
                 self.code.append(EndOfProcess(span))
-            case Probe() | IssueReceive(of=Place()):
-                raise InternalError("a contract is checked with a look for messages, which RR962 refuses")
+            case Probe() | IssueReceive(of=Place()) | Completion() | Abort():
+                raise InternalError("a contract is checked with a statement that RR962 refuses")
             case IssueSend() | IssueReceive() | Wait() | Requests():
                 self._communication(statement)
             case _:

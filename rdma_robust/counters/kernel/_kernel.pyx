@@ -27,7 +27,7 @@ from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 cdef int64_t BATCH = 64
 """Received states that are looked up together."""
 
-LAYOUT = 10
+LAYOUT = 11
 """To be raised with every change of what driver.py and bytecode.py hand over."""
 
 
@@ -254,13 +254,31 @@ cdef class Search:
                 return found[::-1]
             found.append((self.taken(number, words, label), words))
 
-    def spread(self, Partition partition):
-        """Return how many states a partition would have in another part than their parents, and in the largest part."""
+    def changes(self, int64_t every):
+        """Return for each field in how many states it is not what it is in their parents, of every so many states."""
+        cdef int64_t number
+        cdef uint32_t parent
+        cdef int i
+        found = [0] * self.fields
+        for number in range(0, self.states, every):
+            parent = parent_of(self.store.roots, number)[0]
+            if parent != LOW:
+                self.folder.unfold(parent)
+                memcpy(self.packed, self.folder.state, self.words * 8)
+                self.folder.unfold(number)
+                for i in range(self.fields):
+                    if field_value(self.packed, &self.field[i]) != field_value(self.folder.state, &self.field[i]):
+                        found[i] += 1
+        return found
+
+    def spread(self, Partition partition, int64_t every):
+        """Return how many states a partition would have in another part than their parents, and in each part, of every so
+        many states."""
         cdef int64_t number, apart = 0
         cdef uint32_t parent
         cdef int owner
         sizes = [0] * partition.parts
-        for number in range(self.states):
+        for number in range(0, self.states, every):
             self.folder.unfold(number)
             owner = partition.owner(self.folder.state)
             sizes[owner] += 1
@@ -268,7 +286,7 @@ cdef class Search:
             if parent != LOW:
                 self.folder.unfold(parent)
                 apart += partition.owner(self.folder.state) != owner
-        return apart, max(sizes)
+        return apart, sizes
 
     def link(self, int64_t number):
         """Return the packed fields of a state, and the name of its parent, -1 for the initial one."""

@@ -13,7 +13,9 @@ cdef struct Bucket:
 cdef class Partition:
     cdef readonly int parts, part
     cdef int words, record
+    cdef uint64_t slots
     cdef uint64_t *mask
+    cdef int32_t *owners
     cdef Bucket *bucket
     cdef uint64_t *sent
 

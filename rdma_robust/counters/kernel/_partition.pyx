@@ -1,14 +1,14 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Which part of a search a state belongs to, and the states that were found for other parts and not sent yet.
 
-Every state belongs to one part, by a hash of the fields in `mask`. Successors that belong to another part are collected in a
+Every state belongs to a slot, by a hash of the fields in `mask`, and every slot to a part. Successors that belong to another part are collected in a
 bucket for it, as records without counters: the fields, the parent in the low half of a word and the label in the high half.
 One that was sent a moment ago is not sent again: the last states of each hash are kept, whole, so that none is ever left out
 that was not sent. Source: Stern and Dill, Parallelizing the Murphi verifier, 1997.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -25,15 +25,19 @@ def refuse_allocations(long long first, long long count):
 
 
 cdef class Partition:
-    """Part number `part` of so many, of states whose words with these masks say where they belong. Raises MemoryError."""
+    """Part number `part` of so many, of states whose words with these masks say in which slot they are; `owners` are the
+    parts that slots belong to. Raises MemoryError."""
 
-    def __init__(self, list masks, int parts, int part):
+    def __init__(self, list masks, list owners, int parts, int part):
         cdef int i
         self.words, self.parts, self.part = len(masks), parts, part
         self.record = self.words + 1
         self.mask = <uint64_t *>zeroed(self.words, 8)
         for i in range(self.words):
             self.mask[i] = masks[i]
+        self.slots, self.owners = len(owners), <int32_t *>zeroed(len(owners), sizeof(int32_t))
+        for i in range(len(owners)):
+            self.owners[i] = owners[i]
         self.bucket = <Bucket *>zeroed(parts, sizeof(Bucket))
         self.sent = <uint64_t *>zeroed(SENT * self.record, 8)
 
@@ -42,7 +46,7 @@ cdef class Partition:
         if self.bucket != NULL:
             for i in range(self.parts):
                 free(self.bucket[i].words)
-        free(self.mask); free(self.bucket); free(self.sent)
+        free(self.mask); free(self.owners); free(self.bucket); free(self.sent)
 
     def take(self, int part, int64_t least):
         """Return the records that are to be sent to a part, and forget them; nothing if they are less than so many bytes."""
@@ -61,7 +65,7 @@ cdef class Partition:
             h = (h ^ record[i] & self.mask[i]) * 0xD6E8FEB86659FD93ULL
             h ^= h >> 32
         # By the high bits: tables of states go by the low ones.
-        return <int>((h * 0xD6E8FEB86659FD93ULL >> 32) * <uint64_t>self.parts >> 32)
+        return self.owners[(h * 0xD6E8FEB86659FD93ULL >> 32) * self.slots >> 32]
 
     cdef bint sort_out(self, uint64_t *buffer, int64_t count) noexcept nogil:
         """Collect the successors in a buffer of records that belong to others, and take away their parents here.

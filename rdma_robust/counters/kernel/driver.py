@@ -24,7 +24,7 @@ from rdma_robust.counters.searches import SearchResult
 from rdma_robust.counters.vass import Control, CounterEffect
 from rdma_robust.limits import MANY, MOST_NUMBERS, Limits, Progress
 
-_LAYOUT = 10
+_LAYOUT = 11
 
 try:
     from rdma_robust.counters.kernel._code import Status
@@ -197,6 +197,7 @@ class _Run(Generic[Label]):
             ahead=None if ahead is None else (last, *ahead),
             alike=sorting_tables(self.alike, packing, column).arguments() if self.alike else None,
             masks=[],
+            owners=[],
         )
 
     def _numbers(self, last: list[int]) -> list[list[int]]:

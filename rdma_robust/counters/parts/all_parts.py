@@ -83,7 +83,7 @@ class SearchParts:
         """Make the parts, with the states of the last checkpoint or the initial one."""
         saved = None if self._kept is None else self._kept.saved
         hosts, plan = self._hosts, self._plan
-        hosts.begin(plan if saved is None else replace(plan, masks=saved.masks), self.count)
+        hosts.begin(plan if saved is None else replace(plan, masks=saved.masks, owners=saved.owners), self.count)
         addresses = hosts.call("address")
         hosts.call("connect", addresses, secrets.token_bytes(32))
         hosts.call("load", self._text)
@@ -156,9 +156,9 @@ class SearchParts:
         except CheckpointError:
             kept.clean()
             raise
-        masks = self._plan.masks if kept.saved is None else kept.saved.masks
-        text = digest_of_text(self._text)
-        kept.keep(SavedStates(masks, list(kept.asked), text, list(zip(names, digests, strict=True)), self.states))
+        by = self._plan if kept.saved is None else kept.saved
+        files, text = list(zip(names, digests, strict=True)), digest_of_text(self._text)
+        kept.keep(SavedStates(by.masks, by.owners, list(kept.asked), text, files, self.states))
         self._losses = 0
 
     def _shares(self, left: int) -> list[int]:

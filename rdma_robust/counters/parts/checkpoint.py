@@ -35,10 +35,11 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SavedStates:
-    """A checkpoint: by which words states belong to parts, what was compiled by then, in order, the digest of that code, and
-    the file of each part with its digest."""
+    """A checkpoint: how states belong to parts, as the plan says, what was compiled by then, in order, the digest of that
+    code, and the file of each part with its digest."""
 
     masks: list[int]
+    owners: list[int]
     asked: list[tuple[int, int]]
     text: str
     files: list[tuple[str, str]]
@@ -53,7 +54,7 @@ class Checkpoint:
     ) -> None:
         """`text` is the code with which the search begins, at `values`; `asked`, which grows, what is compiled later."""
         self.place, self.asked = place, asked
-        self._key = _digest(fingerprint(), replace(plan, masks=[]), values, digest_of_text(text))[:16]
+        self._key = _digest(fingerprint(), replace(plan, masks=[], owners=[]), values, digest_of_text(text))[:16]
         self._list = f"{self._key}.json"
         self._files = storage(place)
         self._last = time.monotonic()
@@ -118,6 +119,8 @@ def _read(content: dict[str, object]) -> SavedStates:
     saved = SavedStates(**kept)  # type: ignore[arg-type]
     if not saved.files or not all(isinstance(each, int) for each in (*saved.masks, saved.states)):
         raise ValueError("its list of files is none")
+    if not saved.owners or not all(each in range(len(saved.files)) for each in saved.owners):
+        raise ValueError("its states belong to parts that there are not")
     return replace(
         saved, asked=[(int(p), int(at)) for p, at in saved.asked], files=[(str(n), str(d)) for n, d in saved.files]
     )

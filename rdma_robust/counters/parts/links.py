@@ -36,6 +36,8 @@ class _Peer:
     socket: socket.socket
     out: deque[memoryview] = field(default_factory=deque)
     waiting: int = 0
+    writes: bool = False
+    """The selector tells when more can be sent."""
     room: bytearray = field(default_factory=lambda: bytearray(_READ + _FRAME + HEADER.size))
     filled: int = 0
 
@@ -118,14 +120,15 @@ class Links:
         return any(peer.out for peer in self._peers.values())
 
     def send(self, number: int, kind: int, content: bytes = b"") -> None:
-        """Have a frame sent, larger content in several."""
+        """Send a frame, larger content in several, as far as the peer takes it now, and the rest with :meth:`move`.
+
+        Raises PeerLostError.
+        """
         peer, view = self._peers[number], memoryview(content)
-        if not content or len(content) <= _FRAME:
-            self._queue(peer, HEADER.pack(kind, len(content)), view)
-            return
-        for start in range(0, len(content), _FRAME):
+        for start in range(0, len(content) or 1, _FRAME):
             piece = view[start : start + _FRAME]
             self._queue(peer, HEADER.pack(kind, len(piece)), piece)
+        self._send_now(number)
 
     def _queue(self, peer: _Peer, *pieces: bytes | memoryview) -> None:
         for piece in pieces:
@@ -139,22 +142,32 @@ class Links:
         Returns whether anything arrived. Raises PeerLostError.
         """
         arrived = False
-        for number, peer in self._peers.items():
-            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.out else 0)
-            if self._selector.get_key(peer.socket).events != events:
-                self._selector.modify(peer.socket, events, number)
         for key, events in self._selector.select(seconds):
             try:
                 if events & selectors.EVENT_WRITE:
-                    self._write(self._peers[key.data])
+                    self._send_now(key.data)
                 if events & selectors.EVENT_READ:
                     arrived = True
                     self._read(key.data, take)
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise PeerLostError(f"part {key.data + 1} of the search is gone: {error}") from error
+                raise _lost(key.data, error) from error
         return arrived
+
+    def _send_now(self, number: int) -> None:
+        """Send a peer what it takes now; have the selector tell when it takes more, if there is any."""
+        peer = self._peers[number]
+        try:
+            self._write(peer)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            raise _lost(number, error) from error
+        if peer.writes != bool(peer.out):
+            peer.writes = not peer.writes
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.writes else 0)
+            self._selector.modify(peer.socket, events, number)
 
     def _write(self, peer: _Peer) -> None:
         while peer.out:
@@ -192,6 +205,10 @@ class Links:
         self._listener.close()
         for peer in self._peers.values():
             peer.socket.close()
+
+
+def _lost(number: int, error: OSError) -> PeerLostError:
+    return PeerLostError(f"part {number + 1} of the search is gone: {error}")
 
 
 def _exactly(made: socket.socket, size: int) -> bytes:

@@ -68,7 +68,7 @@ class SearchPart:
 
     def __init__(self, plan: SearchPlan, part: int, parts: int, host: str) -> None:
         self.search = plan.search(0, accelerate=False, most=MOST_NUMBERS // parts)
-        self.partition = Partition(plan.masks, parts, part)
+        self.partition = Partition(plan.masks, plan.owners, parts, part)
         self.search.divide(self.partition)
         self.links = Links(part, host)
         self._unread: deque[bytes] = deque()
@@ -190,7 +190,7 @@ class SearchPart:
                 busy = status == Status.BUDGET
                 if status != Status.DONE:
                     self._status = status
-                self._send(0 if self._idle or self.search.done == self.search.states else _LEAST)
+                self._send(0 if self.search.done == self.search.states else _LEAST)
             quiet = not links.move(0.0 if busy else min(left, 0.05 if said else _QUIET_S), self._frame)
             if busy or not quiet:
                 said = False
@@ -203,9 +203,9 @@ class SearchPart:
                     return
 
     def _send(self, least: int) -> None:
-        """Have sent what others are to get, if it is so many bytes for one of them."""
+        """Have sent what others are to get, if it is so many bytes for one of them, or that one has nothing to do."""
         for number in self.links.others:
-            records = self.partition.take(number, least)
+            records = self.partition.take(number, 0 if number in self._idle else least)
             if records:
                 self._sent += len(records)
                 self.links.send(number, RECORDS, records)

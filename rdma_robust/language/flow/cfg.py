@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
+from rdma_robust.displayed import Displayed
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr
 from rdma_robust.language.flow.claims import ExpectedAnswer, InvariantLine, NeedsLine, OutcomeLine
@@ -421,7 +422,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Program:
+class Program(Displayed):
     """A checked program.
 
     `cells` lists every shared word, hidden ones last; `domain`, where one is given, is (lo, hi) inclusive. `constants` are

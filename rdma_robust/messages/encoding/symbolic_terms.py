@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final, Literal
 
 from rdma_robust.expr import OPERATORS
@@ -115,6 +116,10 @@ class Symbols:
         if b.op == "&&":
             return self.conjunction(self.conjunction(a, b.operands[0]), b.operands[1])
         return self._made("&&", (a, b))
+
+    def any_of(self, truths: Iterable[Symbol]) -> Symbol:
+        """Return whether one of these is true."""
+        return reduce(self.disjunction, truths, self.false)
 
     def disjunction(self, a: Symbol, b: Symbol) -> Symbol:
         """Return `a || b` of two truths; `g && c || g && !c` is `g`."""

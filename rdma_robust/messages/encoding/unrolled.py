@@ -8,7 +8,7 @@ two events of one process that both happen do so in the order of the tuple. Defi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -64,6 +64,8 @@ class SendEvent(GuardedEvent):
     mode: SendMode = "standard"
     elements: int = 1
     span: Span = field(default=NO_SPAN, compare=False)
+    of_type: Symbol | None = None
+    size: Symbol | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,43 @@ class ReceiveEvent(GuardedEvent):
     rank: Symbol
     shape: Shape = None
     span: Span = field(default=NO_SPAN, compare=False)
+    of_type: Symbol | None = None
+    room: Symbol | None = None
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether a match of it can be a violation."""
+        return self.of_type is not None or self.room is not None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitedBeside:
+    """An operation that completes a process's step as well as another one, where `guard` holds."""
+
+    guard: Symbol
+    kind: Literal["send", "receive"]
+    operation: int
 
 
 @dataclass(frozen=True, slots=True)
 class WaitEvent(GuardedEvent):
-    """Wait for the send, or the receive, of this number. No operation has two waits whose guards can both be 1."""
+    """Wait for the send, or the receive, of this number. No operation has two waits whose guards can both be 1.
+
+    A process that completes one of several requests has chosen which. It is held up only as long as none of those `beside`
+    is matched either, and one that only `tests` never: it had not chosen to complete any.
+    """
 
     kind: Literal["send", "receive"]
     operation: int
     span: Span = field(default=NO_SPAN, compare=False)
+    beside: tuple[WaitedBeside, ...] = ()
+    tests: bool = False
+
+    def holds_sends(self, symbols: Symbols) -> Symbol:
+        """Return where it is the wait for a send, among others perhaps."""
+        if not self.beside:
+            return symbols.const(int(self.kind == "send"))
+        return symbols.any_of(each.guard for each in self.beside if each.kind == "send")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +199,7 @@ class UnrolledProgram:
         """Return whether every process goes through the same sends and receives in every run, as far as it gets."""
         return all(each.guard.constant for each in self.sends) and all(each.guard.constant for each in self.receives)
 
-    def opened(self, wait: WaitEvent, buffer: Buffer) -> Buffer:
+    def opened(self, wait: WaitEvent | WaitedBeside, buffer: Buffer) -> Buffer:
         """Return when a wait is open: `zero` at the match, `infinite` at once, `any` either."""
         return "zero" if wait.kind == "receive" else self.buffer_of(self.sends[wait.operation], buffer)
 
@@ -213,6 +243,16 @@ class Guards:
     def implies(self, guard: Symbol, other: Symbol) -> bool:
         """Return whether `other` surely holds where `guard` does."""
         return other is guard or other.constant or self.of(other) <= self.of(guard)
+
+
+def mismatches(symbols: Symbols, receive: ReceiveEvent, send: SendEvent) -> Iterator[tuple[Literal["type", "room"], Symbol]]:
+    """Yield what makes the match of two operations a violation, and where it does."""
+    other = symbols.false
+    if receive.of_type is not None and send.of_type is not None:
+        other = symbols.apply("!=", receive.of_type, send.of_type)
+        yield "type", other
+    if receive.room is not None and send.size is not None:
+        yield "room", symbols.conjunction(symbols.negation(other), symbols.apply(">", send.size, receive.room))
 
 
 def acceptance(unrolled: UnrolledProgram, receive: ReceiveEvent, send: SendEvent) -> Symbol:

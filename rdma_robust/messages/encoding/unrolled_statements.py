@@ -1,6 +1,8 @@
 """The statements of one process that have no others in them, as guarded events.
 
 A process that is unrolled is in a :class:`PathState`; where branches meet again, two of these are joined.
+
+More than 400 lines: one class with a rule for each statement, and what they share.
 """
 
 from __future__ import annotations
@@ -12,14 +14,7 @@ from typing import Final, Literal
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding import unrolled as events
-from rdma_robust.messages.encoding.evaluation import (
-    Evaluation,
-    Held,
-    merge_values,
-    received_value,
-    shape_size,
-    value_shape,
-)
+from rdma_robust.messages.encoding.evaluation import Evaluation, Held, merge_values, received_value, shape_size, value_shape
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
 from rdma_robust.messages.encoding.unrolled import Event, NotEncodedError, Shapes
 from rdma_robust.messages.language import message_program as mp
@@ -165,14 +160,19 @@ class Statements:
                 raise NotEncodedError("what probes see")
             case mp.IssueReceive():
                 self._receive(statement, state)
-            case mp.Wait(places, span):
+            case mp.Wait(places):
                 for place in places:
-                    self._wait(place, span, state)
+                    self._wait(place, statement, state)
             case mp.CollectiveCall(name, root, span):
                 at = None if root is None else self._root(root, state)
                 here = self.number, len(self.events), state.guard, state.called
                 self.add(events.CollectiveEvent(*here, name, at, span))
                 state.called = self.symbols.apply("+", state.called, self.symbols.true)
+            case mp.Abort(error, span):
+                run = Evaluation(self.symbols, state.registers)
+                run.value(error, self.symbols.true)
+                run.fault(self.symbols.true, "abort", self.symbols.true)
+                self.faults(run, state, span)
             case mp.Assume(condition, span):
                 truth = self.truth(condition, state, span)
                 self.add(events.AssumeEvent(self.number, len(self.events), state.guard, truth, span))
@@ -235,6 +235,7 @@ class Statements:
         self._check(run, to, len(self.program.processes) - 1, "destination")
         tag = run.number(run.value(statement.tag, always), always)
         self._check(run, tag, None, "tag")
+        said = self._said(run, statement.of_type, statement.size)
         indices = self.indices(run, statement.request)
         self._one_request(run, state, statement.request.name, indices)
         if not self.faults(run, state, statement.span):
@@ -253,12 +254,17 @@ class Statements:
             statement.mode,
             shape_size(value_shape(message)),
             statement.span,
+            *said,
         )
         self.made.sends.append(event)
         self.add(event)
         state.sent = self.symbols.apply("+", state.sent, self.symbols.true)
         operation = PendingOperation("send", number)
-        self._request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
+        self.request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
+
+    def _said(self, run: Evaluation, *terms: Term | None) -> list[Symbol | None]:
+        always = self.symbols.true
+        return [None if each is None else run.number(run.value(each, always), always) for each in terms]
 
     def _check(self, run: Evaluation, value: Symbol, high: int | None, kind: FaultKind) -> None:
         inside = self.symbols.apply("<=", self.symbols.false, value)
@@ -274,6 +280,7 @@ class Statements:
         tag = None if statement.tag is None else run.number(run.value(statement.tag, always), always)
         if tag is not None:
             self._check(run, tag, None, "tag")
+        said = self._said(run, statement.of_type, statement.room)
         places = [statement.target, statement.sender, statement.which]
         stores = [None if each is None else (each.name, self.indices(run, each)) for each in places]
         indices = self.indices(run, statement.request)
@@ -294,12 +301,13 @@ class Statements:
             state.received,
             shape,
             span,
+            *said,
         )
         self.made.receives.append(event)
         self.add(event)
         state.received = self.symbols.apply("+", state.received, self.symbols.true)
         operation = PendingOperation("receive", number, received_value(self.symbols, number, shape), *stores)
-        self._request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
+        self.request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
 
     def _requests(self, name: str, size: Term | None, span: Span, state: PathState) -> None:
         if size is None:
@@ -316,13 +324,13 @@ class Statements:
 
     def _one_request(self, run: Evaluation, state: PathState, name: str, indices: tuple[Symbol, ...]) -> None:
         """Note the faults of making this request active: an array of them is none."""
-        found = self._request(run, state, name, indices, None)
+        found = self.request(run, state, name, indices, None)
         if found is None:
             raise NotEncodedError("an array of requests whose length differs between paths")
         if isinstance(found, tuple):
             run.fault(self.symbols.true, "kind", self.symbols.true)
 
-    def _request(self, run: Evaluation, state: PathState, name: str, indices: tuple[Symbol, ...], new: Requests) -> Requests:
+    def request(self, run: Evaluation, state: PathState, name: str, indices: tuple[Symbol, ...], new: Requests) -> Requests:
         """Return what is at a place of requests, and put `new` there unless it is None. Notes faults of index and kind."""
         found, state.requests[name] = self._placed(run, state.requests[name], indices, new, self.symbols.true)
         return found
@@ -359,21 +367,38 @@ class Statements:
             all_changed.append(merge_requests(symbols, here, changed, old))
         return found if at else INACTIVE, tuple(all_changed)
 
-    def _wait(self, place: mp.Place, span: Span, state: PathState) -> None:
+    def _wait(self, place: mp.Place, statement: mp.Wait, state: PathState) -> None:
         run = Evaluation(self.symbols, state.registers)
         indices = self.indices(run, place)
-        found = self._request(run, state, place.name, indices, None)
-        if not self.faults(run, state, span):
+        found = self.request(run, state, place.name, indices, None)
+        if not self.faults(run, state, statement.span):
             return
         for which, each in requests_in(found):
             for condition, operation in each.active:
-                self._wait_for(operation, condition, span, state)
+                self.wait_for(operation, condition, statement, state)
             here = (*indices, *[self.symbols.const(index) for index in which])
-            self._request(run, state, place.name, here, INACTIVE)
+            self.request(run, state, place.name, here, INACTIVE)
 
-    def _wait_for(self, operation: PendingOperation, condition: Symbol, span: Span, state: PathState) -> None:
-        guard = self.symbols.conjunction(state.guard, condition)
-        self.add(events.WaitEvent(self.number, len(self.events), guard, operation.kind, operation.number, span))
+    def choice(self, options: int, span: Span, state: PathState) -> Symbol:
+        """Return a choice that the process makes here."""
+        number = len(self.made.choices)
+        event = events.ChoiceEvent(self.number, len(self.events), state.guard, number, options, span)
+        self.made.choices.append(event)
+        self.add(event)
+        return self.symbols.leaf("choice", number) if options > 1 else self.symbols.false
+
+    def wait_for(
+        self,
+        operation: PendingOperation,
+        condition: Symbol,
+        statement: mp.Wait | mp.Completion,
+        state: PathState,
+        beside: tuple[events.WaitedBeside, ...] = (),
+    ) -> None:
+        guard, span = self.symbols.conjunction(state.guard, condition), statement.span
+        tests = isinstance(statement, mp.Completion) and statement.tests
+        here = self.number, len(self.events), guard
+        self.add(events.WaitEvent(*here, operation.kind, operation.number, span, beside, tests))
         if operation.target is None or operation.value is None or guard is self.symbols.false:
             return
         run, number = Evaluation(self.symbols, state.registers), operation.number

@@ -15,11 +15,11 @@ from rdma_robust.messages.encoding.evaluation import Evaluation, Held, value_sha
 from rdma_robust.messages.encoding.match_candidates import candidate_pairs
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, Symbols
 from rdma_robust.messages.encoding.unrolled import NotEncodedError, Shape, Shapes, UnrolledProgram
+from rdma_robust.messages.encoding.unrolled_completions import Completions
 from rdma_robust.messages.encoding.unrolled_statements import (
     INACTIVE,
     PathState,
     Requests,
-    Statements,
     Unrolling,
     join_paths,
 )
@@ -60,7 +60,7 @@ def unrolled_with(
     )
 
 
-class _Process(Statements):
+class _Process(Completions):
     """Unrolls one process: its control structures."""
 
     returned: list[list[PathState]]
@@ -105,6 +105,8 @@ class _Process(Statements):
             case mp.Return():
                 self.returned[-1].append(state.copy(state.guard))
                 state.guard = self.symbols.false
+            case mp.Completion():
+                self.completion(statement, state)
             case mp.Halt():
                 self.ended = self.symbols.disjunction(self.ended, state.guard)
                 state.guard = self.symbols.false
@@ -126,7 +128,7 @@ class _Process(Statements):
         return join_paths(self.symbols, entry, test, a, b)
 
     def _choose(self, branches: tuple[mp.Block, ...], span: Span, state: PathState) -> PathState:
-        taken = self._choice(len(branches), span, state)
+        taken = self.choice(len(branches), span, state)
         return self._alternatives(taken, branches, 0, state)
 
     def _alternatives(self, taken: Symbol, branches: tuple[mp.Block, ...], first: int, state: PathState) -> PathState:
@@ -136,13 +138,6 @@ class _Process(Statements):
         a = self.block(branches[first], state.copy(self.symbols.conjunction(entry, test)))
         rest = state.copy(self.symbols.conjunction(entry, self.symbols.negation(test)))
         return join_paths(self.symbols, entry, test, a, self._alternatives(taken, branches, first + 1, rest))
-
-    def _choice(self, options: int, span: Span, state: PathState) -> Symbol:
-        number = len(self.made.choices)
-        event = events.ChoiceEvent(self.number, len(self.events), state.guard, number, options, span)
-        self.made.choices.append(event)
-        self.add(event)
-        return self.symbols.leaf("choice", number) if options > 1 else self.symbols.false
 
     def _while(self, condition: Term, body: mp.Block, span: Span, state: PathState) -> PathState:
         exits: list[Exit] = []
@@ -167,7 +162,7 @@ class _Process(Statements):
         rounds = 0
         while state.guard is not self.symbols.false:
             rounds += 1
-            taken = self._choice(2, span, state)
+            taken = self.choice(2, span, state)
             state = self._round(self.symbols.truth(taken), body, span, state, exits, over=rounds > self.loop_bound)
         return self._left(state, exits)
 

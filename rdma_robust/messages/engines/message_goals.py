@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, ReceiveEvent, SendEvent, WaitEvent
+from rdma_robust.messages.encoding.unrolled import (
+    AssertEvent,
+    FaultEvent,
+    ReceiveEvent,
+    SendEvent,
+    WaitedBeside,
+    WaitEvent,
+    mismatches,
+)
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.solved_runs import Place
 
@@ -41,6 +49,11 @@ class Goals:
                     found.setdefault((event.span, "assert"), []).append(wrong)
                 elif isinstance(event, FaultEvent):
                     found.setdefault((event.span, event.kind), []).append(self.formula.done(event))
+        for receive in self.unrolled.receives:
+            for send, match in self.formula.senders(receive.number) if receive.is_checked else ():
+                for kind, unlike in mismatches(self.unrolled.symbols, receive, send):
+                    literal = self.clauses.both(match, self.formula.terms.truth(unlike))
+                    found.setdefault((receive.span, kind), []).append(literal)
         return {place: self.clauses.any_of(literals) for place, literals in found.items()}
 
     def beyond(self) -> int:
@@ -55,17 +68,17 @@ class Goals:
             for process, end in enumerate(self.formula.ends_reached):
                 if not self.program.processes[process].daemon:
                     self.clauses.clause(-goal, end)
-            for wait, passed in self._waits("send"):
-                before = self.formula.reached[wait.process][wait.position]
-                self.clauses.clause(-goal, -before, -self.formula.terms.truth(wait.guard), passed)
+            for wait, passed in self._waits():
+                before, sends = self.formula.reached[wait.process][wait.position], self._holds_sends(wait)
+                self.clauses.clause(-goal, -before, -self.formula.terms.truth(wait.guard), -sends, passed)
         return self._complete
 
     def deadlock(self) -> int:
         """Return what to assume for deadlocks: at rest, and somebody waits who is no daemon waiting for a receive."""
         stuck = [-end for process, end in enumerate(self.formula.ends_reached) if not self.program.processes[process].daemon]
-        for wait, passed in self._waits("send"):
+        for wait, passed in self._waits():
             if self.program.processes[wait.process].daemon:
-                stuck.append(self.clauses.both(self.formula.done(wait), -passed))
+                stuck.append(self.clauses.all_of((self.formula.done(wait), -passed, self._holds_sends(wait))))
         goal = self.one_of(stuck)
         self.clauses.clause(-goal, self.at_rest())
         return goal
@@ -89,27 +102,35 @@ class Goals:
             self._rest = goal = self.clauses.new()
             for process, end in enumerate(self.formula.ends_reached):
                 self.clauses.clause(-goal, -end, self.formula.terms.truth(self.unrolled.ends[process]))
-            for kind in ("receive", "send"):
-                for wait, passed in self._waits(kind):
-                    self._goes_on(goal, wait, passed)
+            for wait, passed in self._waits():
+                self._goes_on(goal, wait, passed)
             self._nothing_fits(goal)
         return self._rest
 
-    def _waits(self, kind: str) -> list[tuple[WaitEvent, int]]:
+    def _waits(self) -> list[tuple[WaitEvent, int]]:
         found = []
         for (process, position), passed in self.formula.passed.items():
             event = self.unrolled.events[process][position]
-            if isinstance(event, WaitEvent) and event.kind == kind:
+            if isinstance(event, WaitEvent):
                 found.append((event, passed))
         return found
 
+    def _holds_sends(self, wait: WaitEvent) -> int:
+        return self.formula.terms.truth(wait.holds_sends(self.unrolled.symbols))
+
     def _goes_on(self, goal: int, wait: WaitEvent, passed: int) -> None:
-        """Who gets to a wait that is open passes it."""
+        """Who gets to a wait that is open passes it; and so it does if it could complete another request."""
         formula = self.formula
-        matched = formula.matched_receive if wait.kind == "receive" else formula.matched_send
-        before = formula.reached[wait.process][wait.position]
-        self.clauses.clause(-goal, -before, formula.terms.truth(wait.guard), passed)
-        self.clauses.clause(-goal, -before, -matched[wait.operation], passed)
+        before, guard = formula.reached[wait.process][wait.position], formula.terms.truth(wait.guard)
+        self.clauses.clause(-goal, -before, guard, passed)
+        passing: list[WaitEvent | WaitedBeside] = [wait, *wait.beside]
+        for each in passing:
+            is_open = self.clauses.true
+            if self.unrolled.opened(each, formula.buffer) != "infinite" and not wait.tests:
+                matched = formula.matched_receive if each.kind == "receive" else formula.matched_send
+                is_open = matched[each.operation]
+            here = self.clauses.true if each is wait else self.clauses.both(guard, formula.terms.truth(each.guard))
+            self.clauses.clause(-goal, -before, -here, -is_open, passed)
 
     def _nothing_fits(self, goal: int) -> None:
         """No receive accepts a send if both are issued and not matched. Receives with one pattern are alike."""

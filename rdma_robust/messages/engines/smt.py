@@ -25,7 +25,9 @@ from rdma_robust.messages.encoding.unrolled import (
     NotEncodedError,
     ReceiveEvent,
     SendEvent,
+    WaitedBeside,
     WaitEvent,
+    mismatches,
 )
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
@@ -62,6 +64,12 @@ class SmtGoals:
                     found.setdefault((event.span, "assert"), []).append(self._z3.And(self._formula.done(event), wrong))
                 elif isinstance(event, FaultEvent):
                     found.setdefault((event.span, event.kind), []).append(self._formula.done(event))
+        for receive in self._unrolled.receives:
+            for send in self._formula.candidates.senders(receive.number) if receive.is_checked else ():
+                match = self._formula.matches[receive.number, send.number]
+                for kind, unlike in mismatches(self._unrolled.symbols, receive, send):
+                    both = self._z3.And(match, self._formula.terms.truth(unlike))
+                    found.setdefault((receive.span, kind), []).append(both)
         return {place: self._z3.Or(wrong) for place, wrong in found.items()}
 
     def beyond(self) -> Any:
@@ -71,15 +79,14 @@ class SmtGoals:
     def complete(self) -> Any:
         """Return whether all processes have ended, or are daemons that wait for receives, and no rule applies."""
         ended = [end for process, end in enumerate(self._formula.ends_reached) if not self._daemons[process]]
-        waiting = [self._waits_at(wait, passed) for wait, passed in self._waits() if wait.kind == "send"]
+        waiting = [self._z3.And(self._waits_at(*each), self._holds_sends(each[0])) for each in self._waits()]
         return self._z3.And(self.at_rest(), *ended, *[self._z3.Not(each) for each in waiting])
 
     def deadlock(self) -> Any:
         """Return whether no rule applies and somebody waits who is no daemon waiting for a receive."""
         stuck = [
-            self._waits_at(wait, passed)
+            self._z3.And(self._waits_at(wait, passed), *([self._holds_sends(wait)] if self._daemons[wait.process] else []))
             for wait, passed in self._waits()
-            if wait.kind == "send" or not self._daemons[wait.process]
         ]
         return self._z3.And(self.at_rest(), self._z3.Or(stuck))
 
@@ -98,12 +105,22 @@ class SmtGoals:
                 for process, end in enumerate(formula.ends_reached)
             ]
             for wait, passed in self._waits():
-                matched = formula.matched_receive if wait.kind == "receive" else formula.matched_send
-                held_up = z3.And(formula.terms.truth(wait.guard), z3.Not(matched[wait.operation]))
+                lacks = [z3.Implies(formula.terms.truth(each.guard), self._lacks(each)) for each in wait.beside]
+                held_up = z3.And(formula.terms.truth(wait.guard), self._lacks(wait), not wait.tests, *lacks)
                 said.append(z3.Implies(self._waits_at(wait, passed), held_up))
             said += [each for pairs in formula.candidates.endpoints for each in self._nothing_fits(pairs)]
             self._rest = formula.solver.named("at rest", z3.And(said))
         return self._rest
+
+    def _lacks(self, wait: WaitEvent | WaitedBeside) -> Any:
+        """Return whether only a match, that has not been made, completes an operation."""
+        if self._unrolled.opened(wait, self._formula.buffer) == "infinite":
+            return self._z3.BoolVal(False)
+        matched = self._formula.matched_receive if wait.kind == "receive" else self._formula.matched_send
+        return self._z3.Not(matched[wait.operation])
+
+    def _holds_sends(self, wait: WaitEvent) -> Any:
+        return self._formula.terms.truth(wait.holds_sends(self._unrolled.symbols))
 
     def _waits(self) -> Iterator[tuple[WaitEvent, Any]]:
         for (process, position), passed in self._formula.passed.items():

@@ -223,10 +223,11 @@ class MessageBuilder(ContractBuilder):
         return self.made_send(request, message, request)
 
     def made_send(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.SendLine:
-        mode, value, _, to, _, port, _, tag = parts
+        mode, value, _, to, _, port, _, tag, _, _, of_type, _, size = parts
         span = span_from(first, last_of(parts))
         named = None if port is None else ident_of(port)
-        return tree.SendLine(request, value, to, named, tag, span, "standard" if mode is None else str(mode))  # type: ignore[arg-type]
+        word = "standard" if mode is None else str(mode)
+        return tree.SendLine(request, value, to, named, tag, span, word, of_type, size)  # type: ignore[arg-type]
 
     def recv(self, parts: list[Part]) -> tree.ReceiveLine:
         keyword, *pattern = parts
@@ -237,9 +238,9 @@ class MessageBuilder(ContractBuilder):
         return self.made_receive(request, pattern, request)
 
     def made_receive(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.ReceiveLine:
-        target, _, source, _, port, _, tag = parts
-        span = span_from(first, last_of(parts))
-        return tree.ReceiveLine(request, target, source, None if port is None else ident_of(port), tag, span)
+        target, _, source, _, port, _, tag, _, _, of_type, _, room = parts
+        span, named = span_from(first, last_of(parts)), None if port is None else ident_of(port)
+        return tree.ReceiveLine(request, target, source, named, tag, span, None, of_type, room)
 
     def probe(self, parts: list[Part]) -> tree.ProbeLine:
         keyword, _, source, _, port, _, tag, *flag = parts
@@ -271,6 +272,17 @@ class MessageBuilder(ContractBuilder):
 
     def wait(self, parts: list[Part]) -> tree.WaitLine:
         return tree.WaitLine(parts_of_kind(parts, tree.IndexedName), span_from(parts[0], parts[-1]))
+
+    def completion(self, parts: list[Part]) -> tree.CompletionLine:
+        keyword, how, *rest = parts
+        at = next(at for at, part in enumerate(rest) if isinstance(part, Token) and part.type == "INTO")
+        named = parts_of_kind(rest[:at], tree.IndexedName), parts_of_kind(rest[at:], tree.IndexedName)
+        kind = "" if how is None else str(how)
+        return tree.CompletionLine(keyword.type == "TEST", kind, *named, span_from(keyword, last_of(parts)))  # type: ignore[arg-type]
+
+    def abort(self, parts: list[Part]) -> tree.AbortLine:
+        keyword, error = parts
+        return tree.AbortLine(error, span_from(keyword, error))
 
     def return_(self, parts: list[Part]) -> tree.ReturnLine:
         return tree.ReturnLine(parts[1], span_from(parts[0], last_of(parts)))

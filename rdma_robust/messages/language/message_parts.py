@@ -80,16 +80,20 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
             return _of_declared(declared)
         case tree.CallLine(call):
             return (call,)
-        case tree.SendLine(request, value, to, _, tag):
-            return (request, value, to, tag)
-        case tree.ReceiveLine(request, target, source, _, tag, of=of):
+        case tree.SendLine(request, value, to, _, tag, of_type=of_type, size=size):
+            return (request, value, to, tag, of_type, size)
+        case tree.ReceiveLine(request, target, source, _, tag, of=of, of_type=of_type, room=room):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
-            return (request, target, *parts, of)
+            return (request, target, *parts, of, of_type, room)
         case tree.ProbeLine(source, _, tag, flag, taken=taken):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
             return (taken, *parts, flag)
         case tree.WaitLine(requests):
             return requests
+        case tree.CompletionLine(_, _, requests, into):
+            return (*requests, *into)
+        case tree.AbortLine(error):
+            return (error,)
         case tree.ReturnLine(value):
             return (value,)
         case _:
@@ -127,6 +131,8 @@ def assigned_names(block: ast.Block) -> set[str]:
 
 def stored_places(line: tree.Line) -> tuple[tree.IndexedName, ...]:
     """Return where a statement stores what is received or seen."""
+    if isinstance(line, tree.CompletionLine):
+        return line.into
     if not isinstance(line, tree.ReceiveLine | tree.ProbeLine):
         return ()
     stored = (each.stored for each in (line.source, line.tag) if isinstance(each, tree.AnyOf))
@@ -176,7 +182,7 @@ def gives_value(block: made.Block, result: str) -> bool:
 def _falls_through(block: made.Block) -> bool:
     for statement in block:
         match statement:
-            case made.Return() | made.Halt():
+            case made.Return() | made.Halt() | made.Abort():
                 return False
             case made.If(_, then, other) if not _falls_through(then) and not _falls_through(other):
                 return False

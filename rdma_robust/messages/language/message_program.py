@@ -2,6 +2,8 @@
 
 What a statement does is docs/messages-language.md. A process executes its body from the first statement; at the end of the
 body, and at :class:`Halt`, it has ended. At a false :class:`Assume` and at a fault it has stopped, which is something else.
+
+More than 400 lines: one class for each statement, and what all of them are asked.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ class IssueSend:
     """`request = isend value to to on port tag tag`. All are evaluated when issued: value, to, tag, the request's indices.
 
     Faults: `to` is no process (destination), `tag` is negative (tag), no posted receive takes what is `ready` (ready).
+    What a receive says of the type or the room of its message, and the send of its type or size, has to agree: see there.
     """
 
     request: Place
@@ -81,6 +84,8 @@ class IssueSend:
     tag: Term
     span: Span = field(default=NO_SPAN, compare=False)
     mode: SendMode = "standard"
+    of_type: Term | None = None
+    size: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,9 @@ class IssueReceive:
     `source` and `tag` are None for `any`. The pattern and the indices of all places are evaluated when issued: source, tag,
     target, sender, which, then the request's; value, sender and tag are stored at the wait, into `target`, `sender` and
     `which`. Faults: `source` is no process (source), `tag` is negative (tag), and at the wait index and kind.
+
+    A match with a send of another type is a violation (type), else one with a larger size than there is room (room), where
+    both say something of it; all goes on as if it were none.
 
     With `of` it takes the message that this request holds, which holds none from then on, and the pattern is empty. A fault
     if it holds none (message), before anything else is evaluated.
@@ -104,6 +112,13 @@ class IssueReceive:
     which: Place | None = None
     span: Span = field(default=NO_SPAN, compare=False)
     of: Place | None = None
+    of_type: Term | None = None
+    room: Term | None = None
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether it says something of its messages that their sends may say too."""
+        return self.of_type is not None or self.room is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +153,43 @@ class Wait:
     """
 
     requests: tuple[Place, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+CompletionKind = Literal["any", "some", "all"]
+"""One of the requests completes, at least one, or all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Complete requests that can be, as their wait does, and store which; without `tests` go on only as soon as there are.
+
+    The requests, with the elements of arrays, are counted from 0; those that are inactive do not count. With `how`
+
+    - `any`: choice k + 1 completes request k, and k is stored in `which`;
+    - `some`: choice c completes those whose bits c has; how many they are is stored in `which`, their numbers in `places`;
+    - `all`: choice 1 completes all.
+
+    Choice 0 completes none. Something that `tests` may always take it, as that something is complete can be seen late; what
+    waits may if no request is active. Then -1 is stored in `which`, but 0 where `some` of active ones were asked for.
+    `flag` becomes 0 where choice 0 was taken though a request is active, else 1.
+    Stored are, in this order, what is received, `flag`, `which` and `places`. Faults: index, kind, and held.
+    """
+
+    requests: tuple[Place, ...]
+    how: CompletionKind
+    tests: bool
+    flag: Place | None = None
+    which: Place | None = None
+    places: Place | None = None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The program ends, with this error: a violation. Others are no further than they could be before: they go on."""
+
+    error: Term
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -244,8 +296,8 @@ class InlinedCall:
 
 
 Statement = (
-    Assign | Requests | IssueSend | IssueReceive | Probe | Wait | CollectiveCall | Assume | Assert | Halt | Return
-    | If | While | For | Loop | Choose | InlinedCall
+    Assign | Requests | IssueSend | IssueReceive | Probe | Wait | Completion | CollectiveCall | Assume | Assert | Abort
+    | Halt | Return | If | While | For | Loop | Choose | InlinedCall
 )  # fmt: skip
 Block = tuple[Statement, ...]
 
@@ -264,11 +316,9 @@ def inner_blocks(statement: Statement) -> tuple[Block, ...]:
             return branches
         case While(body=body) | For(body=body) | Loop(body=body) | InlinedCall(body=body):
             return (body,)
-        case (
-            Assign() | Requests() | IssueSend() | IssueReceive() | Probe() | Wait() | CollectiveCall() | Assume() | Assert()
-        ):
+        case Assign() | Requests() | IssueSend() | IssueReceive() | Probe() | Wait() | Completion() | CollectiveCall():
             return ()
-        case Halt() | Return():
+        case Assume() | Assert() | Abort() | Halt() | Return():
             return ()
         case _:
             assert_never(statement)
@@ -337,6 +387,16 @@ class MessageProgram:
     def looks(self) -> bool:
         """Return whether a process sees what others have issued: it looks for messages, or sends what is to be expected."""
         return any(is_look(each) for each in self._statements()) or bool(self.expecting)
+
+    @property
+    def completes(self) -> bool:
+        """Return whether a process sees which of several requests is complete, or whether one is."""
+        return any(isinstance(each, Completion) for each in self._statements())
+
+    @property
+    def checks_matches(self) -> bool:
+        """Return whether a match can be a violation."""
+        return any(isinstance(each, IssueReceive) and each.is_checked for each in self._statements())
 
     @property
     def expecting(self) -> frozenset[int]:

@@ -10,7 +10,7 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.message_folding import fold_operation
-from rdma_robust.messages.language.message_program import IssueReceive, IssueSend, Place, Probe
+from rdma_robust.messages.language.message_program import Abort, Completion, IssueReceive, IssueSend, Place, Probe, Statement
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope, LocalKind, LocalName, ProcessFamily
 
@@ -297,7 +297,8 @@ def issued_send(scope: ProcessScope, line: tree.SendLine, request: Place, span: 
     port = scope.port(line.port)
     tag = NOTHING if line.tag is None else scope.term(line.tag)
     _check_tag(scope, tag, line.tag)
-    return IssueSend(request, value, to, port, tag, span, line.mode)
+    of_type, size = (None if each is None else scope.term(each) for each in (line.of_type, line.size))
+    return IssueSend(request, value, to, port, tag, span, line.mode, of_type, size)
 
 
 def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, span: Span) -> IssueReceive:
@@ -309,10 +310,22 @@ def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, 
     tag, which = _pattern(scope, line.tag)
     _check_tag(scope, tag, line.tag)
     of = None if line.of is None else scope.request(line.of)
-    return IssueReceive(request, target, source, port, tag, sender, which, span, of)
+    of_type, room = (None if each is None else scope.term(each) for each in (line.of_type, line.room))
+    return IssueReceive(request, target, source, port, tag, sender, which, span, of, of_type, room)
 
 
-def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
+def in_scope(scope: ProcessScope, line: tree.ProbeLine | tree.CompletionLine | tree.AbortLine, span: Span) -> Statement:
+    """Return what a statement is that has no others in it and no request of its own."""
+    match line:
+        case tree.ProbeLine():
+            return _probed(scope, line, span)
+        case tree.CompletionLine():
+            return _completion(scope, line, span)
+        case tree.AbortLine(error):
+            return Abort(scope.term(error), span)
+
+
+def _probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
     """Return a look for a message."""
     source, sender = _pattern(scope, line.source)
     _check_process(scope, source, line.source)
@@ -322,6 +335,15 @@ def probed(scope: ProcessScope, line: tree.ProbeLine, span: Span) -> Probe:
     flag = None if line.flag is None else scope.register(line.flag)
     taken = None if line.taken is None else scope.request(line.taken)
     return Probe(source, port, tag, sender, which, flag, span, taken)
+
+
+def _completion(scope: ProcessScope, line: tree.CompletionLine, span: Span) -> Completion:
+    """Return the completion of requests that can be."""
+    requests = tuple([scope.request(each, whole=True) for each in line.requests])
+    stored: list[Place | None] = [scope.register(each) for each in line.into]
+    has_flag = line.tests and line.how != "some"
+    flag, which, places = [*([] if has_flag else [None]), *stored, None, None][:3]
+    return Completion(requests, line.how or "all", line.tests, flag, which, places, span)
 
 
 def _pattern(scope: ProcessScope, part: tree.AnyOf | tree.Operand | None) -> tuple[Term | None, Place | None]:

@@ -15,7 +15,21 @@ from rdma_robust.expr import OPERATORS, Const, Name
 Value = int | tuple["Value", ...]
 """A number, or an array of values."""
 
-FaultKind = Literal["division", "index", "destination", "source", "tag", "kind", "length", "ready", "message", "held"]
+FaultKind = Literal[
+    "division",
+    "index",
+    "destination",
+    "source",
+    "tag",
+    "kind",
+    "length",
+    "ready",
+    "message",
+    "held",
+    "abort",
+    "type",
+    "room",
+]
 """Division by zero; index, destination or source out of range; negative tag; number and array confused; a length
 that is negative or over LONGEST; no receive for what is sent ready."""
 

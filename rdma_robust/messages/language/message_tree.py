@@ -7,12 +7,12 @@ nodes of both trees has the types of `.rdma` there; :func:`operand`, :func:`targ
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language.contract_tree import ContractText
-from rdma_robust.messages.language.message_program import Buffer, ClaimKind, SendMode
+from rdma_robust.messages.language.message_program import Buffer, ClaimKind, CompletionKind, SendMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,8 @@ class SendLine:
     tag: Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
     mode: SendMode = "standard"
+    of_type: Operand | None = None
+    size: Operand | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ class ReceiveLine:
     tag: AnyOf | Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
     of: IndexedName | None = None
+    of_type: Operand | None = None
+    room: Operand | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +137,31 @@ class WaitLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CompletionLine:
+    """`wait any`, `wait some`, or `test`, with `all`, `any`, `some` or no word; `into` are the registers behind `into`."""
+
+    tests: bool
+    how: CompletionKind | Literal[""]
+    requests: tuple[IndexedName, ...]
+    into: tuple[IndexedName, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AbortLine:
+    error: Operand
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ReturnLine:
     value: Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
 
 
 Line = (
-    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | ProbeLine | WaitLine | ReturnLine
-    | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop
+    RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | ProbeLine | WaitLine | CompletionLine
+    | AbortLine | ReturnLine | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop
     | ast.Choose | ast.BrokenStatement
 )  # fmt: skip
 

@@ -92,7 +92,7 @@ def warn_unreached_lines(block: ast.Block, report: Reporter, ends: str) -> None:
 def _ends(line: tree.Line) -> bool:
     """Whether nothing after a statement is executed in its process or function."""
     match line:
-        case ast.Halt() | tree.ReturnLine():
+        case ast.Halt() | tree.AbortLine() | tree.ReturnLine():
             return True
         case ast.While(condition):
             return isinstance(condition, ast.NumberLiteral) and condition.value != 0
@@ -140,7 +140,8 @@ def warn_of_requests(body: ast.Block, report: Reporter) -> None:
 
 def _warn_unwaited(body: ast.Block, report: Reporter) -> None:
     lines = list(all_lines(body))
-    waited = {each.name.text for line in lines if isinstance(line, tree.WaitLine) for each in line.requests}
+    waits = [line for line in lines if isinstance(line, tree.WaitLine | tree.CompletionLine)]
+    waited = {each.name.text for line in waits for each in line.requests}
     issued = {_request(line) for line in lines} - {None}
     taken = {line.taken.name.text for line in lines if isinstance(line, tree.ProbeLine) and line.taken is not None}
     received = {line.of.name.text for line in lines if isinstance(line, tree.ReceiveLine) and line.of is not None}
@@ -160,7 +161,7 @@ def _request(line: tree.Line) -> str | None:
 def _block(block: ast.Block, active: _Active, report: Reporter) -> None:
     for line in tree.lines(block):
         _uses(line, active, report)
-        if isinstance(line, tree.WaitLine):
+        if isinstance(line, tree.WaitLine | tree.CompletionLine):
             for request in line.requests:
                 active.waited(request)
         if isinstance(line, tree.SendLine | tree.ReceiveLine) and line.request is not None:
@@ -195,7 +196,7 @@ def _waited_first(body: ast.Block, issued: _OpenRequest) -> bool:
     """Whether a body has a wait for a request in front of its issue, which then is for that of the round before."""
     name = issued.request.name.text
     for line in all_lines(body):
-        if isinstance(line, tree.WaitLine) and any(each.name.text == name for each in line.requests):
+        if isinstance(line, tree.WaitLine | tree.CompletionLine) and any(each.name.text == name for each in line.requests):
             return True
         if line.span == issued.span:
             return False

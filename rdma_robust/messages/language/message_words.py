@@ -1,4 +1,7 @@
-"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees."""
+"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees.
+
+More than 400 lines: the words, and what is said of each of them.
+"""
 
 from __future__ import annotations
 
@@ -102,11 +105,26 @@ _LED_BY: Final = {
     "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
     "OF": _TAKEN,
 }
-_MESSAGES: Final = _LED_BY["ON"] | _TAKEN
+_MESSAGES: Final = _LED_BY["ON"] | _TAKEN | {"TEST"}
+_PICKING: Final = frozenset({"ANY", "SOME", "ALL"})
 _OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
 _MODES: Final = frozenset({"SYNC", "BUFFERED", "READY"})
-_LOOKS: Final = _PROBES | _TAKEN | {"INTO"}
-WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | _LOOKS | {"ANY", "DAEMON", "IN", "PORT"}
+_LOOKS: Final = _PROBES | _TAKEN | {"INTO", "TEST", "SOME", "ALL"}
+_AGREED: Final = {
+    "OF": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
+    "SIZE": frozenset({"SEND", "ISEND"}),
+    "ROOM": frozenset({"RECV", "IRECV"}),
+}
+WORDS: Final = (
+    _AGREED.keys()
+    | {"TYPE"}
+    | _CLAIMS
+    | _LED_BY.keys()
+    | CONTRACT_WORDS
+    | _MODES
+    | _LOOKS
+    | {"ABORT", "ANY", "DAEMON", "IN", "PORT"}
+)
 """The terminals of words that are keywords in places only."""
 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
@@ -127,11 +145,15 @@ def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
 
     - words of claims, `under` and buffers are in an `expect` line;
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
+    - `of type`, `size` and `room` follow something whole in sends and receives, and something follows them;
     - the mode of a send follows `send` or `isend`, and what is sent begins behind it;
     - `probe` and `iprobe` begin a line that goes on with such words, and `into` is in that of an `iprobe`;
     - `mprobe`, `improbe` and `mrecv` begin a line that goes on with a name, which stands behind `imrecv` too, and `of` is in
       that of the last two;
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
+    - `test` begins a line that goes on with a name; `any`, `some` and `all` follow it, or the first two `wait`, if a name
+      follows; `into` is in the rest of that line;
+    - `abort` begins a line that goes on with an expression, but in parentheses: that is a call;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
     - `contract` follows the parentheses of a function, or the head of a loop;
@@ -199,6 +221,8 @@ class _Reader:
             self._looping = False
         if kind in _COUNTED:
             self._brackets = max(0, self._brackets + _COUNTED[kind])
+        elif kind in _PICKING and self._previous == "WAIT":
+            self._line, self._brackets = "TEST", 0
         elif kind in _MESSAGES or (kind == "EXPECT" and not self._depth):
             self._line, self._brackets, self._tagged = kind, 0, False
         elif kind == "TAG":
@@ -219,6 +243,9 @@ class _Reader:
             return self._contract.is_keyword(kind, self._before)
         if self._line == "EXPECT" and kind in _CLAIMS | _OF_CONTRACTS:
             return self._previous != "CONTRACT"
+        if kind in _AGREED and self._line in _AGREED[kind]:
+            follows = after is not None and (after.type == "TYPE" if kind == "OF" else after.type in _SENT | {"OP_MINUS"})
+            return self._previous in _WHOLE and follows
         if kind in _LED_BY:
             return self._line in _LED_BY[kind] and self._previous in _WHOLE | _PROBES and not self._tagged
         match kind:
@@ -228,14 +255,24 @@ class _Reader:
                 ends = after is None or after.type in {*_STARTS, "FROM", "ON", "TAG", "INTO"}
                 return bool(self._depth) and self._previous in _STARTS and ends
             case "INTO":
-                return self._line in {"IPROBE", "IMPROBE"} and self._previous in _WHOLE | _PROBES
+                return self._line in {"IPROBE", "IMPROBE", "TEST"} and self._previous in _WHOLE | _PROBES
+            case "SOME" | "ALL":
+                return self._is_picking(kind, after)
+            case "TYPE":
+                return self._previous == "OF" and self._line in _AGREED["OF"]
+            case "TEST":
+                return bool(self._depth) and self._previous in _STARTS and after is not None and after.isidentifier()
+            case "ABORT":
+                follows = after is not None and after.type in (_SENT - {"LPAR"}) | {"OP_MINUS"}
+                return bool(self._depth) and self._previous in _STARTS and follows
             case "MPROBE" | "IMPROBE" | "MRECV" | "IMRECV":
                 begins = self._previous == "EQUAL" if kind == "IMRECV" else self._previous in _STARTS
                 return bool(self._depth) and begins and after is not None and after.isidentifier()
             case "SYNC" | "BUFFERED" | "READY":
                 return self._previous in _LED_BY["TO"] and after is not None and after.type in _SENT - {"TO"}
             case "ANY":
-                return self._line == "EXPECT" or (self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"})
+                asked = self._line in _LED_BY["FROM"] and self._previous in {"FROM", "TAG"}
+                return self._line == "EXPECT" or asked or self._is_picking(kind, after)
             case "IN":
                 declared = self._before == ("PROC", "NAME", "LSQB", "NAME")
                 return declared or self._before[-2:] == ("FOR", "NAME")
@@ -246,6 +283,11 @@ class _Reader:
                 return not self._depth and self._previous in _STARTS and word
             case _:
                 return False
+
+    def _is_picking(self, kind: str, after: Token | None) -> bool:
+        """Whether a word says how many of the requests behind it are to complete."""
+        begins = self._previous == "TEST" or (self._previous == "WAIT" and kind != "ALL")
+        return begins and after is not None and after.isidentifier()
 
 
 PATH_FORMS: Final = (
@@ -271,6 +313,8 @@ _SYNTAX: Final = SyntaxWords(
             "IMPROBE",
             "MRECV",
             "WAIT",
+            "TEST",
+            "ABORT",
             "ASSUME",
             "AWAIT",
             "ASSERT",
@@ -283,7 +327,11 @@ _SYNTAX: Final = SyntaxWords(
     | {"WHILE", "FOR", "LOOP", "CHOOSE", "NAME"},
     operands=frozenset({"NAME", "NUMBER", "LPAR", "OP_MINUS", "OP_NOT", "PID", "NPROCS"}),
     besides=frozenset(),
-    inside=_CLAIMS | CONTRACT_WORDS | _LED_BY.keys() | {"ANY", "IN", "PID", "NPROCS", "ISEND", "IRECV", "IMRECV", "INTO"},
+    inside=_CLAIMS
+    | CONTRACT_WORDS
+    | _LED_BY.keys()
+    | {"ANY", "IN", "PID", "NPROCS", "ISEND", "IRECV"}
+    | {"IMRECV", "INTO", "SOME", "ALL"},
     outside="statements stand inside of a process, `proc NAME { }`, or a function, `fun NAME() { }`",
     called="a call stands alone: `r = f(x)`, or `f(x)` on a line of its own",
     other_languages={
@@ -313,7 +361,8 @@ _SYNTAX: Final = SyntaxWords(
         "on": "`on PORT` stands before `tag`",
         "from": "`from` stands right behind what is received",
         "to": "`to` stands right behind what is sent",
-        "test": "`test` is reserved for later; `wait h` waits for a request",
+        "test": "it has a flag: `test h into REGISTER`; `test any h, g into FLAG, REGISTER` says which is complete",
+        "abort": "it has an error: `abort 1`",
         "probe": "it stands alone: `probe from P on PORT tag T`, whose parts may all be left out",
         "iprobe": "it has a flag: `iprobe from P on PORT tag T into REGISTER`",
         "mprobe": "it has a request, which holds the message: `mprobe m from P on PORT tag T`",
@@ -335,7 +384,10 @@ _SYNTAX: Final = SyntaxWords(
     },
     characters={"\\": "words with a backslash, such as `\\result`, stand in contracts"},
     clauses=CLAUSES,
-    behind={("wait", "any"): "`wait any` is reserved for later; `wait h` waits for one request"},
+    behind={
+        ("wait", "any"): "it says which it was: `wait any h, g into REGISTER`",
+        ("wait", "some"): "it says how many and which they were: `wait some h, g into REGISTER, ARRAY`",
+    },
     one_word={
         "int": "reg",
         "let": "reg",

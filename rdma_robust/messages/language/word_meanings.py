@@ -58,6 +58,17 @@ _PROGRAM: Final = {
     ),
     "IRECV": ("h = irecv r from P", "Posts a receive, and goes on; `wait h` stores the message (`MPI_Irecv`)."),
     "WAIT": ("wait h, g", "Waits for requests, one after the other, or for all of an array of them (`MPI_Wait`)."),
+    "TEST": (
+        "test h into f",
+        "Does not wait: `f` is 1 if `h` is complete, and then it is as after `wait h`; or 0, also where that is seen late "
+        "only (`MPI_Test`).",
+    ),
+    "ALL": ("test all g into f", "All of the requests together (`MPI_Testall`)."),
+    "SOME": (
+        "wait some g into n, a",
+        "Waits until some are complete, and completes at least one: `n` are how many, `a` has which (`MPI_Waitsome`).",
+    ),
+    "ABORT": ("abort 1", "Ends the program with an error: a violation (`MPI_Abort`)."),
     "PROBE": (
         "probe from any s tag any t",
         "Waits until there is a message that such a receive would take, and leaves it where it is (`MPI_Probe`).",
@@ -81,9 +92,15 @@ _PROGRAM: Final = {
     ),
     "ON": ("on ctl", "On which port; without it on the nameless one."),
     "TAG": ("tag 3, tag any t", "With which tag: a message without has 0, a receive without takes any."),
-    "ANY": ("from any s, tag any t", "From anyone, or with any tag; the register behind it gets which that was."),
-    "INTO": ("into f", "The register that gets whether there was a message."),
-    "OF": ("of m", "The request that holds the message."),
+    "ANY": (
+        "from any s, tag any t, wait any g into i",
+        "From anyone, or with any tag, or one of the requests; a register gets which that was.",
+    ),
+    "INTO": ("into f", "The register that gets whether there was a message, or what has completed."),
+    "OF": ("of m, of type 3", "The request that holds the message; or before the type of it."),
+    "TYPE": ("send v to P of type 3", "The type, a number: a receive that takes a message of another one is a violation."),
+    "SIZE": ("send v to P size 4", "How long the message is: longer than the room of its receive is a violation."),
+    "ROOM": ("recv r from P room 4", "How long the message may be."),
     "ASSUME": ("assume c", "Sets aside what follows where the condition is false: that is neither an end nor a deadlock."),
     "ASSERT": ("assert c", "A violation where the condition is false; the process goes on."),
     "HALT": ("halt", "Ends the process."),

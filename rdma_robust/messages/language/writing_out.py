@@ -17,7 +17,7 @@ from rdma_robust.messages.language.collective_loops import entry_assignments, wr
 from rdma_robust.messages.language.message_folding import GuardedBlock, fold_operation, nested_ifs
 from rdma_robust.messages.language.message_library import LIBRARY_REPORT
 from rdma_robust.messages.language.message_parts import assigned_names, declared_names, gives_value, returns
-from rdma_robust.messages.language.message_scope import NOTHING, ProcessScope, issued_receive, issued_send, probed
+from rdma_robust.messages.language.message_scope import NOTHING, ProcessScope, in_scope, issued_receive, issued_send
 from rdma_robust.messages.language.message_terms import Length, Term
 from rdma_robust.messages.language.message_world import (
     BUILT_IN,
@@ -100,11 +100,11 @@ class Writer:
                 return self._send(line)
             case tree.ReceiveLine():
                 return self._receive(line)
-            case tree.ProbeLine():
-                return [probed(self.scope, line, self.at(line.span))]
             case tree.WaitLine(requests):
                 places = tuple(self.scope.request(each, whole=True) for each in requests)
                 return [made.Wait(places, self.at(line.span))]
+            case tree.ProbeLine() | tree.CompletionLine() | tree.AbortLine():
+                return [in_scope(self.scope, line, self.at(line.span))]
             case tree.ReturnLine():
                 return self._return(line)
             case ast.Assume(condition, keyword):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from rdma_robust.errors import InternalError
@@ -12,7 +14,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
-from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, seen_by
+from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, mismatch, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, SendHandle, SendOp, initial
 from rdma_robust.messages.message_answers import (
@@ -57,7 +59,7 @@ class Course:
 
     def step(self, process: int, choice: int | None = None) -> str:
         """Make a step, which is enabled. Return the kind of violation that it is, or ''."""
-        is_choice = self.rules[process].choices(self.frames[process]) > 0 or bool(choice)
+        is_choice = bool(self.rules[process].choices(self.frames[process])) or bool(choice)
         self.moves.append(ProcessStep(process, (choice or 0) if is_choice else None))
         rules, frame = self.rules[process], self.frames[process]
         expected = self.is_ready(process) is True
@@ -98,8 +100,10 @@ class Course:
         return handle.nth if isinstance(handle, SendHandle) and not handle.matched else None
 
     def can_step(self, process: int) -> bool:
-        frame = self.frames[process]
-        if frame.status != "runs" or self.rules[process].blocking(frame) is not None:
+        frame, rules = self.frames[process], self.rules[process]
+        if frame.status != "runs" or rules.blocking(frame) is not None:
+            return False
+        if rules.is_held_up(frame):
             return False
         return self.rules[process].look(frame) is None or bool(self.looks(process))
 
@@ -110,13 +114,14 @@ class Course:
         self.moves.append(BufferGrant(process))
         open_send(self.frames[process], nth)
 
-    def match(self, receiver: int, sender: int, meeting: Meeting) -> None:
-        """Make a match that is enabled."""
+    def match(self, receiver: int, sender: int, meeting: Meeting) -> str:
+        """Make a match that is enabled. Return the kind of violation that it is, or ''."""
         ours, theirs = self.frames[receiver], self.frames[sender]
         receive, message = ours.receives[meeting.receive], theirs.sends[meeting.send]
         self.moves.append(MatchMove(MatchedPair(OperationId(receiver, receive.nth), OperationId(sender, message.nth))))
         take(ours, meeting.receive, message, sender)
         give(theirs, meeting.send)
+        return mismatch(receive, message)
 
     def make(self, move: Move) -> str:
         """Make any move, which is enabled. Return the kind of violation that it is, or ''."""
@@ -128,7 +133,7 @@ class Course:
             case MatchMove(MatchedPair(receive, send)):
                 posted = [op.nth for op in self.frames[receive.process].receives].index(receive.nth)
                 sent = [op.nth for op in self.frames[send.process].sends].index(send.nth)
-                self.match(receive.process, send.process, Meeting(posted, sent))
+                return self.match(receive.process, send.process, Meeting(posted, sent))
         return ""
 
     def enabled(self) -> Iterator[tuple[int, int, Meeting]]:
@@ -167,7 +172,7 @@ def blocked(course: Course) -> tuple[WaitingProcess, ...]:
     """Return the processes that wait for what is not there, and for what."""
     found = []
     for me, (frame, rules) in enumerate(zip(course.frames, course.rules, strict=True)):
-        handle = rules.blocking(frame) if frame.status == "runs" else None
+        handle = rules.held_up(frame) if frame.status == "runs" else None
         if frame.status == "runs" and rules.look(frame) is not None and not course.looks(me):
             found.append(WaitingProcess(me, "receive", OperationId(me, frame.received), rules.span(frame.pc)))
         if handle is not None:
@@ -200,7 +205,7 @@ class NormalFormRun(Course):
     def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
         super().__init__(program, buffer)
         given = decisions.choices or ((),) * len(self.frames)
-        self.choices = [iter(each) for each in given]
+        self.choices = [deque(each) for each in given]
         self.granted = decisions.granted if buffer == "any" else frozenset()
 
     def make_all(self, matches: Iterable[MatchedPair]) -> None:
@@ -232,13 +237,24 @@ class NormalFormRun(Course):
                 if here in been:
                     return
                 been.add(here)
-            choice = None
-            if rules.choices(frame):
-                choice = next(self.choices[process], None)
-                if choice is None:
-                    return
+            if not rules.choices(frame):
+                self.step(process)
+            elif not self.chooses(process):
+                return
+            else:
                 been.clear()
-            self.step(process, choice)
+                self.step(process, self.choices[process].popleft())
+
+    def chooses(self, process: int) -> bool:
+        """Whether a process has a choice left, and can make it by now."""
+        rules, frame, left = self.rules[process], self.frames[process], self.choices[process]
+        if not left or rules.look(frame) is not None:
+            return bool(left)
+        return left[0] in rules.choices(frame) and all(map(partial(self.is_granted, process), rules.buffers(frame, left[0])))
+
+    def is_granted(self, process: int, nth: int) -> bool:
+        """Whether a send gets a buffer."""
+        return OperationId(process, nth) in self.granted
 
     def pauses(self, process: int) -> bool:
         """Whether a process stands before a step that is not made as soon as it can be."""
@@ -268,9 +284,8 @@ def random_run(program: MessageProgram, buffer: Buffer, seed: int, moves: int = 
         at = chance.randrange(number)
         if at < len(stepping):
             process = stepping[at]
-            looks = course.looks(process)
-            count = course.rules[process].choices(course.frames[process])
-            course.step(process, chance.choice(looks) if looks else chance.randrange(count) if count else None)
+            choices = course.looks(process) or course.rules[process].choices(course.frames[process])
+            course.step(process, chance.choice(choices) if choices else None)
         elif at < len(stepping) + len(waiting):
             course.grant(waiting[at - len(stepping)])
         else:

@@ -12,12 +12,14 @@ from typing import Generic, TypeVar, assert_never
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
     CollectiveCall,
+    Completion,
     For,
     Halt,
     If,
@@ -37,7 +39,9 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import Term
 
-Simple = Assign | Requests | IssueSend | IssueReceive | Probe | CollectiveCall | Assume | Assert | Halt
+Simple = (
+    Assign | Requests | IssueSend | IssueReceive | Probe | Completion | CollectiveCall | Assume | Assert | Abort | Halt
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +260,11 @@ class CodeMaker(ABC, Generic[Each]):
                 | IssueReceive()
                 | Probe()
                 | Wait()
+                | Completion()
                 | CollectiveCall()
                 | Assume()
                 | Assert()
+                | Abort()
                 | Halt()
             ):
                 self.simple(statement)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
+from rdma_robust.messages.language.message_program import Completion
 from rdma_robust.messages.machine.flat_code import BranchChoice, Round
 from rdma_robust.messages.machine.process_rules import ProcessRules, open_send
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, ReceiveHandle, SendHandle, Slot
@@ -25,8 +26,8 @@ _AHEAD: Final = 4096
 _BITS: Final = 100_000
 """Numbers longer than this are not computed with."""
 
-Cut = Literal["steps", "ahead", "digits"]
-"""Why the search does not follow a process: too many steps, too many unmatched operations, too large numbers."""
+Cut = Literal["steps", "ahead", "digits", "many"]
+"""Why the search does not follow a process: too many steps, unmatched operations, too large numbers, too many requests."""
 
 
 class LocalTrail(NamedTuple):
@@ -140,6 +141,8 @@ class _Runner:
             if rules.is_seen(frame):
                 frame.status = "looks"
                 return self.end(way)
+            if isinstance(instruction, Completion):
+                return self.complete_on(way)
             if rules.look(frame) is not None:
                 if not self.look_on(way):
                     return None
@@ -153,18 +156,33 @@ class _Runner:
                 way.decisions = (*way.decisions, BUFFERED)
                 way.issued = frame.sent, frame.received
             elif isinstance(instruction, BranchChoice):
-                for choice in reversed(range(len(instruction.targets))):
-                    other = way.branch()
-                    self.step(other, choice)
-                    other.decisions = (*way.decisions, choice)
-                    self.pending.append(other)
-                return None
+                return self.choose(way)
             else:
                 self.step(way)
 
+    def choose(self, way: _Way) -> None:
+        """Go on with every choice of the next step."""
+        for choice in reversed(self.rules.choices(way.frame)):
+            other = way.branch()
+            other.decisions = (*way.decisions, choice)
+            self.step(other, choice)
+            self.pending.append(other)
+
+    def complete_on(self, way: _Way) -> None:
+        """End a way before what completes requests, unless all can be by now, and go on with what can be."""
+        if self.rules.lacks(way.frame):
+            way.frame.status = "looks" if self.rules.held_up(way.frame) is None else "waits"
+            self.end(way)
+            way.frame.status = "runs"
+        if self.rules.choices(way.frame):
+            self.choose(way)
+        elif not self.rules.lacks(way.frame):
+            self.step(way)
+            self.pending.append(way)
+
     def look_on(self, way: _Way) -> bool:
         """End a way before a look, and go on with the one that sees nothing; return whether there is one."""
-        goes_on = self.rules.choices(way.frame) > 0
+        goes_on = bool(self.rules.choices(way.frame))
         way.frame.status = "looks" if goes_on else "waits"
         self.end(way)
         way.frame.status = "runs"
@@ -207,6 +225,8 @@ class _Runner:
         is_round = isinstance(self.rules.process.code[frame.pc], Round)
         if (is_head or is_round) and any(_is_long(each) for each in frame.registers.values()):
             return "digits"
+        if self.rules.chooses_among_many(frame):
+            return "many"
         if not is_head:
             return None
         unmatched = len(frame.sends) + len(frame.receives)

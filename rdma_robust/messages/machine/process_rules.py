@@ -8,17 +8,20 @@ More than 400 lines: one class with a rule for each instruction, and what they s
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, combinations, count
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     Buffer,
     CollectiveCall,
+    Completion,
     Halt,
     IssueReceive,
     IssueSend,
@@ -29,6 +32,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import (
     FaultError,
+    Term,
     Value,
     require_number,
     value_of,
@@ -70,12 +74,77 @@ class ProcessRules:
         instruction = self.process.code[at]
         return NO_SPAN if isinstance(instruction, Jump) else instruction.span
 
-    def choices(self, frame: ProcessFrame) -> int:
-        """Return how many choices the next step has by itself, 0 if it has none to make; of an `iprobe`, to see nothing."""
-        instruction = self.process.code[frame.pc]
-        if isinstance(instruction, Probe):
-            return int(instruction.flag is not None and self.look(frame) is not None)
-        return len(instruction.targets) if isinstance(instruction, BranchChoice) else 0
+    def choices(self, frame: ProcessFrame) -> Sequence[int]:
+        """Return the choices that the next step has by itself, if it has to choose; of an `iprobe`, to see nothing."""
+        match self.process.code[frame.pc]:
+            case BranchChoice(targets):
+                return range(len(targets))
+            case Probe(flag=Place()) if self.look(frame) is not None:
+                return (0,)
+            case Completion() as wanted:
+                return self._completions(frame, wanted)
+            case _:
+                return ()
+
+    def _completions(self, frame: ProcessFrame, wanted: Completion) -> Sequence[int]:
+        """Return the choices that requests leave as they are now, none for a fault; of many only one each, and all."""
+        try:
+            requests = [(name, at) for name, at, _ in self._singles(frame, wanted)]
+        except FaultError:
+            return ()
+        active = [number for number, each in enumerate(requests) if handle_of(frame, each) is not None]
+        ready = [number for number in active if self._is_complete(handle_of(frame, requests[number]))]
+        nothing = (0,) if wanted.tests or not active else ()
+        match wanted.how:
+            case "any":
+                return (*nothing, *(number + 1 for number in ready))
+            case "all":
+                return (*nothing, 1) if active and ready == active else nothing
+            case "some":
+                sizes = range(1, len(ready) + 1) if len(ready) <= MOST_AT_ONCE else (1, len(ready))
+                groups = chain.from_iterable(combinations(ready, size) for size in sizes)
+                once = (each for each in groups if len({requests[number] for number in each}) == len(each))
+                return (*nothing, *(sum(1 << number for number in each) for each in once))
+
+    def _is_complete(self, handle: Handle | None) -> bool:
+        """Whether a request is, or can be at any time: under `any` a buffer may be given to a send."""
+        return is_open(handle) or (isinstance(handle, SendHandle) and not handle.matched)
+
+    def _singles(self, frame: ProcessFrame, wanted: Completion) -> list[tuple[str, int, Handle | None]]:
+        """Return the requests one by one, each with its index and what it is. Raises FaultError."""
+        found: list[tuple[str, int, Handle | None]] = []
+        for place in wanted.requests:
+            whole = () if place.indices else singles(frame.requests[place.name])
+            found += [(place.name, *each) for each in whole or (self._single(frame, place),)]
+        if any(isinstance(handle, MessageHandle) for _, _, handle in found):
+            raise FaultError("held")
+        return found
+
+    def lacks(self, frame: ProcessFrame) -> Sequence[SendHandle | ReceiveHandle]:
+        """Return the active requests of the next step, if it completes some, that nothing but a match or a buffer opens."""
+        wanted = self.process.code[frame.pc]
+        try:
+            found = self._singles(frame, wanted) if isinstance(wanted, Completion) else []
+        except FaultError:
+            return ()
+        return [each for _, _, each in found if isinstance(each, SendHandle | ReceiveHandle) and not is_open(each)]
+
+    def buffers(self, frame: ProcessFrame, choice: int) -> list[int]:
+        """Return the sends that a choice completes by a buffer: under `any`, of a step that completes requests."""
+        wanted = self.process.code[frame.pc]
+        done = self.completed(frame, wanted, choice).requests if isinstance(wanted, Completion) else ()
+        handles = (handle_of(frame, each) for each in done)
+        return [each.nth for each in handles if isinstance(each, SendHandle) and not is_open(each)]
+
+    def is_held_up(self, frame: ProcessFrame) -> bool:
+        """Whether the next step is to complete requests, and cannot be made."""
+        return bool(self.lacks(frame)) and not self.choices(frame)
+
+    def chooses_among_many(self, frame: ProcessFrame) -> bool:
+        """Whether the next step completes some of more requests than are tried in every way."""
+        wanted = self.process.code[frame.pc]
+        some = isinstance(wanted, Completion) and wanted.how == "some"
+        return some and any(choice.bit_count() > MOST_AT_ONCE for choice in self.choices(frame))
 
     def awaited(self, frame: ProcessFrame) -> Single | None:
         """Return the single request that the next step passes, if it is a wait for one."""
@@ -129,7 +198,8 @@ class ProcessRules:
         registers = frame.registers
         value = value_of(send.value, registers)
         to = self._process_number(value_of(send.to, registers), "destination")
-        return SendOp(frame.sent, to, send.port, _tag(value_of(send.tag, registers)), value)
+        tag = _tag(value_of(send.tag, registers))
+        return SendOp(frame.sent, to, send.port, tag, value, said=_said(frame, send.of_type, send.size))
 
     def _takes(self, frame: ProcessFrame, wanted: Probe | IssueReceive) -> ReceiveOp:
         """Return the receive that is posted next, or that stands for a look; raises FaultError."""
@@ -144,7 +214,10 @@ class ProcessRules:
         tag = ANYTHING if wanted.tag is None else _tag(value_of(wanted.tag, frame.registers))
         if isinstance(wanted, Probe):
             self._spare(frame, wanted.taken)
-        return ReceiveOp(frame.received, wanted.port, source, tag)
+            return ReceiveOp(frame.received, wanted.port, source, tag)
+        said = _said(frame, wanted.of_type, wanted.room)
+        at = frame.pc if wanted.is_checked else 0
+        return ReceiveOp(frame.received, wanted.port, source, tag, said=said, at=at)
 
     def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
         """Store what was seen, if something was, and hold it if it is taken; else store that nothing was."""
@@ -188,13 +261,18 @@ class ProcessRules:
             handle = self._awaited(frame, instruction.place)[1]
         except FaultError:
             return None
-        match handle:
-            case SendHandle(nth) if nth != ANYTHING:
-                return handle
-            case ReceiveHandle(got=None):
-                return handle
-            case _:
-                return None
+        return handle if isinstance(handle, SendHandle | ReceiveHandle) and not is_open(handle) else None
+
+    def held_up(self, frame: ProcessFrame) -> SendHandle | ReceiveHandle | None:
+        """Return the same, also where the process waits for one of several: the first send that is not matched, else the
+        first receive; under `any` a buffer may let it go on."""
+        wanted = self.process.code[frame.pc]
+        if not isinstance(wanted, Completion):
+            return self.blocking(frame)
+        lacking = () if wanted.tests else self.lacks(frame)
+        if not lacking or len(lacking) < sum(handle is not None for _, _, handle in self._singles(frame, wanted)):
+            return None
+        return next((each for each in lacking if isinstance(each, SendHandle)), lacking[0])
 
     def step(self, frame: ProcessFrame, choice: int = 0, seen: SendOp | None = None, *, expected: bool = False) -> str:
         """Execute the next instruction, which is not blocked. Return the kind of violation that it is, or ''.
@@ -228,6 +306,8 @@ class ProcessRules:
             case WaitFor(place):
                 if self._wait(frame, place):
                     return ""
+            case Completion():
+                self._complete(frame, instruction, choice)
             case Test(condition, otherwise):
                 if not require_number(value_of(condition, registers)):
                     goes_to = self.process.landing(otherwise)
@@ -247,6 +327,9 @@ class ProcessRules:
                     return ""
             case Assert(condition):
                 violation = "" if require_number(value_of(condition, registers)) else "assert"
+            case Abort(error):
+                value_of(error, registers)
+                raise FaultError("abort")
             case Halt():
                 goes_to = self.process.end
         frame.pc = goes_to
@@ -321,20 +404,88 @@ class ProcessRules:
         at, handle = self._awaited(frame, place)
         if isinstance(handle, MessageHandle):
             raise FaultError("held")
-        if handle is not None:
-            _put(frame, place.name, at, None)
-        if isinstance(handle, ReceiveHandle):
-            assert handle.got is not None
-            spots = (handle.target, handle.sender, handle.which)
-            for spot, value in zip(spots, handle.got, strict=True):
-                if spot is not None:
-                    _store(spot, value, frame.registers)
+        _pass(frame, place.name, at, handle)
         slot = frame.requests[place.name]
         if not place.indices and isinstance(slot, tuple) and frame.cursor + 1 < len(slot):
             frame.cursor += 1
             return True
         frame.cursor = 0
         return False
+
+    def _complete(self, frame: ProcessFrame, wanted: Completion, choice: int) -> None:
+        """Complete what is chosen, and store which that is."""
+        done = self.completed(frame, wanted, choice)
+        for single in done.requests:
+            _pass(frame, *single, handle_of(frame, single))
+        for place, values in done.stored(wanted):
+            name, indices = _spot(place, frame.registers)
+            for at, value in values:
+                _store((name, (*indices, *at)), value, frame.registers)
+
+    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> Completed:
+        """Return what a choice completes. Raises FaultError."""
+        found = self._singles(frame, wanted)
+        numbers = tuple(_chosen(wanted, choice, len(found)))
+        active = any(handle is not None for _, _, handle in found)
+        return Completed(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What a choice completes: the numbers of the requests, and which they are; and whether any of all was active."""
+
+    choice: int
+    numbers: tuple[int, ...]
+    requests: tuple[Single, ...]
+    active: bool
+
+    def stored(self, wanted: Completion) -> Iterator[tuple[Place, list[tuple[tuple[int, ...], int]]]]:
+        """Yield the places to which something is stored, in order, with the index and value of what is."""
+        number = self.choice - 1 if wanted.how == "any" else len(self.numbers) if self.active else -1
+        if wanted.flag is not None:
+            yield wanted.flag, [((), int(self.choice > 0 or not self.active))]
+        if wanted.which is not None:
+            yield wanted.which, [((), number)]
+        if wanted.places is not None:
+            yield wanted.places, [((at,), each) for at, each in enumerate(self.numbers)]
+
+
+MOST_AT_ONCE: Final = 10
+"""Of so many complete requests every set is tried that can be seen at once."""
+
+
+def is_open(handle: Handle | None) -> bool:
+    """Whether the wait for an active request can be passed."""
+    match handle:
+        case SendHandle(nth):
+            return nth == ANYTHING
+        case ReceiveHandle(got=got):
+            return got is not None
+        case _:
+            return False
+
+
+def _chosen(wanted: Completion, choice: int, count: int) -> Iterator[int]:
+    """Yield which of so many requests a choice completes."""
+    match wanted.how:
+        case "any":
+            yield from (choice - 1,) if choice else ()
+        case "all":
+            yield from range(count) if choice else ()
+        case "some":
+            yield from (number for number in range(count) if choice >> number & 1)
+
+
+def _pass(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
+    """Pass the wait for one request, which is open: it is inactive then, and what it has received is stored."""
+    if handle is not None:
+        _put(frame, name, at, None)
+    if isinstance(handle, ReceiveHandle):
+        assert handle.got is not None
+        spots = (handle.target, handle.sender, handle.which)
+        for spot, value in zip(spots, handle.got, strict=True):
+            if spot is not None:
+                _store(spot, value, frame.registers)
 
 
 Single = tuple[str, int]
@@ -373,6 +524,12 @@ def take(frame: ProcessFrame, at: int, message: SendOp, sender: int) -> None:
         _put(frame, *single, ReceiveHandle(ANYTHING, handle.target, handle.sender, handle.which, got))
 
 
+def active_singles(frame: ProcessFrame) -> Iterator[tuple[Single, Handle]]:
+    """Yield the requests that are active, one by one."""
+    for name, slot in frame.requests.items():
+        yield from (((name, at), handle) for at, handle in singles(slot) if handle is not None)
+
+
 def give(frame: ProcessFrame, at: int) -> None:
     """`match`, for the sender: its unmatched send number `at` leaves, and its wait is open."""
     open_send(frame, frame.sends.pop(at).nth)
@@ -400,6 +557,11 @@ def _spot(place: Place, registers: dict[str, Value]) -> Spot:
 def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
     name, indices = spot
     registers[name] = with_element(registers[name], indices, value)
+
+
+def _said(frame: ProcessFrame, *terms: Term | None) -> tuple[int | None, int | None]:
+    one, other = (None if each is None else require_number(value_of(each, frame.registers)) for each in terms)
+    return one, other
 
 
 def _tag(value: Value) -> int:

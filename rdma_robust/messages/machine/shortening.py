@@ -9,7 +9,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.machine.matching import receive_accepts
-from rdma_robust.messages.machine.process_rules import Single, handle_of, holder
+from rdma_robust.messages.machine.process_rules import Single, active_singles, handle_of, holder
 from rdma_robust.messages.machine.process_state import ReceiveHandle, ReceiveOp, SendHandle, SendOp
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
@@ -80,7 +80,10 @@ class _Needs:
         if issued is not None:
             self.opened.pop((me, issued), None)
         sent, received = frame.sent, frame.received
+        active = dict(active_singles(frame)) if awaited is None else {}
         self.course.step(me, move.choice)
+        passed = (each for each in active if handle_of(frame, each) is None)
+        needed |= {self.opened[me, each] for each in passed if (me, each) in self.opened}
         if frame.sent > sent:
             self.sends[me].append((frame.sends[-1], at))
         if frame.received > received:
@@ -169,6 +172,8 @@ def with_all_buffers(program: MessageProgram, schedule: Schedule) -> Schedule:
 def _to_its_end(program: MessageProgram, schedule: Schedule) -> Schedule:
     """Return the run with few buffers that ends with the same step, and has only what leads to it."""
     moves, last = tuple(_with_few_buffers(program, schedule).moves), schedule[-1]
+    if isinstance(last, MatchMove):
+        return cut_to_the_end(program, "any", moves[: moves.index(last) + 1])
     assert isinstance(last, ProcessStep)
     ours = [at for at, move in enumerate(moves) if isinstance(move, ProcessStep) and move.process == last.process]
     return cut_to_the_end(program, "any", moves[: ours[-1] + 1])
@@ -227,11 +232,15 @@ class _Again(NormalFormRun):
             nth = self.waited_send(process)
             if nth is not None and OperationId(process, nth) in self.granted:
                 self.grant(process)
-            if not self.can_step(process):
+            is_choice = self.can_step(process) and bool(self.rules[process].choices(self.frames[process]))
+            if not self.can_step(process) or (is_choice and not self.chooses(process)):
                 return
             self.steps[process] += 1
-            is_choice = self.rules[process].choices(self.frames[process])
-            self.step(process, next(self.choices[process]) if is_choice else None)
+            self.step(process, self.choices[process].popleft() if is_choice else None)
+
+    def chooses(self, process: int) -> bool:
+        left, rules = self.choices[process], self.rules[process]
+        return bool(left) and left[0] in rules.choices(self.frames[process])
 
     def go_on(self) -> None:
         """Make all steps and matches that are possible."""

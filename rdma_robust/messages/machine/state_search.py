@@ -231,7 +231,7 @@ class StateSearch:
         if not process.daemon or local.status != "waits":
             return False
         frame, rules = ProcessFrame(process, local), self.table.rules[me]
-        return rules.look(frame) is not None or isinstance(rules.blocking(frame), ReceiveHandle)
+        return rules.look(frame) is not None or isinstance(rules.held_up(frame), ReceiveHandle)
 
     def _compare_calls(self, state: State) -> None:
         """Compare the library procedures that any two processes have called, or will not call any more."""

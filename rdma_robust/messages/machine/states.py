@@ -36,6 +36,7 @@ _CUTS: dict[Cut, str] = {
     "steps": "{} takes more steps than are followed without waiting",
     "ahead": "{} issues without end and without waiting",
     "digits": "{} computes with numbers that are too large",
+    "many": "{} completes some of more requests at once than are tried in every way",
 }
 
 
@@ -202,6 +203,9 @@ _FAULTS = {
     "length": "an array of negative length",
     "message": "the request holds no message",
     "held": "the request holds a message that was not received",
+    "abort": "the program is aborted",
+    "type": "the message is of another type",
+    "room": "the message is longer than there is room",
 }
 
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from rdma_robust.expr import Const
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     CollectiveCall,
+    Completion,
     IssueReceive,
     IssueSend,
     Place,
@@ -98,10 +100,11 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
         case Assign(target, value):
             written = [] if target.indices else [target.name]
             return [*term_names(value), *_of_place(target)], written
-        case IssueSend(request, value, to, _, tag):
-            return [*term_names(value), *term_names(to), *term_names(tag), *_of_indices(request)], []
-        case IssueReceive(request, target, source, _, tag, sender, which, of=of):
-            terms = [each for each in (source, tag) if each is not None]
+        case IssueSend(request, value, to, _, tag, of_type=of_type, size=size):
+            terms = [each for each in (value, to, tag, of_type, size) if each is not None]
+            return [*(name for each in terms for name in term_names(each)), *_of_indices(request)], []
+        case IssueReceive(request, target, source, _, tag, sender, which, of=of, of_type=of_type, room=room):
+            terms = [each for each in (source, tag, of_type, room) if each is not None]
             places = [each for each in (target, sender, which) if each is not None]
             used = [name for each in terms for name in term_names(each)] + [
                 name for each in places for name in _of_place(each)
@@ -114,6 +117,13 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
             return [*read, *(name for each in places for name in _of_place(each)), *_of_indices(taken)], []
         case WaitFor(place):
             return list(_of_indices(place)), []
+        case Completion(requests, flag=flag, which=which, places=places):
+            read = [name for each in requests for name in _of_indices(each)]
+            stored = [each for each in (flag, which) if each is not None]
+            array = [] if places is None else [*_of_indices(places), places.name]
+            return [*read, *(name for each in stored for name in _of_place(each)), *array], []
+        case Abort(error):
+            return list(term_names(error)), []
         case Requests(size=size) if size is not None:
             return list(term_names(size)), []
         case Test(condition) | Assume(condition) | Assert(condition):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, InternalError, Span
-from rdma_robust.messages.language.message_program import Buffer, Choose, Loop, MessageProgram, Probe
+from rdma_robust.messages.language.message_program import Buffer, Choose, Completion, Loop, MessageProgram, Probe
 from rdma_robust.messages.language.message_terms import FaultError
 from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
 from rdma_robust.messages.replay.performing import Performer, ProcessInStep
@@ -72,9 +73,53 @@ class Interpreter:
                 return [None]
             seen = sorted(each.name.process + 1 for each in self.seen(world, me))
             return [0, *seen] if statement.flag is not None else [*seen]
+        if isinstance(statement, Completion):
+            return self._completions(world, me, statement)
         if isinstance(statement, Choose):
             return list(range(len(statement.branches)))
         return [0, 1] if isinstance(statement, Loop) else [None]
+
+    def _completions(self, world: ReplayState, me: int, wanted: Completion) -> list[int | None]:
+        """Return the choices of a statement that completes requests, [None] where it is a fault."""
+        found = self.performer.listed(me, world.processes[me])
+        if found is None:
+            return [None]
+        active = [number for number, (_, _, request) in enumerate(found) if request is not None]
+        ready = [number for number in active if self.can_complete(world, found[number][2])]
+        choices: list[int | None] = [0] if wanted.tests or not active else []
+        if wanted.how == "any":
+            return choices + [number + 1 for number in ready]
+        if wanted.how == "all":
+            return choices + [1] * (len(active) > 0 and len(ready) == len(active))
+        for mask in range(1, 1 << len(found)):
+            places = [found[number][:2] for number in range(len(found)) if mask >> number & 1]
+            within = all(number in ready for number in range(len(found)) if mask >> number & 1)
+            if within and len(set(places)) == len(places):
+                choices.append(mask)
+        return choices
+
+    def waited_for_one(self, world: ReplayState, me: int) -> tuple[Literal["receive", "send"], OperationId] | None:
+        """Return an operation that a process waits for that waits for one of several, of which nothing is complete yet:
+        the first send, else the first receive. Under `any` the buffers that sends may get do not count."""
+        process = world.processes[me]
+        wanted = self.performer.completion(process)
+        if wanted is None or wanted.tests:
+            return None
+        active = [each for _, _, each in self.performer.listed(me, process) or () if each is not None]
+        if not active or not all(self.is_closed(world, each) for each in active):
+            return None
+        sends = [each.send for each in active if isinstance(each, ActiveSend)]
+        receives = [each.receive for each in active if isinstance(each, ActiveReceive)]
+        return ("send", sends[0]) if sends else ("receive", receives[0])
+
+    def may_pause(self, world: ReplayState, me: int) -> bool:
+        """Whether the next step of a process completes requests, and more of them can be complete later than can be now."""
+        listed = self.performer.listed(me, world.processes[me]) or ()
+        return any(active is not None and self.is_closed(world, active) for _, _, active in listed)
+
+    def can_complete(self, world: ReplayState, request: Active | None) -> bool:
+        """Whether an active request is complete, or a buffer that its send may get at any time makes it so."""
+        return request is not None and (not self.is_closed(world, request) or self.can_buffer(world, request))
 
     def accepts(self, receive: UnmatchedReceive, send: UnmatchedSend) -> bool:
         """Whether destination and port are the same, and source and tag `any` or the send's, and nobody else holds it."""
@@ -156,7 +201,7 @@ class Interpreter:
         """Return the state after a move, and the violation that it is. Raises NotEnabled."""
         match move:
             case MatchMove(pair):
-                return self._matched(world, pair), None
+                return self._matched(world, pair), self._mismatch(world, pair)
             case BufferGrant(process):
                 return self._granted(world, process), None
             case ProcessStep(process, choice):
@@ -182,6 +227,19 @@ class Interpreter:
             sent_off=world.sent_off | {send.name},
             pairs=world.pairs | {pair},
         )
+
+    @staticmethod
+    def _mismatch(world: ReplayState, pair: MatchedPair) -> StepViolation | None:
+        """Return the violation that a match is: what both say of the message does not agree."""
+        receive = next(each for each in world.receives if each.name == pair.receive)
+        send = next(each for each in world.sends if each.name == pair.send)
+        if receive.at is None:
+            return None
+        if None not in (receive.of_type, send.of_type) and receive.of_type != send.of_type:
+            return StepViolation(pair.receive.process, "type", receive.at)
+        if receive.room is not None and send.size is not None and send.size > receive.room:
+            return StepViolation(pair.receive.process, "room", receive.at)
+        return None
 
     def _granted(self, world: ReplayState, me: int) -> ReplayState:
         request = self.performer.awaited(me, world.processes[me])
@@ -220,9 +278,8 @@ class Interpreter:
         sends = tuple(each._replace(held=True) if each.name == opened.holds else each for each in sends)
         receives = world.receives if opened.receive is None else tuple(sorted((*world.receives, opened.receive), key=_name))
         delivered = world.delivered
-        if isinstance(opened.passed, ActiveReceive):
-            passed = opened.passed.receive
-            delivered = tuple(each for each in delivered if each.receive != passed)
+        passed = {each.receive for each in opened.passed if isinstance(each, ActiveReceive)}
+        delivered = tuple(each for each in delivered if each.receive not in passed)
         return world._replace(processes=tuple(processes), sends=sends, receives=receives, delivered=delivered)
 
 

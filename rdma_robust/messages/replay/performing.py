@@ -1,17 +1,22 @@
-"""The statements of one process at work, on the structured program."""
+"""The statements of one process at work, on the structured program.
+
+More than 400 lines: one class with a rule for each statement, and what they share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from rdma_robust.messages.language.message_program import (
+    Abort,
     Assert,
     Assign,
     Assume,
     Block,
     Choose,
+    Completion,
     For,
     Halt,
     If,
@@ -28,7 +33,7 @@ from rdma_robust.messages.language.message_program import (
     Wait,
     While,
 )
-from rdma_robust.messages.language.message_terms import LONGEST, FaultError, Value
+from rdma_robust.messages.language.message_terms import LONGEST, FaultError, Term, Value
 from rdma_robust.messages.message_answers import OperationId
 from rdma_robust.messages.replay.world import (
     Active,
@@ -47,6 +52,9 @@ from rdma_robust.messages.replay.world import (
 )
 from rdma_robust.messages.replay.worth import replay_number, replay_value, with_replacement
 
+ListedRequest = tuple[str, int | None, Active | None]
+"""One request: its name, its index in an array, and what it is active with."""
+
 
 @dataclass(slots=True)
 class ProcessInStep:
@@ -61,7 +69,7 @@ class ProcessInStep:
     received: int
     send: UnmatchedSend | None = None
     receive: UnmatchedReceive | None = None
-    passed: Active | None = None
+    passed: list[Active] = field(default_factory=list)
     seen: UnmatchedSend | None = None
     holds: OperationId | None = None
     expected: Callable[[UnmatchedSend], bool] = lambda _: False
@@ -154,6 +162,11 @@ class Performer:
                 self._receive(opened, statement)
             case Probe():
                 self._probe(opened, statement)
+            case Completion():
+                self._complete(world, opened, statement, choice or 0)
+            case Abort(error):
+                replay_value(error, registers)
+                raise FaultError("abort")
             case Assume(condition) if replay_number(condition, registers) == 0:
                 opened.status = "stopped"
             case Assert(condition) if replay_number(condition, registers) == 0:
@@ -188,7 +201,8 @@ class Performer:
         to = self._process(replay_number(send.to, opened.registers), "destination")
         tag = _tag(replay_number(send.tag, opened.registers))
         name = OperationId(opened.me, opened.sent)
-        message = UnmatchedSend(name, to, send.port, tag, value, send.mode)
+        of_type, size = self._numbers(opened, send.of_type, send.size)
+        message = UnmatchedSend(name, to, send.port, tag, value, send.mode, of_type, size)
         if send.mode == "ready" and not opened.expected(message):
             raise FaultError("ready")
         self._activate(opened, send.request, ActiveSend(name))
@@ -199,6 +213,7 @@ class Performer:
         registers = opened.registers
         source = None if receive.source is None else self._process(replay_number(receive.source, registers), "source")
         tag = None if receive.tag is None else _tag(replay_number(receive.tag, registers))
+        of_type, room = self._numbers(opened, receive.of_type, receive.room)
         at, held = (None, None) if receive.of is None else self._awaited(opened, receive.of, None)
         if receive.of is not None and not isinstance(held, HeldMessage):
             raise FaultError("message")
@@ -206,12 +221,25 @@ class Performer:
         stores = tuple(None if place is None else _target(place, registers) for place in places)
         name = OperationId(opened.me, opened.received)
         posted = UnmatchedReceive(name, receive.port, source, tag)
+        if receive.is_checked:
+            posted = posted._replace(of_type=of_type, room=room, at=self._before(opened))
         if receive.of is not None and isinstance(held, HeldMessage):
             _put(opened, receive.of.name, at, None)
             posted = UnmatchedReceive(name, held.port, held.send.process, held.tag, held.send)
         self._activate(opened, receive.request, ActiveReceive(name, stores))
         opened.receive = posted
         opened.received += 1
+
+    @staticmethod
+    def _numbers(opened: ProcessInStep, *terms: Term | None) -> list[int | None]:
+        return [None if each is None else replay_number(each, opened.registers) for each in terms]
+
+    @staticmethod
+    def _before(opened: ProcessInStep) -> BlockPoint:
+        """Return the point of the statement that is executed."""
+        behind = opened.point[-1]
+        assert isinstance(behind, BlockPoint)
+        return BlockPoint(behind.block, behind.index - 1)
 
     @staticmethod
     def _holds_none(opened: ProcessInStep, name: str) -> None:
@@ -289,13 +317,8 @@ class Performer:
         if isinstance(active, HeldMessage):
             raise FaultError("held")
         if active is not None:
-            opened.passed = active
             _put(opened, place.name, at, None)
-        if isinstance(active, ActiveReceive):
-            message = next(each for each in world.delivered if each.receive == active.receive)
-            for target, value in zip(active.stores, (message.value, message.sender, message.tag), strict=True):
-                if target is not None:
-                    _store(target, value, opened.registers)
+            _receive_at_wait(world, opened, active)
         slot = opened.requests[place.name]
         if not place.indices and isinstance(slot, RequestArray) and top.element + 1 < len(slot.elements):
             opened.point.append(replace(top, element=top.element + 1))
@@ -303,6 +326,64 @@ class Performer:
             opened.point.append(BlockPoint(top.block, top.index, top.place + 1))
         else:
             opened.point.append(BlockPoint(top.block, top.index + 1))
+
+    def listed(self, me: int, process: ReplayProcess) -> list[ListedRequest] | None:
+        """Return the requests of the next statement, which completes some, one by one; None where that is a fault."""
+        wanted = self.completion(process)
+        try:
+            return None if wanted is None else self._listed(self.opened(me, process), wanted)
+        except FaultError:
+            return None
+
+    def completion(self, process: ReplayProcess) -> Completion | None:
+        """Return the next statement of a process, if it completes requests."""
+        top = process.point[-1] if process.point else None
+        statement = self.statement(top) if isinstance(top, BlockPoint) and process.status == "runs" else None
+        return statement if isinstance(statement, Completion) else None
+
+    def _listed(self, opened: ProcessInStep, wanted: Completion) -> list[ListedRequest]:
+        found: list[ListedRequest] = []
+        for place in wanted.requests:
+            slot = opened.requests[place.name]
+            if isinstance(slot, RequestArray) and not place.indices:
+                found += [(place.name, at, each) for at, each in enumerate(slot.elements)]
+            else:
+                found.append((place.name, *self._awaited(opened, place, None)))
+        if any(isinstance(each, HeldMessage) for _, _, each in found):
+            raise FaultError("held")
+        return found
+
+    def _complete(self, world: ReplayState, opened: ProcessInStep, wanted: Completion, choice: int) -> None:
+        """Complete the requests of a choice, and store which they are."""
+        found = self._listed(opened, wanted)
+        numbers = range(len(found))
+        if wanted.how == "any":
+            done = [number for number in numbers if number + 1 == choice]
+        else:
+            done = [number for number in numbers if choice and (wanted.how == "all" or choice & 1 << number)]
+        for number in done:
+            name, at, active = found[number]
+            now = self._now(opened, name, at)
+            if active is not None and now is not None:
+                _put(opened, name, at, None)
+                _receive_at_wait(world, opened, active)
+        some = any(active is not None for _, _, active in found)
+        if wanted.flag is not None:
+            _store(_target(wanted.flag, opened.registers), int(choice > 0 or not some), opened.registers)
+        if wanted.which is not None:
+            number = choice - 1 if wanted.how == "any" else len(done) if some else -1
+            _store(_target(wanted.which, opened.registers), number, opened.registers)
+        if wanted.places is not None:
+            name, indices = _target(wanted.places, opened.registers)
+            for at, number in enumerate(done):
+                _store((name, (*indices, at)), number, opened.registers)
+
+    @staticmethod
+    def _now(opened: ProcessInStep, name: str, at: int | None) -> Active | None:
+        slot = opened.requests[name]
+        if isinstance(slot, RequestArray):
+            return None if at is None else slot.elements[at]
+        return slot
 
     def advance(self, opened: ProcessInStep) -> None:
         """Go on to the next statement that takes a step; what has none left has ended."""
@@ -351,6 +432,16 @@ def _target(place: Place, registers: dict[str, Value]) -> Target:
 def _store(target: Target, value: Value, registers: dict[str, Value]) -> None:
     name, indices = target
     registers[name] = with_replacement(registers[name], indices, value)
+
+
+def _receive_at_wait(world: ReplayState, opened: ProcessInStep, active: Active) -> None:
+    """Pass the wait for an active request, and store what it has received."""
+    opened.passed.append(active)
+    if isinstance(active, ActiveReceive):
+        message = next(each for each in world.delivered if each.receive == active.receive)
+        for target, value in zip(active.stores, (message.value, message.sender, message.tag), strict=True):
+            if target is not None:
+                _store(target, value, opened.registers)
 
 
 def _put(opened: ProcessInStep, name: str, at: int | None, active: Active | None) -> None:

@@ -110,6 +110,9 @@ def waiting_processes(interpreter: Interpreter, world: ReplayState) -> tuple[Wai
     for me, process in enumerate(world.processes):
         if interpreter.performer.looked_for(me, process) is not None and not interpreter.can_step(world, me):
             found.append(_waits(interpreter, me, process, "receive", OperationId(me, process.received)))
+        waited = interpreter.waited_for_one(world, me)
+        if waited is not None:
+            found.append(_waits(interpreter, me, process, *waited))
         match interpreter.performer.awaited(me, process):
             case ActiveReceive(name) as request if interpreter.is_closed(world, request):
                 found.append(_waits(interpreter, me, process, "receive", name))

@@ -19,6 +19,7 @@ from rdma_robust.messages.language.message_program import (
     Assign,
     Assume,
     Buffer,
+    Completion,
     IssueReceive,
     IssueSend,
     MessageProgram,
@@ -39,7 +40,7 @@ from rdma_robust.messages.language.message_terms import (
 from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
-from rdma_robust.messages.machine.process_rules import Single, handle_of
+from rdma_robust.messages.machine.process_rules import Single, active_singles, handle_of
 from rdma_robust.messages.machine.process_state import ReceiveHandle
 from rdma_robust.messages.message_answers import MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess, trace_json
@@ -273,7 +274,10 @@ class _ProcessWriter:
             case Probe() as probe:
                 self.probe(probe, choice or 0)
             case WaitFor(place):
-                self.wait(place)
+                self.indices(place)
+                self.passed(self.course.rules[self.me].awaited(self.frame))
+            case Completion() as wanted:
+                self.complete(wanted, choice or 0)
             case Test(condition):
                 symbols.decided(condition)
             case LoopBounds(low, high, following, last):
@@ -317,7 +321,8 @@ class _ProcessWriter:
         to, tag = self.symbols.fixed(send.to), self.symbols.fixed(send.tag)
         request = self.request(send.request)
         mode: dict[str, Field] = {} if send.mode == "standard" else {send.mode: True}
-        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, **mode, request=request)
+        said = self.said(type=send.of_type, size=send.size)
+        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, **mode, **said, request=request)
 
     def receive(self, receive: IssueReceive) -> None:
         fixed = self.symbols.fixed
@@ -338,7 +343,12 @@ class _ProcessWriter:
         if held is not None:
             self.add("imrecv", into=fields["into"], of=held, request=request)
             return
+        fields |= self.said(type=receive.of_type, room=receive.room)
         self.add("irecv", **fields, port=self.course.port(receive.port), tag=tag, request=request)
+
+    def said(self, **terms: Term | None) -> dict[str, Field]:
+        """Return what an operation says of type and length, as it is in the run."""
+        return {name: self.symbols.fixed(each) for name, each in terms.items() if each is not None}
 
     def probe(self, probe: Probe, choice: int) -> None:
         """Write a look that saw a message, whose sender and tag are known then; one that saw none is no event."""
@@ -368,10 +378,20 @@ class _ProcessWriter:
         indices = self.indices(place)
         return place.name, indices[0] if indices else -1
 
-    def wait(self, place: Place) -> None:
+    def complete(self, wanted: Completion, choice: int) -> None:
+        """Write the waits for what is complete, one after the other, and keep which it was, which is known then."""
+        for place in wanted.requests:
+            self.indices(place)
+        done = self.course.rules[self.me].completed(self.frame, wanted, choice)
+        for single in done.requests:
+            self.passed(single)
+        for place, values in done.stored(wanted):
+            indices = self.indices(place)
+            for at, value in values:
+                self.symbols.store(place.name, (*indices, *at), Const(value))
+
+    def passed(self, single: Single | None) -> None:
         """Write the wait for an active request, and keep under which names its receive stores."""
-        self.indices(place)
-        single = self.course.rules[self.me].awaited(self.frame)
         handle = None if single is None else handle_of(self.frame, single)
         if single is None or handle is None:
             return
@@ -389,8 +409,9 @@ class _ProcessWriter:
     def finished(self) -> tuple[TraceEvent, ...]:
         """Return the events, with the wait at which the process stays, and what receives took."""
         rules = self.course.rules[self.me]
-        single = rules.awaited(self.frame) if self.frame.status == "runs" else None
-        if single is not None and rules.blocking(self.frame) is not None:
+        handle = rules.held_up(self.frame) if self.frame.status == "runs" else None
+        single = next((single for single, each in active_singles(self.frame) if each is handle), None)
+        if single is not None:
             self.line = _line(rules.span(self.frame.pc))
             self.add("wait", request=self.requests[single])
         for nth, at in self.receives.items():

@@ -116,7 +116,7 @@ static int record_started(void)
 			record_on = -1;
 		else {
 			snprintf(path, sizeof path, "%s/shared", record_folder);
-			int file = open(path, O_RDWR | O_CLOEXEC);
+			int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 			void *found = file < 0 || ftruncate(file, sizeof(struct record_shared)) ? MAP_FAILED : mmap(NULL, sizeof(struct record_shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 			if (found == MAP_FAILED)
 				record_fail("cannot share %s: %s", path, strerror(errno));

@@ -371,3 +371,7 @@ void *__wrap_memset(void *to, int value, size_t size)
 		record_copied(to, NULL, size, RECORD_PC);
 	return to;
 }
+/* clang of newer versions calls these instead */
+void *__tsan_memmove(void *to, const void *from, size_t size) { return record_moved(to, from, size, RECORD_PC); }
+void *__tsan_memcpy(void *to, const void *from, size_t size) { return record_moved(to, from, size, RECORD_PC); }
+void *__tsan_memset(void *to, int value, size_t size) { return __wrap_memset(to, value, size); }

@@ -18,7 +18,7 @@ from rdma_robust.orders.order_changes import (
     table_differences,
     weaker_with_facts,
 )
-from rdma_robust.orders.order_facts import fact_meaning, lacking
+from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
 from rdma_robust.orders.order_record import MESSAGE, TYPES, UNKNOWN, OrderTable, as_put
 from rdma_robust.orders.order_strength import keeps_all_of
 
@@ -74,7 +74,7 @@ def decided_by(order: str) -> list[str]:
         if not lacks:
             found.append(f"{who}: decided by the search, the table has all facts")
             continue
-        by = "" if has["atomics"] else "the search, or if it finds what is no counterexample by "
+        by = "" if {*OF_ATOMICS}.intersection(lacks) else "the search, or if it finds what is no counterexample by "
         found.append(f"{who}: decided by {by}neighbouring tables, or by the axioms; it lacks {', '.join(lacks)}")
         found += [f"  {name}: {fact_meaning(name)}" for name in lacks]
         near = {"weaker": weaker_with_facts(order, **has), "stronger": stronger_with_facts(order, **has)}

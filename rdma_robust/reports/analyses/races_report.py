@@ -10,12 +10,11 @@ from rdma_robust.analyses.races.find_races import Race, RaceOutcome, RaceVerdict
 from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, Flow, Step, file_at, problem_findings
-from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_totals
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, expected_cell, verdict_totals
 from rdma_robust.frame.formats.columns import Column, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
-from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import PROMISED

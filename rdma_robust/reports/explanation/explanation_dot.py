@@ -101,7 +101,7 @@ def edge_label(edge: Edge) -> str:
 
 
 def thread_title(lane: Lane) -> str:
-    return f"{lane.thread} on {lane.node}"
+    return f"{lane.thread} on {lane.node}" if lane.node else lane.thread
 
 
 def lane_title(lane: Lane) -> str:

@@ -55,12 +55,17 @@ def graph_svg(explanation: Explanation) -> str:
     graph, timeline = explanation.graph, explanation.timeline
     if graph is None or timeline is None:
         return ""
-    layout = graph_layout(graph, timeline.lanes)
-    body = [_box(thread_title(timeline.lanes[first]), box) for first, box in layout.boxes.items()]
-    body += [_title(lane, layout.nodes[f"title{i}"]) for i, lane in enumerate(timeline.lanes)]
+    return graph_image(graph, timeline.lanes, f"execution graph of {explanation.program}")
+
+
+def graph_image(graph: Graph, lanes: tuple[Lane, ...], title: str) -> str:
+    """Return a graph whose nodes stand in these lanes as an SVG image. Raises UsageError as :func:`graph_svg`."""
+    layout = graph_layout(graph, lanes)
+    body = [_box(thread_title(lanes[first]), box) for first, box in layout.boxes.items()]
+    body += [_title(lane, layout.nodes[f"title{i}"]) for i, lane in enumerate(lanes)]
     body += [_edge(edge, layout) for edge in sorted(graph.edges, key=lambda e: e.cycle is not None)]
-    body += [_node(node, layout.nodes[f"n{node.id}"], timeline.lanes) for node in graph.nodes]
-    return svg_image(layout.width, layout.height, f"execution graph of {explanation.program}", body, "graph")
+    body += [_node(node, layout.nodes[f"n{node.id}"], lanes) for node in graph.nodes]
+    return svg_image(layout.width, layout.height, title, body, "graph")
 
 
 def graph_layout(graph: Graph, lanes: tuple[Lane, ...]) -> GraphLayout:

@@ -18,6 +18,7 @@ from rdma_robust.messages.language.message_program import (
     Buffer,
     Choose,
     CollectiveCall,
+    Completion,
     For,
     Halt,
     If,
@@ -221,10 +222,12 @@ class _Teller(Course):
     def told(self, move: Move) -> Iterator[RunEvent]:
         match move:
             case MatchMove((receive, send)):
-                self.make(move)
+                wrong = self.make(move)
                 self.matches[receive] = send
                 request = self.requests["receive", receive]
                 yield RunEvent("match", receive.process, request.span, request, self.requests["send", send])
+                if wrong:
+                    yield RunEvent("fault", receive.process, request.span, text=wrong)
             case BufferGrant(process):
                 nth = self.waited_send(process)
                 assert nth is not None
@@ -259,7 +262,7 @@ class _Teller(Course):
                 yield self._issued(process, instruction, changed)
             case Probe(taken=held) if choice:
                 yield RunEvent("look" if held is None else "hold", process, span, text=f"{choice - 1}")
-            case WaitFor():
+            case WaitFor() | Completion():
                 for slot in changed:
                     request = self.slots.pop((process, *slot), None)
                     if request is not None:

@@ -11,6 +11,7 @@ from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.messages.language.message_program import (
     Choose,
     CollectiveCall,
+    Completion,
     For,
     If,
     InlinedCall,
@@ -114,7 +115,7 @@ class ShownRun:
             status: Status = "ready"
             if process.status != "runs":
                 status = process.status
-            elif self.interpreter.is_closed(world, awaited):
+            elif not self.interpreter.can_step(world, me):
                 status = "waiting"
             names = self.interpreter.performer.names[me]
             values = zip(names, process.registers, before.processes[me].registers, strict=True)
@@ -318,6 +319,8 @@ class MessagePhrases:
                 return f"posts its receive: {text}"
             case Wait():
                 return f"goes on behind {text}"
+            case Completion():
+                return f"completes requests: {text}" if way else f"completes none: {text}"
             case Loop():
                 return "goes round the loop once more" if way == 1 else "leaves the loop"
             case Choose(branches):

@@ -43,10 +43,8 @@ static void post_receive(int into, int words)
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = words ? 1 : 0 }, *bad;
 	ibv_post_recv(qp, &wr, &bad);
 }
-static void connect_pair(int receives)
+static void connect_lines(int receives)
 {
-	socketpair(AF_UNIX, SOCK_STREAM, 0, line);
-	me = fork() == 0;
 	struct ibv_context *context = ibv_open_device(ibv_get_device_list(NULL)[0]);
 	struct ibv_pd *pd = ibv_alloc_pd(context);
 	mr = ibv_reg_mr(pd, box, sizeof box, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
@@ -66,6 +64,12 @@ static void connect_pair(int receives)
 	attr.qp_state = IBV_QPS_RTS, attr.rnr_retry = 7;
 	ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_RNR_RETRY);
 	meet();
+}
+static inline void connect_pair(int receives)
+{
+	socketpair(AF_UNIX, SOCK_STREAM, 0, line);
+	me = fork() == 0;
+	connect_lines(receives);
 }
 static void post_words(enum ibv_wr_opcode opcode, int from, int words, int to, unsigned flags, uint32_t imm)
 {
@@ -93,7 +97,7 @@ static struct ibv_wc complete_one(struct ibv_cq *of)
 }
 static inline void complete(void) { complete_one(cq); }
 static inline uint32_t received(void) { struct ibv_wc wc = complete_one(recv_cq); return wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0; }
-static void leave(void)
+static inline void leave(void)
 {
 	meet();
 	if (me == 0)

@@ -87,7 +87,12 @@ def test_a_second_window_has_queue_pairs_of_its_own() -> None:
         (put(place=2), "RR813", "bytes 16 to 24 are outside of the window of P1, which has 16"),
         (put(rank=2), "RR818", "there is no process 2 here"),
         ("MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &other);", "RR842", "MPI_Win_allocate_shared"),
-        (ADD.replace("SUM", "MAX"), "RR814", "this operation is not modelled"),
+        (ADD.replace("SUM", "MAXLOC"), "RR814", "this operation is not modelled"),
+        (
+            f"{ADD.replace('SUM', 'MAX').replace('1, 0, 1', '0, 0, 1')} if (m[0]) {put()}",
+            "RR819",
+            "`win`, whose values are not followed",
+        ),
         (RECEIVED.replace(", 0, 3", ", MPI_ANY_SOURCE, 3"), "RR814", "MPI_ANY_SOURCE is not modelled"),
         ("MPI_Irecv(&v, 1, MPI_LONG, 1, 0, MPI_COMM_WORLD, &q);", "RR814", "`MPI_Irecv` is not modelled"),
         ("MPI_Win_unlock(1, win);", "RR814", "this unlocks what is not locked"),
@@ -159,6 +164,25 @@ def test_accumulates_race_with_those_of_other_types_and_with_puts() -> None:
     assert len(races_of_c(program(ADD, put("w")))) == 1
     unsigned = ADD.replace("MPI_LONG", "MPI_UNSIGNED_LONG")
     assert len(races_of_c(program(ADD, unsigned))) == 1
+
+
+def test_accumulates_of_one_origin_are_in_order_if_they_have_one_type() -> None:
+    fractions = "double d = 1; " + ADD.replace("MPI_LONG", "MPI_DOUBLE").replace("&v", "&d")
+    assert races_of_c(program(f"{fractions} {fractions.removeprefix('double d = 1; ')}")) == set()
+    assert len(races_of_c(program(f"{fractions} {ADD}"))) == 1
+    assert races_of_c(program(f"{fractions} MPI_Win_flush(1, win); {ADD}")) == set()
+
+
+def test_requests_tell_of_their_own_transfers_on_one_queue_pair_too() -> None:
+    first, second = (
+        put(each, place).replace("MPI_Put", "MPI_Rput").replace("win)", "win, &%s)") for place, each in enumerate("vw")
+    )
+    text = (
+        f"MPI_Request p; {first % 'p'} {second % 'q'} MPI_Wait(&p, MPI_STATUS_IGNORE); {{}} MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    )
+    assert races_of_c(program(text.format("v = 8;"))) == set()
+    assert len(races_of_c(program(text.format("w = 8;")))) == 1
+    assert "poll P1; w = 8; poll P1" in "; ".join(statements(evaluated(program(text.format("w = 8;"))), "main_P0"))
 
 
 def test_exclusive_locks_exclude_and_shared_ones_do_not() -> None:

@@ -42,6 +42,12 @@ def test_what_calls_become(name: str) -> None:
     assert found[: len(wanted)] == wanted
 
 
+def test_no_context_has_nothing_under_way() -> None:
+    none = "shmem_ctx_quiet(SHMEM_CTX_INVALID); shmem_ctx_fence(SHMEM_CTX_INVALID); shmem_ctx_destroy(SHMEM_CTX_INVALID);"
+    found = statements(evaluated(program(f"shmem_p(&x, 1, 1); {none} shmem_quiet();")), "main_P0")
+    assert found == ["put P1.x = 1 inline unsignaled", "flush P1"]
+
+
 def test_barriers() -> None:
     found = evaluated(program("shmem_p(&x, 1, 1);", both="shmem_sync_all(); shmem_barrier_all(); shmem_finalize();"))
     assert statements(found, "main_P0")[1:] == ["barrier", "flush P1", "barrier", "barrier"]
@@ -104,10 +110,12 @@ def test_reductions_of_both_forms(operation: str, kind: str, parts: str, result:
         assert f"put P0.y = {result} inline unsignaled" in statements(evaluated(text), "main_P1")
 
 
-def test_fractions_that_depend_on_the_order_are_not_known() -> None:
+def test_fractions_that_depend_on_the_order_are_not_followed() -> None:
     body = "static double a, b; a = 0.1; shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &b, &a, 1); shmem_double_p(&b, b, 0);"
+    found = evaluate_units(read_units("test.c", COptions(processes=3), program("", both=body)))
+    assert any("what `shmem_double_sum_reduce` gives" in each.message for each in found.remarks)
     with pytest.raises(ProgramError) as refused:
-        evaluate_units(read_units("test.c", COptions(processes=3), program("", both=body)))
+        evaluate_units(read_units("test.c", COptions(processes=3), program("", both=f"{body} if (b > 0.2) x = 1;")))
     assert {each.code for each in refused.value.diagnostics} == {"RR819"}
 
 
@@ -200,7 +208,13 @@ def test_symmetric_memory_is_the_same_everywhere() -> None:
         ("shmem_long_broadcast(SHMEM_TEAM_WORLD, &x, &y, 1, 2);", "RR818", "there is no process 2 here"),
         ("shmem_broadcast64(&x, &y, 1, 0, 1, 0, 1, sync);", "RR818", "P0 is none of the processes that call"),
         ("shmem_long_broadcast(SHMEM_TEAM_WORLD, &x, w, 1, 0);", "RR813", "`w` is on the stack"),
-        ("shmem_uint64_atomic_or(&sig, 1, 1);", "RR814", "`shmem_uint64_atomic_or` is not modelled"),
+        ("shmem_uint64_atomic_or(&sig, 1, 0); if (sig == 1) x = 1;", "RR819", "`sig`, whose values are not followed"),
+        (
+            "shmem_uint64_atomic_or(&sig, 1, 0); shmem_uint64_wait_until(&sig, SHMEM_CMP_EQ, 1);",
+            "RR819",
+            "this wait depends",
+        ),
+        ("shmem_uint64_atomic_or(&sig, 1, 0); shmem_atomic_compare_swap(&sig, 1, 2, 0);", "RR819", "compare-and-swap"),
         ("shmem_int_atomic_add((int *)&x, 1, 1); shmem_long_atomic_add(&x, 1, 1);", "RR815", "covers 2 words of `x`"),
         ("shmem_team_sync(SHMEM_TEAM_INVALID);", "RR818", "is none of this team"),
         ("int n; shmem_p(&x, n, 1);", "RR819", "what is put depends on"),

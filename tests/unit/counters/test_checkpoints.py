@@ -339,14 +339,14 @@ def test_a_checkpoint_is_kept_in_place_of_the_last(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         with (tmp_path / name).open("rb") as file:
             digest = checkpoint.digest_of(file)
-        kept.keep(checkpoint.SavedStates([1], [(0, 1)], "t", [(name, digest)], 3))
+        kept.keep(checkpoint.SavedStates([1], [0], [(0, 1)], "t", [(name, digest)], 3))
     assert [each.read_bytes() for each in tmp_path.glob("*.states")] == [b"two"]
     assert Checkpoint(str(tmp_path), plan, [0], text(), []).saved == kept.saved
     assert Checkpoint(str(tmp_path), replace(plan, by_rank=False), [0], text(), []).saved is None
 
 
 def instrumented_plan() -> Any:
-    return driver.SearchPlan(1, (), [(0, 1, 0, 0)], [[0]], [], False, True, 1, None, None, [])
+    return driver.SearchPlan(1, (), [(0, 1, 0, 0)], [[0]], [], False, True, 1, None, None, [], [])
 
 
 def text() -> driver.KernelText:

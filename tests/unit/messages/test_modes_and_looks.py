@@ -78,8 +78,8 @@ def _out_of_order(look: Any, receiver: int, _receives: Any, sender: int, sends: 
     yield from fit[-1:]
 
 
-def _never_misses(rules: Any, frame: Any) -> int:
-    return 0 if rules.look(frame) is not None else _CHOICES(rules, frame)
+def _never_misses(rules: Any, frame: Any) -> Any:
+    return () if rules.look(frame) is not None else _CHOICES(rules, frame)
 
 
 _CHOICES = ProcessRules.choices

@@ -31,8 +31,7 @@ from rdma_robust.c.evaluate.one_sided.transfers import Operands, Remote, accumul
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 
-_OPERATIONS: Final = {1: "faa", 2: "swap"}
-_NO_OP: Final = 3
+_SUM, _REPLACE, _NO_OP, _LAST_OF_ONE = 1, 2, 3, 12
 """Operations of our header."""
 _CAS: Final = "cas"
 _EMPTY: Final = 0
@@ -221,19 +220,34 @@ class _Accumulate:
         found: list[ThreadStatement] = []
         for index, each in enumerate(places):
             what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.name}")
-            found.append(accumulate(call, remote.further(each.offset), what, None if answers is None else answers[index]))
-        return _posted(call, of, remote, found), remote
+            end = remote if apart else _of_type(call, of, remote, each.name)
+            posted = accumulate(call, end.further(each.offset), what, None if answers is None else answers[index])
+            found += _posted(call, of, end, [posted])
+        return found, remote
+
+
+def _of_type(call: CallContext, of: Window, remote: Remote, name: str) -> Remote:
+    """Return the other end of an accumulate of a predefined type. The standard keeps accumulates of one origin in order "on
+    a per-datatype granularity" (MPI 4.1, 12.7.2), so that each type has a queue pair where that is asked about."""
+    world = call.run.world
+    if not world.options.is_of_standard:
+        return remote
+    world.found.said.add(("accumulated", of.number, name))
+    known = [each[2] for each in world.known.said if isinstance(each, tuple) and each[:2] == ("accumulated", of.number)]
+    if name == min(known, default=name):
+        return remote
+    connection = queue_pair(call, remote.process, f"{of.label}{name.lower()}_")
+    mark_outstanding(call, connection, of.group)
+    return replace(remote, connection=connection)
 
 
 def _operation(call: CallContext, index: int, kind: Datatype) -> str:
     number = call.number(index, "the operation")
-    if number == _NO_OP:
-        return "fetch"
-    if number not in _OPERATIONS or (number == 1 and kind.basic.element.kind == "float"):
-        raise Refusal(
-            "RR814", "this operation is not modelled", "MPI_SUM of integers, MPI_REPLACE, MPI_NO_OP, MPI_Compare_and_swap"
-        )
-    return _OPERATIONS[number]
+    if not _SUM <= number <= _LAST_OF_ONE:
+        raise Refusal("RR814", "this operation is not modelled", "those of one number, or MPI_Compare_and_swap")
+    if number == _SUM:
+        return "mix" if kind.basic.element.kind == "float" else "faa"
+    return {_REPLACE: "swap", _NO_OP: "fetch"}.get(number, "mix")
 
 
 def _transfer(post: Callable[[CallContext, str], _Posted]) -> Handler:

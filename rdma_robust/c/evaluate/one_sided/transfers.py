@@ -17,6 +17,7 @@ from rdma_robust.c.evaluate.operations import (
     operand_of,
     read_statement,
     written_constants,
+    written_operand,
 )  # fmt: skip
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import WIDEST
@@ -129,8 +130,8 @@ def element_of(call: CallContext, remote: Remote, size: int) -> Word:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """A remote atomic: cas, swap, faa or fetch, the values of its operands, the type of its element, and what it is atomic
-    with (`domain`)."""
+    """A remote atomic: cas, swap, faa, fetch or mix, the values of its operands, the type of its element, and what it is
+    atomic with (`domain`)."""
 
     operation: str
     operands: tuple[Value, ...]
@@ -142,10 +143,11 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
     """Return the statement of an atomic; its old value goes to `answer`, or nowhere."""
     world, word = call.run.world, element_of(call, remote, what.type.size)
     used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
-    operands = [operand_of(encoded(value, what.type), "an operand of this atomic") for value in what.operands]
+    taken = operand_of if what.operation == "cas" else written_operand
+    operands = [taken(encoded(value, what.type), "an operand of this atomic") for value in what.operands]
     written = _written(call, word, what.operation, [values for _, values in operands])
     world.add_values(word, written)
-    called = f"{what.operation}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(operands)))})"
+    called = f"{written_as(what.operation)}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(operands)))})"
     parts: tuple[Part, ...] = (word, *(operand for operand, _ in operands), OnLane(remote.connection))
     form = f"{called}{{{len(parts) - 1}}} unsignaled"
     changed = tuple((word, value) for value in written)
@@ -178,18 +180,33 @@ def accumulate(call: CallContext, remote: Remote, what: Operands, answer: tuple[
     if target is None and remote.process == call.run.process:
         target = got_word(call, size)
     changed: list[Scalar] = []
+    if operation == "mix":
+        not_followed(call, word)
+    elif operation == "cas":
+        world.followed(word, "this compare-and-swap")
     if operation in ("swap", "cas"):
         world.flow(sources[-1], word)
     elif operation == "faa":
         changed = possible_sums(world, word, tuple(world.values_of(sources[0])))
         world.add_values(word, changed)
-    called = f"{operation}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(sources)))})"
+    called = f"{written_as(operation)}({{0}}{''.join(f', {{{index + 1}}}' for index in range(len(sources)))})"
     parts: tuple[Part, ...] = (word, *sources, OnLane(remote.connection))
     form = f"{called}{{{len(parts) - 1}}} unsignaled"
     if target is not None:
         world.flow(word, target)
         form, parts = f"get {{{len(parts)}}} = {form}", (*parts, target)
     return ThreadStatement(form, parts, tuple((word, value) for value in changed), synchronises=what.domain)
+
+
+def written_as(operation: str) -> str:
+    """Return what an atomic is in `.rdma`: one that makes new values of old ones is an exchange of values that nobody
+    looks at (`mix`)."""
+    return "swap" if operation == "mix" else operation
+
+
+def not_followed(call: CallContext, word: Word) -> None:
+    """Say that an atomic makes values that `.rdma` has no operation for."""
+    call.run.world.leave(word, f"`{call.name}` makes them: it is taken as an exchange", call.chain)
 
 
 def _written(call: CallContext, word: Word, operation: str, operands: list[tuple[Scalar, ...]]) -> list[Scalar]:
@@ -201,7 +218,11 @@ def _written(call: CallContext, word: Word, operation: str, operands: list[tuple
             return list(operands[0])
         case "faa":
             return possible_sums(world, word, operands[0])
+        case "mix":
+            not_followed(call, word)
+            return []
         case _:
+            world.followed(word, "this compare-and-swap")
             return list(operands[1]) if set(operands[0]) & set(world.values_of(word)) else []
 
 
@@ -219,7 +240,7 @@ def put_value(call: CallContext, remote: Remote, value: Value, kind: CType, sync
     """Return a put of a value that the processor has."""
     word = element_of(call, remote, kind.size)
     used_by(PostedWork(call, remote.connection, remote.process, Request("write")))
-    operand, values = operand_of(encoded(value, kind), "what is put")
+    operand, values = written_operand(encoded(value, kind), "what is put")
     call.run.world.add_values(word, values)
     parts = (word, operand, OnLane(remote.connection))
     form = "put {0} = {1}{2} inline unsignaled"

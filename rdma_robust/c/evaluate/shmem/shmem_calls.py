@@ -117,6 +117,8 @@ _ATOMICS: Final[Mapping[str, tuple[str, bool, int | None]]] = {
     "atomic_inc": ("faa", False, 1),
     "atomic_fetch_add": ("faa", True, None),
     "atomic_add": ("faa", False, None),
+    **{f"atomic_{each}": ("mix", False, None) for each in ("and", "or", "xor")},
+    **{f"atomic_fetch_{each}": ("mix", True, None) for each in ("and", "or", "xor")},
 }
 """What each atomic does, whether it has an answer, and what it adds if no argument says so."""
 

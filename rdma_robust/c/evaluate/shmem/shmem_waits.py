@@ -53,6 +53,7 @@ def _word(call: CallContext, address: int, distance: int, kind: CType) -> Word:
 def _wait(call: CallContext, word: Word, comparison: int, value: Value, kind: CType) -> ThreadStatement:
     """Return the statement that waits until a comparison of a word with a value holds."""
     name, holds = _comparison(call, comparison)
+    call.run.world.followed(word, "this wait")
     values = [(raw, value_of_raw(raw, kind)) for raw in call.run.world.values_of(word)]
     wanted, _ = operand_of(encoded(value, kind), "what is waited for")
     limit = as_number(value, "what is waited for")

@@ -294,6 +294,8 @@ def _atomic(post: PostedWork) -> list[ThreadStatement]:
         raise Refusal("RR815", f"this atomic covers {len(words)} words of `{name.name}` that others touch one by one")
     target = _shared_word(post, *request.segments[0])
     operands = [operand_of(encoded(value, _ATOMIC), "an operand of this atomic") for value in request.operands]
+    if request.kind == "cas":
+        world.followed(words[0], "this compare-and-swap")
     if request.kind == "faa":
         written = possible_sums(world, words[0], operands[0][1])
     else:
