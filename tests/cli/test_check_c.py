@@ -147,6 +147,8 @@ def test_expectations_are_comments_or_annotations(cli: Cli, mailbox: Path) -> No
     for said in ("/* rdma-robust: expect not robust */", "// rdma-robust: expect not robust", 'RR_EXPECT("not robust");'):
         (mailbox / "mailbox.c").write_text(f"{MAILBOX}\n{said}\n")
         assert cli("check", "--expect", "mailbox.c").returncode == 0
+    (mailbox / "mailbox.c").write_text(MAILBOX.replace("\tchar *there;", '\tchar *there; RR_EXPECT("robust");'))
+    assert cli("check", "--expect", "mailbox.c").returncode == 1
     (mailbox / "mailbox.c").write_text(f"{MAILBOX}\n/* rdma-robust: expect robust */\n")
     assert cli("check", "--expect", "mailbox.c").returncode == 1
     (mailbox / "mailbox.c").write_text(f"{MAILBOX}\n/* rdma-robust: expect rubost */\n")
