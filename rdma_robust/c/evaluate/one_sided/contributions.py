@@ -43,7 +43,9 @@ def contributed(call: CallContext, topic: Hashable, members: tuple[str, ...], wh
     return [world.known.regions.get((*key, number, process)) for process in members]
 
 
-def results(call: CallContext, operation: str, given: Sequence[Hashable | None], count: int, kind: CType) -> list[Scalar]:
+def reduction_results(
+    call: CallContext, operation: str, given: Sequence[Hashable | None], count: int, kind: CType
+) -> list[Scalar]:
     """Return the elements of the result of a reduction, of what each process contributes. Where all have said what that is,
     and it does not give a known value, the result is not followed. Raises RR814 for different numbers of elements."""
     parts = [each if isinstance(each, tuple) else (_UNKNOWN,) * count for each in given]

@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value
 from rdma_robust.c.evaluate.calls import CallContext, Result
-from rdma_robust.c.evaluate.one_sided.contributions import COMBINED, contributed, results
+from rdma_robust.c.evaluate.one_sided.contributions import COMBINED, contributed, reduction_results
 from rdma_robust.c.evaluate.one_sided.spmd import meeting, reaches_others, twin
 from rdma_robust.c.evaluate.one_sided.tellings import Piece, Telling, deliver, hear
 from rdma_robust.c.evaluate.operations import ThreadStatement
@@ -160,7 +160,7 @@ def _reduction(what: _Collective) -> list[ThreadStatement]:
     own, reads = _elements(what, count)
     known = tuple(each if isinstance(each, int) else _UNKNOWN for each in own)
     given = contributed(what.call, what.operation, what.members, known)
-    values = results(what.call, what.operation, given, count, what.type)
+    values = reduction_results(what.call, what.operation, given, count, what.type)
     return [*reads, *meeting(what.members), *_written(what, values)]
 
 
