@@ -52,7 +52,7 @@ _BUDGET: Final = (
 )
 
 
-def serve(folders: Sequence[str]) -> None:
+def serve_tools(folders: Sequence[str]) -> None:
     """Answer over standard input and output until the client has gone. Raises UsageError for what is no folder."""
     roots = [_root(folder) for folder in folders]
     server: Any = import_module("mcp.server").MCPServer("rdma-robust", version=__version__)
@@ -70,12 +70,12 @@ def _root(folder: str) -> Path:
 
 def _tool(command: str, roots: Sequence[Path]) -> Callable[..., dict[str, Any]]:
     def ask(timeout_s: float, memory_mib: int, text: str = "", path: str = "") -> dict[str, Any]:
-        return answer(command, program_of(text, path, roots), timeout_s, memory_mib)
+        return tool_answer(command, called_program(text, path, roots), timeout_s, memory_mib)
 
     return ask
 
 
-def program_of(text: str, path: str, roots: Sequence[Path]) -> bytes:
+def called_program(text: str, path: str, roots: Sequence[Path]) -> bytes:
     """Return the program that a call is about. Raises ValueError for none, for two, and for a file elsewhere."""
     if bool(text) == bool(path):
         raise ValueError("give the program either as text or as the path of a file")
@@ -85,7 +85,7 @@ def program_of(text: str, path: str, roots: Sequence[Path]) -> bytes:
     return content
 
 
-def answer(command: str, content: bytes, timeout_s: float, memory_mib: int) -> dict[str, Any]:
+def tool_answer(command: str, content: bytes, timeout_s: float, memory_mib: int) -> dict[str, Any]:
     """Return the report of a command about a program, with what its exit code means. Raises ValueError without a budget."""
     if not 0 < timeout_s <= MOST_S:
         raise ValueError(f"timeout_s is {timeout_s:g}: a time above 0 and at most {MOST_S:g} s is needed")

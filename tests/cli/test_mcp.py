@@ -11,7 +11,7 @@ import pytest
 
 from bench.families import pipeline
 from rdma_robust.cli import mcp_server
-from rdma_robust.cli.mcp_server import TOOLS, answer, program_of, read_inside
+from rdma_robust.cli.mcp_server import TOOLS, called_program, read_inside, tool_answer
 from rdma_robust.foreign import own_command
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, Cli
 
@@ -20,7 +20,7 @@ BUDGET = {"timeout_s": 30.0, "memory_mib": 2048}
 
 def asked(command: str, text: str = "", path: str = "", roots: tuple[Path, ...] = (), **budget: Any) -> dict[str, Any]:
     given = {**BUDGET, **budget}
-    return answer(command, program_of(text, path, roots), given["timeout_s"], given["memory_mib"])
+    return tool_answer(command, called_program(text, path, roots), given["timeout_s"], given["memory_mib"])
 
 
 @pytest.mark.ci

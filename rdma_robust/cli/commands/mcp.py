@@ -28,7 +28,7 @@ def run_mcp(folders: list[str]) -> Exit:
     """Serve until the client has gone. Raises UsageError without the package mcp, and for what is no folder."""
     if find_spec("mcp") is None:
         raise UsageError("mcp needs the package mcp, which is not installed here: pip install 'mcp>=2'")
-    from rdma_robust.cli.mcp_server import serve  # noqa: PLC0415 - an extra
+    from rdma_robust.cli.mcp_server import serve_tools  # noqa: PLC0415 - an extra
 
-    serve(folders)
+    serve_tools(folders)
     return Exit.OK
