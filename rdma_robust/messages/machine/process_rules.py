@@ -101,7 +101,7 @@ class ProcessRules:
             case "all":
                 return (*nothing, 1) if active and ready == active else nothing
             case "some":
-                sizes = range(1, len(ready) + 1) if len(ready) <= MOST_AT_ONCE else (1, len(ready))
+                sizes = range(1, len(ready) + 1) if len(ready) <= _MOST_AT_ONCE else (1, len(ready))
                 groups = chain.from_iterable(combinations(ready, size) for size in sizes)
                 once = (each for each in groups if len({requests[number] for number in each}) == len(each))
                 return (*nothing, *(sum(1 << number for number in each) for each in once))
@@ -144,7 +144,7 @@ class ProcessRules:
         """Whether the next step completes some of more requests than are tried in every way."""
         wanted = self.process.code[frame.pc]
         some = isinstance(wanted, Completion) and wanted.how == "some"
-        return some and any(choice.bit_count() > MOST_AT_ONCE for choice in self.choices(frame))
+        return some and any(choice.bit_count() > _MOST_AT_ONCE for choice in self.choices(frame))
 
     def awaited(self, frame: ProcessFrame) -> Single | None:
         """Return the single request that the next step passes, if it is a wait for one."""
@@ -422,16 +422,16 @@ class ProcessRules:
             for at, value in values:
                 _store((name, (*indices, *at)), value, frame.registers)
 
-    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> Completed:
+    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> CompletionChoice:
         """Return what a choice completes. Raises FaultError."""
         found = self._singles(frame, wanted)
         numbers = tuple(_chosen(wanted, choice, len(found)))
         active = any(handle is not None for _, _, handle in found)
-        return Completed(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
+        return CompletionChoice(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CompletionChoice:
     """What a choice completes: the numbers of the requests, and which they are; and whether any of all was active."""
 
     choice: int
@@ -450,7 +450,7 @@ class Completed:
             yield wanted.places, [((at,), each) for at, each in enumerate(self.numbers)]
 
 
-MOST_AT_ONCE: Final = 10
+_MOST_AT_ONCE: Final = 10
 """Of so many complete requests every set is tried that can be seen at once."""
 
 
