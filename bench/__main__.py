@@ -43,8 +43,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome
 from rdma_robust.pipeline import check_program
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 
 ROOT = Path(__file__).resolve().parents[1]
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))

@@ -24,7 +24,7 @@ from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.text.automata_program import evaluated_program
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.cfg import Step
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
-    from rdma_robust.analyses.safety.hangs import Hang, Wait
     from rdma_robust.analyses.safety.questions import Answer, Argument, Reached
     from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from rdma_robust.model import Atomics, Model, ModelName, Processor
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
+    from rdma_robust.semantics.hang import Hang, Wait
 
 __version__: Final = "0.1.0"
 
@@ -84,7 +84,7 @@ _HOMES: Final = {
     "options": ("CheckOptions",),
     "outcome": ("Counts", "Outcome", "Verdict", "Witness"),
     "analyses.prove.safety_outcome": ("Safety", "SafetyOutcome", "SafetyRun"),
-    "analyses.safety.hangs": ("Hang", "Wait"),
+    "semantics.hang": ("Hang", "Wait"),
     "analyses.safety.reach": ("Answer", "Argument", "Reached"),
     "analyses.safety.verify": ("Checked", "Claim", "Status", "Verified"),
 }
@@ -123,7 +123,7 @@ def parse(
     and UsageError for a constant that the program does not have.
     """
     from rdma_robust.language.defines import definitions, with_definitions  # noqa: PLC0415
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow
 
     return blocking(load_program(with_definitions(text, definitions(define), file=file), file), await_loops)
@@ -142,7 +142,8 @@ def check(
     `options`, without which there are no limits of time, memory or states, changed by `values`, the fields of CheckOptions.
     A Program is decided as it is; its source is for people. `define` is as for :func:`parse`. Raises ProgramError for an
     ill-formed program, UsageError for a constant that it does not have, UnicodeDecodeError or OSError for a file that cannot
-    be read, and InternalError if the tool contradicts itself.
+    be read, LimitReached where reading C takes more than the options allow, and InternalError if the tool contradicts
+    itself.
     """
     from dataclasses import replace  # noqa: PLC0415
 
@@ -220,7 +221,7 @@ def verify(
     Parameters are those of :func:`reach`; with `hangs=False` only what the program says itself about hangs is checked.
     """
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
     from rdma_robust.model import Hardware  # noqa: PLC0415
 
     limits = _limits(

@@ -16,8 +16,8 @@ from rdma_robust.cli.commands.report import LocalExecutor
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.batch.html_report import write_html
+from rdma_robust.reports.check.result import summarise
 from rdma_robust.reports.check.robustness_view import described
-from rdma_robust.reports.check.summary import summarise
 from rdma_robust.text import sha256
 
 REPAIR_S: Final = 20.0

@@ -19,15 +19,7 @@ from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, Seen
 from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
 from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_for_search, request_of
-from rdma_robust.language.flow.cfg import (
-    Cell,
-    Program,
-    RemoteRmw,
-    RFence,
-    Thread,
-    peer_of,
-    steps,
-)
+from rdma_robust.language.flow.cfg import Cell, Program, RemoteRmw, RFence, Thread, peer_of, steps
 
 MOST_LOCAL: Final = 200_000
 """States of one thread that are looked at to see that it cannot come to the pivot any more."""

@@ -20,7 +20,7 @@ from rdma_robust.frame.shell.inputs import Item, Source, UnreadableError, read_s
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.reports.batch.batch_view import BatchReport
 from rdma_robust.reports.batch.report_sections import question_section
-from rdma_robust.reports.check.summary import with_codes
+from rdma_robust.reports.check.result import with_codes
 from rdma_robust.value_ranges import file_of
 
 AnyPart = ReportPart[Any, Any]

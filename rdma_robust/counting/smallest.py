@@ -26,10 +26,9 @@ from itertools import chain
 from typing import Generic
 
 from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, covers_marking, support
-from rdma_robust.counting.named_run import NamedRun, name_copies
 from rdma_robust.counting.omega_search import OmegaOptions, OmegaSearch
 from rdma_robust.counting.omega_tree import need_before_step
-from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L, NamedRun, name_copies
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
 _LOOK_NEED = 256

@@ -17,8 +17,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from rdma_robust import __version__
-from rdma_robust.editing.opened_texts import DECIDING, Deciding, OpenText
-from rdma_robust.editing.places import TextPositions
+from rdma_robust.editing.opened_texts import DECIDING, Deciding, OpenText, TextPositions
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
 from rdma_robust.frame.editor import Asker, Decision, DeclaredSymbol, Editor, NamesOfText, OfferKind, RenameError
 from rdma_robust.frame.finding import Finding

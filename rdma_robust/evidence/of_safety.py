@@ -30,11 +30,10 @@ from rdma_robust.analyses.prove.transition_system import (
 from rdma_robust.analyses.prove.value_sets import value_sets
 from rdma_robust.certify.document import GRAPHS, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.certify.safety.claimed import claims_of
-from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.models import REDUCTIONS, reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
 from rdma_robust.certify.safety.safety_invariants import NOTHING
-from rdma_robust.certify.safety.safety_states import KIND, StateKeys, small_registers, told_condition
+from rdma_robust.certify.safety.safety_states import KIND, StateKeys, doubts_of, small_registers, told_condition
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.certify.safety.wide_updates import (
     Fold,

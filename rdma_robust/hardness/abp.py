@@ -43,8 +43,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
-from rdma_robust.semantics.machines.state_space import explore
 
 ONE = "one"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rdma_robust.language.load import format_source
+from rdma_robust.language.syntax.formatter import format_source
 
 INDENT = "  "
 EMPTY = 0

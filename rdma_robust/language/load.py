@@ -17,7 +17,7 @@ from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import same_program
 from rdma_robust.language.suppressions import Suppressions, suppressions
 from rdma_robust.language.syntax import ast
-from rdma_robust.language.syntax.formatter import format_source, format_tree
+from rdma_robust.language.syntax.formatter import format_tree
 from rdma_robust.language.syntax.layout import TokenLayout
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.value_ranges import file_of
@@ -46,30 +46,6 @@ _C_READER: Final = "rdma_robust.c.read_c"
 RECORDED: Final = "//@ "
 """Begins the comment behind a statement of a recorded run, which names the place of the code that it comes from."""
 _RECORDED_PLACES: Final = "rdma_robust.record.recorded_places"
-
-__all__ = [
-    "decidable",
-    "format_source",
-    "has_text",
-    "in_source_order",
-    "is_c",
-    "is_foreign",
-    "is_trencher",
-    "load_automata",
-    "load_decidable",
-    "load_program",
-    "load_program_and_target",
-    "load_with_all_warnings",
-    "parse_program",
-    "read_target",
-    "refuse_c",
-    "refuse_edits",
-    "to_be_proven",
-    "with_c_options",
-    "without_crowds",
-    "without_families",
-    "written_out_tree",
-]
 
 
 def load_program(text: str, file: str) -> cfg.Program:

@@ -45,8 +45,7 @@ def _answer(
     source: Source, asking: RacesAsking, limits: Limits, progress: Progress, _: Callable[[Answer[RacesRecord]], None]
 ) -> Answer[RacesRecord]:
     from rdma_robust.analyses.races.find_races import find_races  # noqa: PLC0415
-    from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking, spin_assumed  # noqa: PLC0415
     from rdma_robust.language.load import is_c, load_decidable, with_c_options  # noqa: PLC0415 - slow, and may have failed
     from rdma_robust.reports.analyses.races_report import races_record  # noqa: PLC0415
 

@@ -92,7 +92,7 @@ def _answer(
 
 def _claims(text: str, name: str, *, asking: SafetyAsking, progress: Progress) -> Answer[SafetyRecord]:
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_program  # noqa: PLC0415 - slow, not always needed
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_report import verify_object, verify_text  # noqa: PLC0415

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from rdma_robust.record.card_events import (
-    ADD,
-    ATOMIC,
-    FENCE,
-    INLINE,
-    READ,
-    SEND,
-    SEND_IMM,
-    SIGNALED,
-    WRITE_IMM,
-)
+from rdma_robust.record.card_events import ADD, ATOMIC, FENCE, INLINE, READ, SEND, SEND_IMM, SIGNALED, WRITE_IMM
 from rdma_robust.record.memory_words import EventPlaces, MemoryWord, pairs_of
 from rdma_robust.record.recorded_log import LoggedAccess, LoggedEvent, LoggedRequest, ThreadKey
 from rdma_robust.record.recorded_order import OrderEdge

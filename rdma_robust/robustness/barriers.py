@@ -17,7 +17,8 @@ from typing import Final
 
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import TRUE, Const, Expr, Name, conj, disj, equals
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 
 LEAVING: Final = "leaving"
 """The number of the thread that leaves next, in a numbering of the threads of all barriers; 0 between rounds."""

@@ -25,7 +25,7 @@ from itertools import product
 from rdma_robust.counters.program import Add, Assign, Forget, Require, Statement, Zero
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
 from rdma_robust.model import Model
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of
 from rdma_robust.robustness.marks import AccessMarks, MarkSet
 from rdma_robust.robustness.messages import mark_of_memory, takes_buffer

@@ -12,13 +12,7 @@ from dataclasses import replace
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_changes import (
-    Cell,
-    reading,
-    stronger_with_facts,
-    told_of_source,
-    weaker_with_facts,
-)
+from rdma_robust.orders.order_changes import Cell, reading, stronger_with_facts, told_of_source, weaker_with_facts
 from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict, Witness

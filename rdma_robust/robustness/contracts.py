@@ -15,11 +15,11 @@ from rdma_robust.errors import InternalError
 from rdma_robust.expr import Expr, is_value, names
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, VassArtefact
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.messages import takes_buffer
-from rdma_robust.robustness.passes import PassContract
+from rdma_robust.robustness.passes import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, PassContract, VassArtefact
 from rdma_robust.robustness.pivot_classes import opens
 from rdma_robust.semantics.axioms import sc_violation
 from rdma_robust.semantics.trace import FENCE_TYPES, NIC_WRITE_TYPES, EventType

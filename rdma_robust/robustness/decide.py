@@ -19,11 +19,21 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import BY_FILTER, NO_SEARCH, UNFOLLOWED, Counts, Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, Found, VassArtefact
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.paper import instrument_frame
-from rdma_robust.robustness.passes import Context, DecisionPass, Passes, run_passes
+from rdma_robust.robustness.passes import (
+    Attempt,
+    Context,
+    CounterArtefact,
+    CoverArtefact,
+    DecisionPass,
+    FilterArtefact,
+    Found,
+    Passes,
+    VassArtefact,
+    run_passes,
+)
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults

@@ -122,16 +122,6 @@ def _after(silent: EventEdge, edge: EventEdge) -> EventEdge:
     )
 
 
-__all__ = [
-    "EdgeTouch",
-    "EventEdge",
-    "EventGraph",
-    "GraphDetail",
-    "event_graph",
-    "register_names",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class EventGraph:
     """The event edges of one thread, in a fixed order, and its reachable program points."""

@@ -20,7 +20,7 @@ from functools import cached_property
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, conj, negate
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, has_bit, writes
 from rdma_robust.robustness.marks import MarkSet
 from rdma_robust.robustness.rules import CPU_BETA, ForcingRules, buffers_stores

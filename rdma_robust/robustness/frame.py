@@ -6,10 +6,8 @@ operation goes the other way without the pivot although its word does not change
 failed depends on the pivot, and sc does not lead there. If it writes back what it has read, at once, sc does, values flow
 as through every atomic that writes, and a violation stays one: from an SC order what is written back can be left out. So a
 program is robust if it is with these. Nothing comes between such a read and its write (`may_tear` of an edge). The witness
-is executed with the operations as they are (:mod:`lift`).
-
-Stores of the own thread need none of this: an operand that reads one that comes behind it in program order is on a cycle
-with it.
+is executed with the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that
+reads one that comes behind it in program order is on a cycle with it.
 
 Source: docs/theory.md, "Operands of atomics in memory".
 """
@@ -28,7 +26,8 @@ from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.robustness.barriers import Barriers
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph, GraphDetail, event_graph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph, GraphDetail, event_graph
 from rdma_robust.robustness.messages import NO_MARKS, TAKEN, Messages, takes_buffer, with_faults
 from rdma_robust.robustness.reductions.specialise import specialise
 from rdma_robust.robustness.searched_orders import not_searched

@@ -10,21 +10,15 @@ from rdma_robust.expr import VALUE, evaluate, value_of
 from rdma_robust.language.flow.cfg import BarrierWait, Cell, Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.outcome import Witness
-from rdma_robust.robustness.event_graph import EventEdge, register_names
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import register_names
 from rdma_robust.robustness.frame import EventLabel, stores_carried
 from rdma_robust.robustness.messages import takes_buffer
 from rdma_robust.robustness.rules import buffers_stores
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.reads_placed import with_reads_placed
-from rdma_robust.semantics.trace import (
-    CPU_TYPES,
-    STORE_TYPES,
-    WRITE_TYPES,
-    Event,
-    EventType,
-    Trace,
-)
+from rdma_robust.semantics.trace import CPU_TYPES, STORE_TYPES, WRITE_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.wellformed import check_well_formed
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, disj
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, has_bit
 
 ALPHA_VALUE = "alpha_value"

@@ -20,7 +20,8 @@ from rdma_robust.digraph import components
 from rdma_robust.errors import InternalError
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Name, disj, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program, Recv, Silent, on_lane
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.fifo import Fifo
 from rdma_robust.semantics.connections import Connection, buffers_of
 from rdma_robust.semantics.trace import EventType

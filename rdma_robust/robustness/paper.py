@@ -29,16 +29,8 @@ from rdma_robust.errors import UsageError
 from rdma_robust.expr import Binary, Const, Name, conj, disj, equals, negate
 from rdma_robust.language.flow.cfg import Cell, Program, steps
 from rdma_robust.model import RDMA, Model
-from rdma_robust.robustness.event_graph import EventEdge
-from rdma_robust.robustness.frame import (
-    EventLabel,
-    InstrumentationFrame,
-    edge_effect,
-    edge_reads,
-    has_bit,
-    set_bit,
-    writes,
-)
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, edge_effect, edge_reads, has_bit, set_bit, writes
 from rdma_robust.robustness.rules import ForcingRules, buffers_stores
 from rdma_robust.semantics.event_table import row_of
 from rdma_robust.semantics.values import possible_values

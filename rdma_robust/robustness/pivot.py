@@ -41,7 +41,7 @@ from rdma_robust.expr import FALSE, TRUE, VALUE, Const, Expr, Ite, Name, conj, d
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import LARGE, RECV_DEPTH
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers
 from rdma_robust.robustness.frame import (
     EventLabel,
@@ -53,12 +53,7 @@ from rdma_robust.robustness.frame import (
     set_bit,
     writes,
 )
-from rdma_robust.robustness.marks import (
-    ALPHA_VALUE,
-    POISON_CARRIED,
-    AccessMemory,
-    marked_if,
-)
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, AccessMemory, marked_if
 from rdma_robust.robustness.messages import TAINTED
 from rdma_robust.robustness.pivot_classes import (
     ALPHA,

@@ -15,7 +15,7 @@ from functools import cached_property
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Name, names
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.forwarding import keeps_pivot_out
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, conflicts, edge_reads, writes
 from rdma_robust.robustness.messages import buffer_of, takes_buffer

@@ -12,7 +12,7 @@ from rdma_robust.counters.program import Add, Command, CounterProgram, ProcessGr
 from rdma_robust.expr import Expr, conj, substitute
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, edge_effect
 from rdma_robust.semantics.trace import EventType
 

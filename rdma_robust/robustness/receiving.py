@@ -18,7 +18,7 @@ from functools import cached_property
 
 from rdma_robust.counters.program import Assign, Statement
 from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, disj, negate
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, has_bit
 from rdma_robust.robustness.marks import marked_if
 from rdma_robust.robustness.messages import TAINTED, Messages, takes, takes_buffer

@@ -30,7 +30,8 @@ from functools import cached_property
 from rdma_robust.counters.program import Assign, Body, Require, Statement, leaf, pc
 from rdma_robust.expr import FALSE, TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, names, negate
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, edge_effect, has_bit, set_bit
 from rdma_robust.robustness.marks import AccessMemory, MarkSet
 from rdma_robust.robustness.pivot_classes import CLASS, PivotClasses, opens

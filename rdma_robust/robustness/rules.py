@@ -46,7 +46,7 @@ from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, conj, 
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import Model
 from rdma_robust.robustness.behind_cards import MemoryRules, issued_before, kinds_of_edge, united_if
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import marked_if, union
 from rdma_robust.robustness.messages import IN_BETA, MOST_MEMORIES, NO_MARKS, TAINTED, TAKEN, takes_buffer

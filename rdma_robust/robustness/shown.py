@@ -5,9 +5,9 @@ from __future__ import annotations
 from rdma_robust.counters.printing import show_expr, show_program
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.outcome import Outcome
-from rdma_robust.robustness.artefacts import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, VassArtefact
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.lift import LiftedTrace
+from rdma_robust.robustness.passes import Attempt, CounterArtefact, CoverArtefact, FilterArtefact, VassArtefact
 
 
 def program(program: Program) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rdma_robust.counters.program import Assign, Require, Statement
 from rdma_robust.expr import FALSE, Binary, Const, Expr, Ite, Name, conj, disj
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import edge_reads, has_bit, stores_carried, writes
 from rdma_robust.robustness.marks import POISON_CARRIED, POISON_TAKEN, AccessMemory, copy_bit, marked_if, union
 from rdma_robust.robustness.pivot_classes import Continuation, PivotClasses

@@ -21,10 +21,9 @@ from rdma_robust.expr import VALUE, names
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 from rdma_robust.model import Model
 from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
-from rdma_robust.robustness.artefacts import CoverArtefact
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import confirm, lift
-from rdma_robust.robustness.passes import Context
+from rdma_robust.robustness.passes import Context, CoverArtefact
 from rdma_robust.robustness.searched_orders import lacked_facts
 
 

@@ -14,7 +14,6 @@ from itertools import pairwise
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.kinds import Kind, kinds_of, memory_of, type_of
-from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.order_table import (
     Scope,
     behind_poll,
@@ -38,31 +37,6 @@ from rdma_robust.semantics.vertices import (
     steps_of,
     within_step,
 )
-from rdma_robust.semantics.wellformed import check_well_formed
-
-__all__ = [
-    "check_well_formed",
-    "ib",
-    "ib_parts",
-    "inst",
-    "ippo",
-    "is_consistent",
-    "is_violating",
-    "nlw",
-    "ob",
-    "ob_parts",
-    "observed_parts",
-    "oppo",
-    "rb",
-    "rdma_violation",
-    "same_qp",
-    "sc",
-    "sc_parts",
-    "sc_violation",
-    "trace_of_order",
-    "united",
-]
-
 
 Links = dict[int, dict[int, tuple[int, str]]]
 """For every edge its cost and the name of its relation."""

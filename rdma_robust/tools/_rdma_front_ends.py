@@ -70,11 +70,7 @@ def _is_c_plus_plus(_: str, file: str) -> bool:
 
 
 def _editor() -> Editor:
-    from rdma_robust.editing.declared_names import (  # noqa: PLC0415
-        DeclaredNames,
-        renaming,
-        typing_offers,
-    )
+    from rdma_robust.editing.declared_names import DeclaredNames, renaming, typing_offers  # noqa: PLC0415
     from rdma_robust.editing.hovers import hover  # noqa: PLC0415
     from rdma_robust.editing.rdma_editor import decide_rdma, diagnostics_of  # noqa: PLC0415
     from rdma_robust.frame.editor import Editor  # noqa: PLC0415

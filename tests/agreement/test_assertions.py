@@ -13,7 +13,7 @@ from rdma_robust import Answer, Status, Verdict, check, reach, verify
 from rdma_robust.exports import VARIANTS, promela_of
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
-from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.machine import FinalState
 from rdma_robust.semantics.machines.outcomes import explore_outcomes
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from rdma_robust.semantics.trace import EventType

@@ -37,8 +37,8 @@ from rdma_robust.semantics import axioms, vertices
 from rdma_robust.semantics.machines import deployed, deployed_sc, meeting, threadcode
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.shapes import shape_of
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle import brute_force
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution

@@ -13,7 +13,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.agreement.test_deployed import agreeing, decided
 from tests.support.random_barriers import KINDS, coordinated, random_barriers

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.prove.concrete_search import concrete_search
-from rdma_robust.analyses.prove.explicit_search import compiled_search
+from rdma_robust.analyses.prove.explicit_search import compiled_search, concrete_search
 from rdma_robust.analyses.prove.path_replay import replay_path, shows
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.prove import FIRST

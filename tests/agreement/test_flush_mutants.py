@@ -26,9 +26,8 @@ from rdma_robust.semantics import axioms, order_table
 from rdma_robust.semantics.machines import rdma
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.outcomes import explore_outcomes
+from rdma_robust.semantics.machines.outcomes import explore, explore_outcomes
 from rdma_robust.semantics.machines.requests import nic_rules
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle import candidate
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.trace import EventType

@@ -22,7 +22,7 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from tests.conftest import ROOT
 from tests.support.random_programs import SMALL, random_program

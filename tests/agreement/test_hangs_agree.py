@@ -17,7 +17,7 @@ from rdma_robust.analyses.safety.goals import HangMet
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma

@@ -19,7 +19,7 @@ from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
 from rdma_robust.semantics import axioms, connections, event_table
 from rdma_robust.semantics.machines import requests, threadcode
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from tests.support.checker_search import Search, platform_of

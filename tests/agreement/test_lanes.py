@@ -17,7 +17,7 @@ from rdma_robust.model import Model
 from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.agreement.test_checker_deployed import compared
 from tests.agreement.test_deployed import agreeing

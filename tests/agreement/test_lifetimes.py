@@ -24,8 +24,8 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.resting import _Local
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.values import is_loop_free
 from tests.agreement.test_checker_deployed import compared as certified

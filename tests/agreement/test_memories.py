@@ -23,7 +23,7 @@ from rdma_robust.robustness.reasons import waiting_among
 from rdma_robust.semantics.axioms import is_violating
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.agreement.test_checker_deployed import platform_of

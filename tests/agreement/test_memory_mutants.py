@@ -23,7 +23,7 @@ from rdma_robust.robustness import behind_cards, lift, rules
 from rdma_robust.robustness.behind_cards import Behind, MemoryRules
 from rdma_robust.robustness.by_axioms import witness_of
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.reductions import relaxation
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.robustness.reductions.relaxation import ThreadRelaxation
@@ -33,7 +33,7 @@ from rdma_robust.semantics.kinds import Kind, WordKind, memory_of, type_of
 from rdma_robust.semantics.machines import deployed_reduction, queues, requests
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle import candidate
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution

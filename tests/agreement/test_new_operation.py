@@ -78,7 +78,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.chosen import machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.certify.checker import verify
 said = []

@@ -31,8 +31,8 @@ from rdma_robust.semantics import axioms, event_table, order_table, values
 from rdma_robust.semantics.event_table import operands_read
 from rdma_robust.semantics.machines import queues
 from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.requests import CardRequest
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle import candidate, thread_paths
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType

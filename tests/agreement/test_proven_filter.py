@@ -14,7 +14,7 @@ import pytest
 
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.pivot_classes import can_start, class_of, classes_of
 from rdma_robust.robustness.reductions import relaxation

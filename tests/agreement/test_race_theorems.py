@@ -16,7 +16,7 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.happens_before import Synchronising, synchronising_words
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.waits import messages_wait
 from tests.support.race_agreement import SIZE, SOURCES, with_words

@@ -23,7 +23,7 @@ from rdma_robust.semantics.kinds import Kind, WordKind, type_of
 from rdma_robust.semantics.machines import queues, requests
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.oracle.candidate import CandidateExecution
 from rdma_robust.semantics.trace import EventType

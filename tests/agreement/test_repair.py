@@ -19,9 +19,9 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
-from rdma_robust.semantics.machines.final import state_names, valuation
+from rdma_robust.semantics.machines.machine import state_names, valuation
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from tests.conftest import ROOT
 from tests.support.naive_repair import Inserts, Prices, Threads, all_inserts, cheaper, robust, sets, verdict
 from tests.support.random_programs import Size, random_program

@@ -25,7 +25,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
-from rdma_robust.semantics.machines.final import state_names
+from rdma_robust.semantics.machines.machine import state_names
 from tests.agreement.test_repair_deployed import does
 from tests.support.naive_repair import Inserts, Prices, all_inserts, patched, sets
 from tests.support.random_repairs import KINDS, repair_text

@@ -13,7 +13,7 @@ from rdma_robust.analyses.repair.repairs import COUNTING, RepairOptions
 from rdma_robust.analyses.repair.repairs import WaitOptions as Wanted
 from rdma_robust.analyses.repair.safe.placement import make_safe
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.machine import FinalState
 from tests.support.naive_waits import MOST_STATES, Waits, behind, everywhere, finals, forbidding, having, program_of, subsets
 from tests.support.shares import share
 

@@ -23,7 +23,7 @@ from rdma_robust.robustness import by_axioms
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics import waiting_runs
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.waiting_sc import WaitingScMachine
 from rdma_robust.semantics.oracle import brute_force, thread_paths
 from rdma_robust.semantics.oracle.brute_force import FOR_EVER, OracleLimits, axiomatic_outcomes, oracle_robust

@@ -12,7 +12,7 @@ from typing import Literal
 
 import pytest
 
-from rdma_robust.analyses.prove.concrete_search import concrete_search
+from rdma_robust.analyses.prove.explicit_search import concrete_search
 from rdma_robust.analyses.prove.path_replay import shows
 from rdma_robust.analyses.prove.prove import FIRST, decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome

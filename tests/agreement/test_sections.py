@@ -29,7 +29,7 @@ from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.reductions.like_threads import like_threads
 from rdma_robust.semantics import axioms, vertices
 from rdma_robust.semantics.machines.chosen import machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import Trace
 from rdma_robust.teaching.explorer.session import Session, session_verdict

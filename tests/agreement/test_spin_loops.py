@@ -15,8 +15,7 @@ import pytest
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow import spinning
 from rdma_robust.language.flow.cfg import Fault, Program
-from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking, spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.model import Hardware
 from rdma_robust.options import CheckOptions

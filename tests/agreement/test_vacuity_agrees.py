@@ -15,10 +15,10 @@ from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal
 from rdma_robust.analyses.safety.verify import Claim, Status, check_claims
 from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.machines.final import valuation
+from rdma_robust.semantics.machines.machine import valuation
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Observables

@@ -27,7 +27,7 @@ from rdma_robust.robustness.messages import Messages
 from rdma_robust.semantics import connections
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.inboxes import Inbox
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from tests.conftest import ROOT
 from tests.support.checker_search import RNR, Search, platform_of

@@ -15,7 +15,8 @@ from rdma_robust.cli.watching import WatchedFiles
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.frame.report_part import AskedFile
-from rdma_robust.language.load import OF_NO_FILE, format_source, load_program
+from rdma_robust.language.load import OF_NO_FILE, load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import order_name

@@ -13,7 +13,7 @@ from typing import Any
 
 from rdma_robust.analyses.safety.verify import Checked, check_claims
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions

@@ -6,7 +6,7 @@ import pytest
 
 from rdma_robust.analyses.races.find_races import RaceVerdict, find_races
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.values import is_loop_free

@@ -97,7 +97,7 @@ MAY_IMPORT = {
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
     ),
-    "__init__": f"{WORDS} language pipeline analyses.safety analyses.prove",
+    "__init__": f"{WORDS} language semantics pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",
 }
 """A room or module to those it may import, below `rdma_robust`; `__init__` is the package itself.

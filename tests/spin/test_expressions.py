@@ -20,8 +20,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from tests.support.nested_expressions import NAMES, nested, random_source
 from tests.support.spin import MISSING, compile_verifier, generate, verify_all
 

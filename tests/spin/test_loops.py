@@ -12,8 +12,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from tests.support.spin import MISSING, verify_all
 
 PROGRAM = """

@@ -25,8 +25,8 @@ from rdma_robust.limits import Limits as SearchLimits
 from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness.decide import decide
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.values import is_loop_free
 from tests.litmus.goldens import PROGRAMS, load, read_golden
 from tests.support.random_programs import SMALL, Size, random_program

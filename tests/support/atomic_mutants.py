@@ -23,7 +23,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.robustness import remote_atomics, unconfirmed
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import PivotClass
 from rdma_robust.robustness.lift import _Replay
 from rdma_robust.robustness.pivot import PivotInstrumentation

@@ -10,8 +10,8 @@ from rdma_robust.batch.job import Job
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.options import CheckOptions
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
+from rdma_robust.reports.check.result import summarise
 from rdma_robust.reports.check.robustness_view import described
-from rdma_robust.reports.check.summary import summarise
 from rdma_robust.text import sha256
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 from tests.support.questions import failure

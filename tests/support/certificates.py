@@ -13,7 +13,7 @@ from rdma_robust.certify.checker import NET_CHECKS, ProofCheck, verify
 from rdma_robust.certify.document import GZIP, InvalidCertificate, read_document
 from rdma_robust.evidence.envelope import write_document
 from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions

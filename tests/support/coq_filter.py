@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rdma_robust.model import Model
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.reductions.critical import _MOST_THREADS
 from rdma_robust.semantics.trace import EventType

@@ -5,10 +5,9 @@ from __future__ import annotations
 from rdma_robust.counters.program import CounterProgram
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.options import CheckOptions, Instrumentation
-from rdma_robust.robustness.artefacts import CounterArtefact
 from rdma_robust.robustness.decide import DECISION
 from rdma_robust.robustness.frame import EventLabel
-from rdma_robust.robustness.passes import Context, run_passes
+from rdma_robust.robustness.passes import Context, CounterArtefact, run_passes
 
 
 def instrumented(program: Program, by: Instrumentation = "pivot") -> CounterProgram[EventLabel]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rdma_robust.expr import FALSE, Const
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.messages import TAINTED, Messages, takes_buffer
 from rdma_robust.robustness.pivot_classes import PivotClasses
 from rdma_robust.robustness.receiving import ReceiveRules

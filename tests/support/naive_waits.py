@@ -14,7 +14,7 @@ from random import Random
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
 from rdma_robust.semantics.machines.by_model import stepwise_machine
-from rdma_robust.semantics.machines.final import FinalState, state_names
+from rdma_robust.semantics.machines.machine import FinalState, state_names
 
 MOST_STATES = 2_000
 REMOTE = re.compile(r"\s*(?:put (\w)\.|get \w = (\w)\.)")

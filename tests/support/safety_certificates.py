@@ -13,8 +13,8 @@ from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
 from rdma_robust.certify.checker import SAFETY_CHECKS
 from rdma_robust.certify.document import InvalidCertificate
-from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram
+from rdma_robust.certify.safety.safety_states import doubts_of
 from rdma_robust.evidence.of_safety import safe_evidence
 from rdma_robust.expr import negate
 from rdma_robust.language.flow.cfg import Program

@@ -44,7 +44,7 @@ from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.crowds.numbers_said import copies
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.searched_orders import not_searched
-from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.machine import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outcomes
 from rdma_robust.semantics.trace import Event
 from rdma_robust.semantics.values import is_loop_free

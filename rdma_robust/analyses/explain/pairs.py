@@ -20,7 +20,8 @@ from rdma_robust.language.flow.cfg import Cell, Step
 from rdma_robust.model import Model
 from rdma_robust.options import ALL_REDUCTIONS, CheckOptions
 from rdma_robust.outcome import Outcome, Verdict, Witness
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, conflicts, writes
 from rdma_robust.robustness.pivot_classes import classes_of

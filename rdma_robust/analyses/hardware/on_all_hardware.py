@@ -21,7 +21,7 @@ from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.event_table import acts_of, is_remote
 from rdma_robust.semantics.kinds import is_send
-from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.machine import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.values import is_loop_free

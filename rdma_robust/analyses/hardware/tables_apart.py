@@ -24,7 +24,7 @@ from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_changes import Difference, table_differences
 from rdma_robust.orders.order_record import MESSAGE
-from rdma_robust.semantics.machines.final import valuation
+from rdma_robust.semantics.machines.machine import valuation
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 
 _PARTS: Final = (

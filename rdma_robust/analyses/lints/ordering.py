@@ -36,7 +36,7 @@ from rdma_robust.language.flow.cfg import (
     node_of,
     on_lane,
 )
-from rdma_robust.language.flow.waiting import waiting_points
+from rdma_robust.language.flow.spinning import waiting_points
 from rdma_robust.model import CARDS, Model
 from rdma_robust.semantics.event_table import Act, acts_of, cells_written, completes_on, polls_of, remote_of, requests_to
 from rdma_robust.semantics.machines.waiting_points import makes_choices

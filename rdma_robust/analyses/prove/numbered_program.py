@@ -32,20 +32,7 @@ from rdma_robust.counters.program import (
     pc,
 )
 from rdma_robust.expr import TRUE, VALUE, Binary, Const, Expr, Ite, Name, conj, disj, equals, names, negate, substitute
-from rdma_robust.language.flow.cfg import (
-    Cas,
-    Cell,
-    MFence,
-    Nondet,
-    Program,
-    Read,
-    Rmw,
-    Silent,
-    Step,
-    Thread,
-    Write,
-    steps,
-)
+from rdma_robust.language.flow.cfg import Cas, Cell, MFence, Nondet, Program, Read, Rmw, Silent, Step, Thread, Write, steps
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.semantics.machines.machine import Verb
 

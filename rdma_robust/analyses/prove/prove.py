@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal
 
-from rdma_robust.analyses.prove.concrete_search import concrete_search
 from rdma_robust.analyses.prove.engines import SHARE, engines_for
-from rdma_robust.analyses.prove.explicit_search import UNKNOWN_HERE
+from rdma_robust.analyses.prove.explicit_search import UNKNOWN_HERE, concrete_search
 from rdma_robust.analyses.prove.path_replay import replay_path
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.reductions import reduce_program

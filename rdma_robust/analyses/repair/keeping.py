@@ -20,7 +20,7 @@ from rdma_robust.analyses.safety.goals import HangMet
 from rdma_robust.analyses.safety.hangs import find_hang
 from rdma_robust.analyses.safety.questions import Answer
 from rdma_robust.language.flow.cfg import Program, Step
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_decidable
 from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits

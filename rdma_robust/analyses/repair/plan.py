@@ -28,8 +28,7 @@ from rdma_robust.analyses.repair.request_flags import with_flags
 from rdma_robust.analyses.repair.sites import AutomataSource, Sites
 from rdma_robust.errors import LimitReached, UsageError
 from rdma_robust.language.flow.cfg import NAMELESS, Program, RemoteRmw, Thread, on_lane
-from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking, spin_assumed
 from rdma_robust.language.load import has_text, is_c, is_trencher, load_decidable, refuse_c, refuse_edits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
@@ -96,7 +95,7 @@ def _of_c(text: str, file: str, options: RepairOptions, limits: CheckOptions, ch
     """Return a repair in C. Raises UsageError for what is only answered about the language."""
     from rdma_robust.analyses.repair.in_c.c_repair import repair_c  # noqa: PLC0415 - few programs are C
 
-    if checking.fine != "robust" or options.all_minimal:
+    if checking.fine != "robust":
         refuse_c(text, file)
     return repair_c(text, file, options, limits)
 

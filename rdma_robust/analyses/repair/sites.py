@@ -24,8 +24,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError, SizeLimitError
 from rdma_robust.expr import TRUE
 from rdma_robust.language.flow.cfg import Cell, Edge, Program, Read, Step, Thread, steps
-from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking, spin_assumed
 from rdma_robust.language.load import is_trencher, load_decidable
 from rdma_robust.language.syntax.ast import NodeDeclaration
 from rdma_robust.language.trencher.trencher_reader import flow_graph_labels

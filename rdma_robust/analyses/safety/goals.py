@@ -12,14 +12,13 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import Binary, Const, Expr, Name, conj, disj, equals, names, negate, substitute
 from rdma_robust.language.check.targets import Atom, DrainedAtom, StateTarget, ThreadAtExit, ThreadAtLine, ThreadAtPoints
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step, Thread, steps
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.robustness.event_graph import GraphDetail
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
 from rdma_robust.robustness.reasons import sorted_faults
 from rdma_robust.semantics.machines.deployed_sc import DeployedScState
-from rdma_robust.semantics.machines.final import valuation
-from rdma_robust.semantics.machines.machine import Move, State
+from rdma_robust.semantics.machines.machine import Move, State, valuation
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, SomeMachine, is_still, thread_places_of
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.threadcode import Observables

@@ -13,16 +13,14 @@ from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Reached
 from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.hang import Hang, HangKind, Wait
+from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.hang_words import hang_at
 from rdma_robust.text import count
-
-__all__ = ["Hang", "HangAnswer", "HangKind", "Wait", "find_hang", "hang_of", "hang_summary"]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, check_claims, claims
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.limits import Limits
 from rdma_robust.model import ModelName
 from rdma_robust.outcome import ClaimStanding, Matters, Outcome, Verdict

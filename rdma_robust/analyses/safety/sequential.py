@@ -31,7 +31,8 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import SC
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.event_graph import EventEdge, GraphDetail
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import GraphDetail
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, sequential
 from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of, uses_deployed

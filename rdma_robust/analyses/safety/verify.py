@@ -21,7 +21,7 @@ from typing import Final
 
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, HangGoal, SafeGoal, StateGoal, faults_by_copy, faults_of
-from rdma_robust.analyses.safety.hangs import Hang, hang_of
+from rdma_robust.analyses.safety.hangs import hang_of
 from rdma_robust.analyses.safety.questions import Answer, Reached, ReachOutcome
 from rdma_robust.analyses.safety.reach import answer_goals
 from rdma_robust.errors import NO_SPAN, InternalError, SizeLimitError, Span
@@ -36,6 +36,7 @@ from rdma_robust.language.flow.exclusive import guard_conjuncts
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, SEARCHED, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.machines.hang_words import every_execution_hangs
 from rdma_robust.semantics.values import named_values
 

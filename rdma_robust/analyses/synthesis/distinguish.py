@@ -21,7 +21,7 @@ from rdma_robust.analyses.synthesis.program_shapes import (
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
-from rdma_robust.semantics.machines.final import state_names
+from rdma_robust.semantics.machines.machine import state_names
 from rdma_robust.semantics.oracle.brute_force import DEFAULT_LIMITS, axiomatic_outcomes
 
 _NODES: Final = "ABCDEFGH"

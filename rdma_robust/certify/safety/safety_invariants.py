@@ -11,11 +11,10 @@ from typing import Final
 
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.safety.claimed import claims_of
-from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.implications import Implications, RegionOf, parsed, region_of
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
-from rdma_robust.certify.safety.safety_states import ReductionHeader, RegionTable
+from rdma_robust.certify.safety.safety_states import ReductionHeader, RegionTable, doubts_of
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.certify.safety.wide_updates import WideAssumption, WideEffect, WideUpdates, wide_effects
 from rdma_robust.expr import Const, Name, equals

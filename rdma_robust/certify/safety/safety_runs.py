@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.document import integer, json_array, json_members, json_word, natural, reject, string
-from rdma_robust.certify.safety.doubts import doubts_of
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
+from rdma_robust.certify.safety.safety_states import doubts_of
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.certify.safety.wide_updates import WideAssumption
 from rdma_robust.expr import Const, substitute

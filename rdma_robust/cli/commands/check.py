@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
 import typer
 
+from rdma_robust import pipeline
+from rdma_robust.cli.answering import answer_each
 from rdma_robust.cli.asked_files import (
     certified,
     checkpoints_of,
@@ -23,13 +26,32 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
 from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
+from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
+from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import Source, expand
+from rdma_robust.frame.shell.inputs import Item, Source, expand
+from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
+from rdma_robust.text import printable
 from rdma_robust.tools._rdma_front_ends import TRENCHER_SUFFIX
+
+
+def run_dump(items: Sequence[Item], options: CheckOptions, pass_name: str) -> Exit:
+    """Print the dump of every item; return the worst exit code. Raises UsageError for an unknown pass."""
+    passes = [each.name for each in pipeline.PASSES]
+    if pass_name not in passes:
+        raise UsageError(f"--dump-after: there is no pass {pass_name!r}; the passes are {', '.join(passes)}")
+
+    def dumped(source: Source, program: str) -> Exit:
+        text = pipeline.dump(program, source.name, options, pass_name)
+        StandardOutput().line(printable(text.rstrip("\n"), "\n\t"))
+        return Exit.OK
+
+    return answer_each(items, options.limits, dumped)
+
 
 DumpAfter = Annotated[
     str | None,
@@ -92,8 +114,6 @@ def check_command(
     prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)
     if dump_after is not None:
-        from rdma_robust.cli.commands.dump import run_dump  # noqa: PLC0415
-
         context.obj.append(partial(run_dump, items, options, dump_after))
         return
     items = certified(items, certificate)

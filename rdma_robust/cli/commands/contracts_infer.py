@@ -12,13 +12,7 @@ from rdma_robust import TOOL
 from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
-from rdma_robust.cli.options.contracts_options import (
-    ContractBufferOption,
-    Only,
-    Procs,
-    names_in,
-    numbers_of_processes,
-)
+from rdma_robust.cli.options.contracts_options import ContractBufferOption, Only, Procs, names_in, numbers_of_processes
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.inferred_clauses import Inference, inferred

@@ -157,7 +157,7 @@ def _session(item: Source, request: ExploreRequest, *, warnings: bool = True) ->
         return _message_session(item, request, warnings=warnings)
     if request.buffer is not None:
         raise UsageError(f"--buffer is for message programs, and {printable(item.name)} is none")
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.teaching.explorer.session import Session  # noqa: PLC0415 - slow, and reading may have failed
 

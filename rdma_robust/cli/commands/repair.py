@@ -273,11 +273,7 @@ def _repair(text: str, name: str, request: RepairRequest) -> Repair:
 
 def _made_safe(text: str, program: Program, safety: SafetyRepair, request: RepairRequest) -> Repair:
     from rdma_robust.analyses.repair.repairs import WaitOptions  # noqa: PLC0415
-    from rdma_robust.analyses.repair.safe.placement import (  # noqa: PLC0415
-        keep_claims,
-        make_safe,
-        remove_waits,
-    )
+    from rdma_robust.analyses.repair.safe.placement import keep_claims, make_safe, remove_waits  # noqa: PLC0415
 
     model = safety.model or _expected_model(program)
     of_rdma = model == "rdma"

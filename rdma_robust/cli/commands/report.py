@@ -30,15 +30,7 @@ from rdma_robust.frame.exits import WORST_FIRST, Exit, worst
 from rdma_robust.frame.report_part import ReportAsking
 from rdma_robust.frame.shell.apart import overdue
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
-from rdma_robust.frame.shell.inputs import (
-    Item,
-    Missing,
-    Source,
-    UnreadableError,
-    all_loaded,
-    expand,
-    read_source,
-)
+from rdma_robust.frame.shell.inputs import Item, Missing, Source, UnreadableError, all_loaded, expand, read_source
 from rdma_robust.frame.shell.meter import Meter, wanted
 from rdma_robust.frame.shell.pool import Work, in_processes, retirement
 from rdma_robust.frame.shell.stderr import error_line, warn
@@ -50,9 +42,8 @@ from rdma_robust.questions.needs_question import NEEDS_PART
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
 from rdma_robust.reports.batch.batch_formats import FORMS
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
-from rdma_robust.reports.check.result import unanswered_result
+from rdma_robust.reports.check.result import summarise, unanswered_result
 from rdma_robust.reports.check.robustness_view import described, verdicts_line
-from rdma_robust.reports.check.summary import summarise
 from rdma_robust.text import count, printable, sha256
 
 REPAIR_S = 10.0

@@ -28,9 +28,8 @@ from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.limits import processors
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
-from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.result import Result, exit_of, summarise
 from rdma_robust.reports.check.robustness_view import described
-from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.reports.scale.scale_record import ScaleRecord
 from rdma_robust.reports.scale.scale_report import ScaleText
 from rdma_robust.text import printable

@@ -96,7 +96,7 @@ def _outcome(job: Job, keep: Callable[[Outcome], None]) -> Outcome:
 def _claims(job: Job, outcome: Outcome) -> Claims:
     """Return the answers for the claims of a program, as `verify` gives them, within the seconds of the job."""
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - only where claims are wanted
-    from rdma_robust.language.flow.waiting import blocking  # noqa: PLC0415
+    from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415
     from rdma_robust.reports.analyses.safety_record import verified_record  # noqa: PLC0415
 

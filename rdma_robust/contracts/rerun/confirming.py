@@ -9,11 +9,12 @@ from typing import Final
 from rdma_robust.contracts.contract_answers import Collate, Counterexample
 from rdma_robust.contracts.language.contract_program import REQUESTS, ContractProgram, ErrorClass, PathClause
 from rdma_robust.contracts.rerun.rerun_events import CallRecord, Rerun, call_of, shown_text, standings
-from rdma_robust.contracts.rerun.rerun_matches import Matching, Taking
 from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Visible
 from rdma_robust.contracts.rerun.rerun_specs import (
+    Matching,
     ProcessValues,
     SpecView,
+    Taking,
     changed_outside_frames,
     clause_applies,
     concerns,

@@ -16,17 +16,17 @@ from rdma_robust.contracts.contract_answers import (
 )
 from rdma_robust.contracts.language.contract_program import REQUESTS, Contract, ContractProgram
 from rdma_robust.contracts.language.function_instances import instance
-from rdma_robust.contracts.rerun.rerun_matches import Matches, Matching, RerunMessage
-from rdma_robust.contracts.rerun.rerun_process import (
-    Awaiting,
-    Completing,
-    Note,
-    Passing,
-    Runner,
-    RunnerStage,
-    Sending,
+from rdma_robust.contracts.rerun.rerun_process import Awaiting, Completing, Note, Passing, Runner, RunnerStage, Sending
+from rdma_robust.contracts.rerun.rerun_specs import (
+    Matches,
+    Matching,
+    ProcessValues,
+    RerunMessage,
+    SpecView,
+    changed_outside_frames,
+    is_kept,
+    set_members,
 )
-from rdma_robust.contracts.rerun.rerun_specs import ProcessValues, SpecView, changed_outside_frames, is_kept, set_members
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.messages.language.message_terms import Value, shown_value
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from rdma_robust.contracts.language.contract_program import Contract
-from rdma_robust.contracts.rerun.rerun_matches import Taking
+from rdma_robust.contracts.rerun.rerun_specs import Taking
 from rdma_robust.errors import NO_SPAN, InternalError, SizeLimitError, Span
 from rdma_robust.expr import Name
 from rdma_robust.messages.language.message_program import (

@@ -26,14 +26,7 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecPid,
 )
 from rdma_robust.contracts.runs.run_terms import Condition, Number, SymbolicTerm
-from rdma_robust.contracts.runs.symbolic_data import (
-    ArrayInput,
-    Data,
-    Decisions,
-    NeedsDecisionError,
-    Unknown,
-    WeakError,
-)
+from rdma_robust.contracts.runs.symbolic_data import ArrayInput, Data, Decisions, NeedsDecisionError, Unknown, WeakError
 from rdma_robust.contracts.runs.term_code import operated
 from rdma_robust.messages.language.message_terms import FaultError
 

@@ -8,21 +8,7 @@ from typing import Any
 
 from rdma_robust.counters.program import Add, Assign, Body, Choose, Forget, Require, Statement, Zero
 from rdma_robust.digraph import live_names, sets_of
-from rdma_robust.expr import (
-    FALSE,
-    TRUE,
-    Binary,
-    Const,
-    Expr,
-    Ite,
-    Name,
-    Unary,
-    conj,
-    equals,
-    evaluate,
-    names,
-    substitute,
-)
+from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Name, Unary, conj, equals, evaluate, names, substitute
 
 Updates = tuple[tuple[str, Expr], ...]
 

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from rdma_robust.diagnose import Hint, Reporter, quote
 from rdma_robust.errors import NO_SPAN, Edit, Span
-from rdma_robust.language.check import advice
+from rdma_robust.language.check import advice, placement_rules
 from rdma_robust.language.check.accesses import StepLimit
 from rdma_robust.language.check.buffers import checked_via
 from rdma_robust.language.check.control import AutomatonShape, GraphBuilder, own_names, thread_of
@@ -38,17 +38,10 @@ from rdma_robust.language.check.names import (
     ThreadNames,
 )
 from rdma_robust.language.check.outcome_lines import checked_outcome, invariant
-from rdma_robust.language.check.placement_rules import check_crowds, check_posted_places, check_register_places, warn_polls
 from rdma_robust.language.check.program_lines import Expectations, HardwareLines, checked_needs
 from rdma_robust.language.check.resolve import ConstantResolver
 from rdma_robust.language.check.statements import StatementChecker
 from rdma_robust.language.check.substitution import Substitution
-from rdma_robust.language.check.unused import (
-    declare_labels,
-    unreached_statements,
-    warn_unreached_statements,
-    warn_unused_names,
-)
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -104,14 +97,14 @@ class ProgramChecker:
             self._item(item)
         lines = (invariant(item, self.world, self.report) for item in self._invariant_lines)
         invariants = tuple(line for line in lines if line is not None)
-        check_crowds(self.tree, self.world, self.report)
+        placement_rules.check_crowds(self.tree, self.world, self.report)
         self._threads = [self._hardware.bounded(t, self.world.threads[t.name]) for t in self._threads]
         self._threads, words = with_long_messages(self._threads, self.world, self._hardware.found, self.report)
         if not self.report.failed:
             also(self.world, tuple(self._threads))
         threads = with_lifetimes(self._threads, self.world, self.report)
-        warn_unreached_statements(self._unreached, self._reached, self.report)
-        warn_unused_names(self.world, self.report)
+        placement_rules.warn_unreached_statements(self._unreached, self._reached, self.report)
+        placement_rules.warn_unused_names(self.world, self.report)
         if not any(isinstance(item, ast.ThreadDeclaration) for item in self.tree.items) and not self.report.failed:
             what = "the file is empty" if not self.tree.items else "there is no `thread`"
             self.report.warn("RR706", NO_SPAN, f"{what}: nothing runs, and there is nothing to decide")
@@ -176,7 +169,7 @@ class ProgramChecker:
             case ast.ThreadDeclaration():
                 self._thread(item)
             case ast.Macro():
-                check_register_places(item, self.report)
+                placement_rules.check_register_places(item, self.report)
             case ast.OutcomeDeclaration():
                 line = checked_outcome(item, self.world, self.report)
                 self._outcomes += () if line is None else (line,)
@@ -318,7 +311,7 @@ class ProgramChecker:
     def _thread(self, item: ast.ThreadDeclaration) -> None:
         duplicate = self._is_second(item)
         self._expanded[id(item)] = []
-        check_register_places(item, self.report)
+        placement_rules.check_register_places(item, self.report)
         for one in family_members(item, self.world, self.report):
             self.report.copy = one.copy
             try:
@@ -343,14 +336,14 @@ class ProgramChecker:
         made = item if one.family is None else single_declaration(item, one.name, place.text)
         self._expanded[id(written)].append(made)
         thread.body = item.body
-        check_posted_places(item.body, self.report)
+        placement_rules.check_posted_places(item.body, self.report)
         shape = self.shapes.get(one.name)
-        declare_labels(thread, item.body, self.report)
+        placement_rules.declare_labels(thread, item.body, self.report)
         built = builder.thread(item.body) if shape is None else builder.automaton(item.body, shape)
-        warn_polls(thread, built.edges, self.report)
+        placement_rules.warn_polls(thread, built.edges, self.report)
         if shape is None:
             self._reached |= {step.span.start for _, _, step in built.edges}
-            self._unreached += unreached_statements(item.body, built.edges)
+            self._unreached += placement_rules.unreached_statements(item.body, built.edges)
         if duplicate:
             return
         self.world.threads[thread.name] = thread

@@ -36,7 +36,7 @@ from rdma_robust.expr import (
 from rdma_robust.language.check.names import Group, ProgramNames, ThreadNames, declared
 from rdma_robust.language.check.resolve import UNKNOWN
 from rdma_robust.language.flow.claims import CopiesWith, EndedAtom, PointAt
-from rdma_robust.language.flow.wanted_copies import AbsenceError, TooManyAlternativesError, alternatives
+from rdma_robust.language.flow.copies import AbsenceError, TooManyAlternativesError, alternatives
 from rdma_robust.language.syntax import ast
 
 

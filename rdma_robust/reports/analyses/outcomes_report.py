@@ -14,8 +14,7 @@ from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.language.flow.cfg import Fault
 from rdma_robust.reports.analyses.models_report import setting_text
-from rdma_robust.semantics.machines.outcomes import ClaimCheck, LineCheck, OutcomesReport, ReachedState
-from rdma_robust.semantics.machines.state_space import Exploration
+from rdma_robust.semantics.machines.outcomes import ClaimCheck, Exploration, LineCheck, OutcomesReport, ReachedState
 from rdma_robust.text import count, one_line, printable
 
 FORMAT: Final = "rdma-robust/outcomes"

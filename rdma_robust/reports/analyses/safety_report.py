@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.safety.crowds.instances import goal_in, of_any
 from rdma_robust.analyses.safety.goals import FaultGoal, Goal, SafeGoal, StateGoal
-from rdma_robust.analyses.safety.hangs import Hang, hang_summary
+from rdma_robust.analyses.safety.hangs import hang_summary
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import Answer, Reached, ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Claim, Status, Verified
@@ -30,6 +30,7 @@ from rdma_robust.reports.share.steps_table import (
     safety_run_lines,
     table,
 )
+from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb

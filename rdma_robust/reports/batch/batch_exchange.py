@@ -17,9 +17,8 @@ from rdma_robust.frame.formats.sarif import ScannedFile, sarif_log
 from rdma_robust.reports.batch.batch_view import BatchReport, ReportEntry
 from rdma_robust.reports.check.check_findings import findings_of
 from rdma_robust.reports.check.paragraphs import explain
-from rdma_robust.reports.check.result import Result
+from rdma_robust.reports.check.result import Result, exit_of, why_not_expected
 from rdma_robust.reports.check.robustness_view import VERDICTS, result_object
-from rdma_robust.reports.check.summary import exit_of, why_not_expected
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, claim_cases
 from rdma_robust.text import printable
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from rdma_robust.frame.answer import Counts
 from rdma_robust.frame.exits import Exit, within
 from rdma_robust.frame.formats.report_section import ReportSection
-from rdma_robust.reports.check.result import Result, VerdictWord
+from rdma_robust.reports.check.result import Result, VerdictWord, exit_of, mismatch
 from rdma_robust.reports.check.robustness_view import note
-from rdma_robust.reports.check.summary import exit_of, mismatch
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, Claims, violated_note
 
 

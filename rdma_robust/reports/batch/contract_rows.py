@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.answer_table import expected_cell
 from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.report_section import CsvRow, ReportSection, SectionRow, numbered_line
-from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow

@@ -6,14 +6,18 @@ field names are the JSON's (`schema/check.schema.json`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
-from rdma_robust.frame.answer import DiagnosticView, ErrorKind, Failure, diagnostics
+from rdma_robust.errors import Diagnostic
+from rdma_robust.frame.answer import Counts, DiagnosticView, ErrorKind, Failure, diagnostics
+from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.send_queues import NeededSlots, needed_slots
 from rdma_robust.model import Model
 from rdma_robust.outcome import Matters, Outcome, Verdict, Witness
+from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.semantics.hang import Wait
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.wording import Words
@@ -208,6 +212,10 @@ class CopiesView:
     least: bool
 
 
+SILENT: Final = "RR845"
+"""The warning about a process of C that does nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
@@ -270,7 +278,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         program=program.name,
         expected=expected,
         expected_line=next((each.span.line for each in program.expectations if each.kind == "robust"), None),
-        as_expected=outcome.as_expected,
+        as_expected=as_expected(outcome.as_expected, outcome.warnings),
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,
         states=outcome.counts.states,
@@ -294,6 +302,12 @@ def result_of(outcome: Outcome, file: str) -> Result:
         matters=outcome.matters,
         send_slots=needed_slots(program.threads),
     )
+
+
+def as_expected(found: bool | None, warnings: Iterable[Diagnostic]) -> bool | None:
+    """Return whether an answer is the expected one: about a C program with a process that does nothing (RR845), which is
+    likely not the program that was meant, none is."""
+    return False if found and any(each.code == SILENT for each in warnings) else found
 
 
 def _copies(outcome: Outcome) -> CopiesView | None:
@@ -320,3 +334,65 @@ def _fault(fault: Fault, met: bool) -> FaultView:
     span = fault.span
     expanded = span.expanded_from
     return FaultView(fault.kind, fault.message, span.line, span.column, expanded, met, span.places)
+
+
+ROBUSTNESS: Final = Verdicts("robust", "not-robust")
+
+
+def why_not_expected(result: Result) -> list[str]:
+    """Return why `--expect` counts a program, in a few words each; nothing if it does not."""
+    said = [f"line {each.line}: {_failing(each)}" for each in result.broken]
+    if result.verdict in (ROBUSTNESS.good, ROBUSTNESS.bad):
+        if result.expected is None:
+            said.append("no `expect` line about the verdict")
+        elif result.expected != result.verdict:
+            said.append(f"line {result.expected_line}: expected {result.expected.replace('-', ' ')}")
+        said += ["a process does nothing"] if any(each.code == SILENT for each in result.warnings) else []
+    return said
+
+
+def _failing(claim: BrokenClaimView) -> str:
+    if claim.kind == "hang":
+        return "a hang that is not expected"
+    if claim.kind == "violated":
+        return claim.text
+    return f"{'failing ' * (claim.kind == 'assertion')}{claim.kind} that is not expected"
+
+
+def summarise(
+    results: Sequence[Result],
+    *,
+    requested: int,
+    expect: bool,
+    time_s: float,
+    stopped: Exit | None = None,
+    passed_over: int = 0,
+) -> Counts:
+    """Return the numbers of `results`; `stopped` is the exit code of a run that was stopped before its end."""
+    return Counts(
+        noun="program",
+        requested=requested,
+        done=len(results),
+        numbers=ROBUSTNESS.numbers(results, expect=expect),
+        interrupted=stopped is not None,
+        exit_code=worst([exit_of(each, expect) for each in results]) if stopped is None else stopped,
+        time_s=round(time_s, 6),
+        passed_over=passed_over,
+    )
+
+
+def mismatch(result: Result) -> bool:
+    """Return whether a program fails `--expect`: its verdict is not the expected one, a claim is seen to fail, or there is
+    no `expect` line about the verdict, so that nobody foresaw it."""
+    return ROBUSTNESS.mismatch(result)
+
+
+def exit_of(result: Result, expect: bool) -> Exit:
+    """Return the exit code that `result` alone would give."""
+    return ROBUSTNESS.exit_of(result, expect)
+
+
+def with_codes(summary: Counts, codes: Iterable[int], stopped: Exit | None) -> Counts:
+    """Return a summary to whose exit code those of other answers are added; `stopped` is that of a run that was stopped."""
+    code = int(worst([Exit(summary.exit_code), *map(Exit, codes)]) if stopped is None else stopped)
+    return replace(summary, exit_code=code, interrupted=summary.interrupted or stopped is not None)

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, totals_line, verdict_totals
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, expected_cell, totals_line, verdict_totals
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.model import PROMISED
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.paragraphs import explain
-from rdma_robust.reports.check.result import Result
-from rdma_robust.reports.check.summary import ROBUSTNESS, exit_of, why_not_expected
+from rdma_robust.reports.check.result import ROBUSTNESS, Result, exit_of, why_not_expected
 from rdma_robust.reports.share.recorded_remarks import recorded_remarks
 from rdma_robust.text import count, one_line
 

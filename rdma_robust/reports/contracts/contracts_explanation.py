@@ -14,13 +14,7 @@ from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.messages.language.message_terms import Value, shown_value
-from rdma_robust.reports.contracts.contract_words import (
-    contract_chart,
-    first_violation,
-    name_of,
-    text_at,
-    violation_line,
-)
+from rdma_robust.reports.contracts.contract_words import contract_chart, first_violation, name_of, text_at, violation_line
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow, contracts_record, program_object
 from rdma_robust.reports.share.chart import KINDS, Chart, ChartRow, chart_text, marked_lines
 from rdma_robust.reports.share.chart_svg import chart_svg

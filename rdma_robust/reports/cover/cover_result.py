@@ -10,10 +10,9 @@ from typing import Literal
 from rdma_robust.errors import InternalError
 from rdma_robust.frame.answer import DiagnosticView, ErrorKind, JsonObject
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.answer_table import AnswerTable, Row, verdict_totals
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, expected_cell, verdict_totals
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, View
 from rdma_robust.petri.net import (
     EnumeratedInvariant,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding
-from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, expected_cell
 from rdma_robust.frame.formats.columns import Column
-from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.messages.messages_record import MessagesRecord
 from rdma_robust.reports.share.file_record import reported_findings

@@ -14,11 +14,10 @@ from markupsafe import Markup
 from rdma_robust.frame.answer import Counts, JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
-from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals
+from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, expected_cell
 from rdma_robust.frame.formats.columns import Column, Columns, of_files
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
-from rdma_robust.frame.formats.row_text import expected_cell
 from rdma_robust.frame.question import Layout, Section, View
 from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun, proof_headline
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.counting.named_run import NamedRun, ProcessCopy
+from rdma_robust.counting.protocol import NamedRun, ProcessCopy
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.outcome import Copies, Counts, Outcome, Verdict
 from rdma_robust.robustness.crowds.instance import Local, TwoCopyInstance
 from rdma_robust.robustness.crowds.steps import Control, CrowdLabel
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.lift import LiftedTrace, lift
 from rdma_robust.robustness.remote_atomics import with_prefixes

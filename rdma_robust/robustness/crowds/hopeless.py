@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Protocol
 
 from rdma_robust.counters.kernel import driver
-from rdma_robust.counters.pruner import LookAheadTables
+from rdma_robust.counters.program import LookAheadTables
 from rdma_robust.robustness.crowds.instance import State, TwoCopyInstance
 from rdma_robust.robustness.reductions.dead_ends import DeadEnds, GuardedMove, Marks, StateLook
 

@@ -34,7 +34,7 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, QueuePair
 from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, MarkSet
 from rdma_robust.robustness.pivot import PivotInstrumentation

@@ -10,11 +10,10 @@ from rdma_robust.errors import UsageError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness import contracts, shown
-from rdma_robust.robustness.artefacts import FilterArtefact, VassArtefact
 from rdma_robust.robustness.crowds.decide_any import confirm_any, count_copies, lift_any
 from rdma_robust.robustness.crowds.explicit_run import CountedAttempt, CrowdSearchResult, Two, TwoFiltered
 from rdma_robust.robustness.crowds.instance import WHOLE, Parts, TwoCopyInstance, pivots_of, two_copies
-from rdma_robust.robustness.passes import Context, DecisionPass, PassContract, Passes
+from rdma_robust.robustness.passes import Context, DecisionPass, FilterArtefact, PassContract, Passes, VassArtefact
 
 
 def _events(program: Program, context: Context) -> Two:

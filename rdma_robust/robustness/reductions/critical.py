@@ -31,7 +31,8 @@ from functools import cached_property, reduce
 from operator import or_
 
 from rdma_robust.limits import Poll
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.messages import buffer_of, takes, takes_buffer
 from rdma_robust.robustness.pivot_classes import class_of

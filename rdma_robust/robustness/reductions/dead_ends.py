@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rdma_robust.counters.pruner import LookAheadTables
+from rdma_robust.counters.program import LookAheadTables
 
 Marks = tuple[tuple[str, int], ...]
 """Variables that are bit sets, each with bits of which one is looked for."""
@@ -85,7 +85,7 @@ class PivotNeeds:
 
 @dataclass(frozen=True)
 class DeadEnds:
-    """The test as data: a :class:`~rdma_robust.counters.pruner.Pruner`.
+    """The test as data: a :class:`~rdma_robust.counters.program.Pruner`.
 
     `current` is the variable with the number of the class, from 1 on; where it is 0 no state is a dead end. `locations` has
     the names of the program points, `closed` is non-zero where the cycle is closed, `left` is the set of processes that are
@@ -125,7 +125,7 @@ class DeadEnds:
 
 
 class _Tables:
-    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.pruner.LookAheadTables`."""
+    """The numbers of a look ahead, written down move by move; see :class:`~rdma_robust.counters.program.LookAheadTables`."""
 
     def __init__(self, column: Mapping[str, int], words: int) -> None:
         self.column, self.words = column, words

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from rdma_robust.counters.program import pc
 from rdma_robust.expr import FALSE, TRUE, VALUE, Expr, constants, evaluate, names
 from rdma_robust.language.flow.cfg import Cell
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.forwarding import StoreBuffers, buffered
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass, qp_of
 from rdma_robust.robustness.marks import AccessMemory

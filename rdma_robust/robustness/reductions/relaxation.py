@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
 from rdma_robust.model import Model
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EventEdge
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.forwarding import buffered
 from rdma_robust.semantics.kinds import Kind, kind_of, memory_of, type_of
 from rdma_robust.semantics.order_table import (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rdma_robust.expr import TRUE, VALUE, Expr, disj, names, substitute
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.forwarding import keeps_pivot_out
 from rdma_robust.robustness.frame import PivotClass, writes
 from rdma_robust.robustness.pivot_classes import ALPHA, BETA, TORN, Continuation, opens

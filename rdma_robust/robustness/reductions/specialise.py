@@ -36,8 +36,8 @@ from rdma_robust.expr import (
 )
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.limits import NEVER, Poll
-from rdma_robust.robustness.event_edge import EdgeTouch, with_touches
-from rdma_robust.robustness.event_graph import EventEdge, EventGraph
+from rdma_robust.robustness.event_edge import EdgeTouch, EventEdge, with_touches
+from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.messages import immediate, takes_buffer
 from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.trace import EventType

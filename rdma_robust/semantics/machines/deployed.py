@@ -13,9 +13,18 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.deployed_card import BufferEntry, CardMachine, DeployedState, DeployedThread, with_thread
 from rdma_robust.semantics.machines.deployed_reduction import first_move
 from rdma_robust.semantics.machines.deployed_words import shown_buffer, shown_inboxes, shown_locks, shown_queue
-from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import ThreadPlace, at_start, with_inbox
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
+from rdma_robust.semantics.machines.machine import (
+    Action,
+    FinalState,
+    Move,
+    Verb,
+    access,
+    arrive,
+    describe_threads,
+    final_state,
+    with_value,
+)
 from rdma_robust.semantics.machines.meeting import after_leaving, at_barrier, commands_in
 from rdma_robust.semantics.machines.queues import (
     TO_COME,

@@ -13,17 +13,20 @@ from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.connections import connections
 from rdma_robust.semantics.machines.deployed_words import shown_inboxes
-from rdma_robust.semantics.machines.final import FinalState, final_state
 from rdma_robust.semantics.machines.inboxes import Inboxes, ThreadPlace, at_start, with_inbox
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
-from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound, after_leaving, at_barrier, commands_in
-from rdma_robust.semantics.machines.requests import (
-    NOWHERE,
-    WHOLE,
-    CardEvent,
-    CardRequest,
-    compile_requests,
+from rdma_robust.semantics.machines.machine import (
+    Action,
+    FinalState,
+    Move,
+    Verb,
+    access,
+    arrive,
+    describe_threads,
+    final_state,
+    with_value,
 )
+from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound, after_leaving, at_barrier, commands_in
+from rdma_robust.semantics.machines.requests import NOWHERE, WHOLE, CardEvent, CardRequest, compile_requests
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, Seen, compile_threads
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType

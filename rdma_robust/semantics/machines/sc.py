@@ -6,8 +6,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program
-from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, access, arrive, describe_threads, with_value
+from rdma_robust.semantics.machines.machine import (
+    Action,
+    FinalState,
+    Move,
+    Verb,
+    access,
+    arrive,
+    describe_threads,
+    final_state,
+    with_value,
+)
 from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, compile_threads, only_fast
 

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cas, Cell, Flush, Get, MFence, Nondet, Poll, Program, Put, RemoteRmw, RFence, Rmw
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.semantics.machines.final import FinalState, final_state
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, describe_threads, with_value
+from rdma_robust.semantics.machines.machine import Action, FinalState, Move, Verb, describe_threads, final_state, with_value
 from rdma_robust.semantics.machines.stepcode import NOWHERE, StepCommand, compile_steps
 from rdma_robust.semantics.machines.threadcode import Registers
 

@@ -17,9 +17,9 @@ from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.semantics.axioms import check_well_formed, is_violating
+from rdma_robust.semantics.axioms import is_violating
 from rdma_robust.semantics.connections import connection_ends, has_long_messages
-from rdma_robust.semantics.machines.final import FinalState, final_state
+from rdma_robust.semantics.machines.machine import FinalState, final_state
 from rdma_robust.semantics.oracle.candidate import INITIAL, CandidateExecution, PathOrder, Scopes
 from rdma_robust.semantics.oracle.partial import Partial
 from rdma_robust.semantics.oracle.thread_paths import Extent, thread_paths
@@ -27,6 +27,7 @@ from rdma_robust.semantics.trace import Trace
 from rdma_robust.semantics.values import held_and_carried, is_loop_free
 from rdma_robust.semantics.waiting_runs import is_sequential
 from rdma_robust.semantics.waits import messages_wait
+from rdma_robust.semantics.wellformed import check_well_formed
 
 
 class Budget:
@@ -196,7 +197,7 @@ DEFAULT_LIMITS = OracleLimits()
 
 @dataclass(frozen=True, slots=True)
 class AxiomaticOutcomes:
-    """Final states of SC- and RDMA-consistent traces, named by :func:`rdma_robust.semantics.machines.final.state_names`."""
+    """Final states of SC- and RDMA-consistent traces, named by :func:`state_names` of machines."""
 
     sc: frozenset[FinalState]
     rdma: frozenset[FinalState]

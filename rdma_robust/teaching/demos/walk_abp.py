@@ -22,15 +22,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_program
 from rdma_robust.semantics.machines.machine import Move, Verb
-from rdma_robust.teaching.demos.walk import (
-    Animation,
-    Block,
-    CodeListing,
-    Paragraph,
-    WalkSection,
-    WalkTable,
-    Walkthrough,
-)
+from rdma_robust.teaching.demos.walk import Animation, Block, CodeListing, Paragraph, WalkSection, WalkTable, Walkthrough
 
 MOST_WORDS = 100
 LONGEST_WORD = 8

@@ -11,15 +11,7 @@ from rdma_robust.language.flow.cfg import Program, Put, Read
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Action, Verb
-from rdma_robust.teaching.demos.walk import (
-    Animation,
-    Block,
-    CodeListing,
-    Paragraph,
-    WalkSection,
-    WalkTable,
-    Walkthrough,
-)
+from rdma_robust.teaching.demos.walk import Animation, Block, CodeListing, Paragraph, WalkSection, WalkTable, Walkthrough
 
 CLASSIC = PcpInstance(("a", "ab", "bba"), ("baa", "aa", "bb"))
 FILE = "pcp.rdma"

@@ -19,9 +19,8 @@ from rdma_robust.pipeline import check_program
 from rdma_robust.reports.share.html_templates import coloured_lines
 from rdma_robust.semantics.machines.chosen import deployed_sc_machine_of, sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.final import FinalState
-from rdma_robust.semantics.machines.machine import Verb
-from rdma_robust.semantics.machines.state_space import Exploration, explore
+from rdma_robust.semantics.machines.machine import FinalState, Verb
+from rdma_robust.semantics.machines.outcomes import Exploration, explore
 from rdma_robust.teaching.explorer.address import (
     AddressError,
     ExplorerPlace,

@@ -12,8 +12,7 @@ from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.deployed_words import entry_shown, in_buffers, in_pipe
-from rdma_robust.semantics.machines.final import valuation
-from rdma_robust.semantics.machines.machine import Action, Move, Verb, act_of
+from rdma_robust.semantics.machines.machine import Action, Move, Verb, act_of, valuation
 from rdma_robust.semantics.machines.queues import PostedRequest, Queue, completion_count
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED

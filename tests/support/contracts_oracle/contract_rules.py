@@ -28,21 +28,8 @@ from tests.support.contracts_oracle.local_steps import (
 )
 from tests.support.contracts_oracle.message_channels import Channels, Message, first_with, with_channel
 from tests.support.contracts_oracle.pending import SENT, Offered, Pending, Spot
-from tests.support.contracts_oracle.run_states import (
-    Entry,
-    Open,
-    Place,
-    State,
-    changed_surplus,
-    in_flight,
-    with_item,
-)
-from tests.support.contracts_oracle.shown_clauses import (
-    Judge,
-    Shown,
-    broken_on_the_way,
-    different_calls,
-)
+from tests.support.contracts_oracle.run_states import Entry, Open, Place, State, changed_surplus, in_flight, with_item
+from tests.support.contracts_oracle.shown_clauses import Judge, Shown, broken_on_the_way, different_calls
 
 Taken = tuple[int, tuple[Value, int, int], tuple[Spot | None, Spot | None, Spot | None]]
 """The port, what is got, and where that is stored."""

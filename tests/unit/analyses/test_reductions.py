@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.prove.concrete_search import Box, concrete_search
-from rdma_robust.analyses.prove.explicit_search import explicit_search
+from rdma_robust.analyses.prove.explicit_search import Box, concrete_search, explicit_search
 from rdma_robust.analyses.prove.path_replay import replay_path, shows
 from rdma_robust.analyses.prove.reductions import reduce_program
 from rdma_robust.analyses.prove.safety_outcome import ReductionName, ReductionOptions

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rdma_robust.analyses.prove.concrete_search import BOXES, Box, Concrete, concrete_search
+from rdma_robust.analyses.prove.explicit_search import BOXES, Box, Concrete, concrete_search
 from rdma_robust.analyses.prove.path_replay import constants_of, replay_path, shows
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.analyses.prove.transition_system import AbstractPath, Bad, Cause, SafetyClaim, Transition

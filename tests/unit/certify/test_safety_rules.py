@@ -10,7 +10,7 @@ import pytest
 
 from rdma_robust.analyses.prove.prove import decide_safety
 from rdma_robust.analyses.prove.safety_outcome import Safety
-from rdma_robust.certify.safety import doubts, lead_ups, thread_steps
+from rdma_robust.certify.safety import lead_ups, safety_states, thread_steps
 from rdma_robust.certify.safety.cpu_memories import PartialStoreOrder, TotalStoreOrder
 from rdma_robust.certify.safety.lead_ups import AgentMove
 from rdma_robust.certify.safety.models import reduced_program
@@ -67,7 +67,7 @@ RULES: dict[str, tuple[object, str, object, AnyModelName, int, str]] = {
         f"{NODES}thread T on A {{ put B.y = 1 }}\nthread U on B {{ await y == 1; assert 1 == 0 }}",
     ),
     "claims see what cards have done": (
-        *(doubts, "_seen_by", seen_as_it_is, "rma", 1),
+        *(safety_states, "_seen_by", seen_as_it_is, "rma", 1),
         f"{NODES}thread T on A {{ put B.y = 1 }}\ninvariant B.y == 0",
     ),
     "a flush waits for cards": (

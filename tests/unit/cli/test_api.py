@@ -10,19 +10,7 @@ from pathlib import Path
 import pytest
 
 import rdma_robust
-from rdma_robust import (
-    Answer,
-    CheckOptions,
-    Outcome,
-    Program,
-    ProgramError,
-    Status,
-    Verdict,
-    check,
-    parse,
-    reach,
-    verify,
-)
+from rdma_robust import Answer, CheckOptions, Outcome, Program, ProgramError, Status, Verdict, check, parse, reach, verify
 from tests.conftest import NOT_ROBUST, ROBUST
 
 

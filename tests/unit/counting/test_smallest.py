@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rdma_robust.counting import smallest as module
-from rdma_robust.counting.named_run import ProcessCopy, name_copies
 from rdma_robust.counting.omega_search import omega_search
+from rdma_robust.counting.protocol import ProcessCopy, name_copies
 from rdma_robust.counting.smallest import SmallestResult, by_starts, smallest
 from rdma_robust.limits import Limits
 from tests.support.counting_systems import HandSystem, doubling, hand, stairs

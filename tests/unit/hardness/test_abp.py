@@ -20,10 +20,11 @@ from rdma_robust.hardness.abp import (
     wrong_run,
 )
 from rdma_robust.language.flow.cfg import Poll, Put, Read, RFence, Silent, Write, steps
-from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import explore
 
 
 def wrong(transfer: Transfer, letters: str, length: int) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,8 @@ from rdma_robust.hardness.automata import (
     automata_program,
 )
 from rdma_robust.hardness.finite import finite_program
-from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text

@@ -14,11 +14,12 @@ from rdma_robust.errors import InternalError
 from rdma_robust.hardness.pcp import CHECKER, THREADS, PcpInstance, pcp_program
 from rdma_robust.hardness.pcp_search import PcpAnswer, PcpGuide, decoded, replay_choices, solve
 from rdma_robust.language.flow.cfg import Program, Put, Read, Silent, Write, steps
-from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import explore
 from tests.conftest import ROOT
 from tests.support.pcp import instances, shortest
 

@@ -21,7 +21,8 @@ from rdma_robust.hardness.from_vass import (
     system_of_vass,
     vass_program,
 )
-from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.petri.cover import cover

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rdma_robust.errors import ProgramError
 from rdma_robust.expr import Binary, Const, Expr, Name, Unary
 from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_decidable
 from rdma_robust.language.syntax import ast
 

@@ -6,7 +6,7 @@ import pytest
 
 from rdma_robust.expr import Binary, Const, Name
 from rdma_robust.language.flow import cfg, claims
-from rdma_robust.language.flow.waiting import waits
+from rdma_robust.language.flow.spinning import waits
 from rdma_robust.language.load import load_program, parse_program
 from rdma_robust.language.syntax import ast
 from tests.unit.language.language_support import errors_of, show, show_edge

@@ -10,7 +10,7 @@ from rdma_robust.analyses.repair.edits import SourceText, apply_edits
 from rdma_robust.build import ProgramBuilder
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical_text
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax.formatter import format_source
 from tests.support.shares import share

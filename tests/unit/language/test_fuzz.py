@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from rdma_robust.diagnose import MAX_ERRORS
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.language.syntax.grammar import load_grammar
 from tests.support.shares import share
 from tests.unit.language.language_support import BODIES, HEADER, program

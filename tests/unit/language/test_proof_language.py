@@ -13,10 +13,10 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow import cfg, claims
 from rdma_robust.language.flow.canonical import canonical_text
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.flow.valid import complaints, valid_for_proofs
-from rdma_robust.language.flow.waiting import blocking
-from rdma_robust.language.load import decidable, format_source, load_decidable, load_program, read_target, written_out_tree
-from rdma_robust.language.syntax.formatter import format_tree
+from rdma_robust.language.load import decidable, load_decidable, load_program, read_target, written_out_tree
+from rdma_robust.language.syntax.formatter import format_source, format_tree
 from tests.unit.language.language_support import show_edge
 
 NODES = "node A { x = 0, y, ring[2] }\nnode B { z, any }\n"

@@ -16,7 +16,8 @@ from rdma_robust.language.check.refusals import model_refusals
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.valid import complaints
-from rdma_robust.language.load import format_source, load_decidable, load_program
+from rdma_robust.language.load import load_decidable, load_program
+from rdma_robust.language.syntax.formatter import format_source
 from rdma_robust.model import Hardware
 
 HEAD = "domain 0..3\nnode A { x = 1, a[2] }\nnode B { y, z }\nnode C { w }\n"

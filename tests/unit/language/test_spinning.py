@@ -11,8 +11,7 @@ from rdma_robust.certify.checker import verify
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow import cfg
-from rdma_robust.language.flow.spinning import spin_assumed
-from rdma_robust.language.flow.waiting import waits
+from rdma_robust.language.flow.spinning import spin_assumed, waits
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.options import CheckOptions

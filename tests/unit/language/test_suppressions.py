@@ -6,7 +6,8 @@ import pytest
 
 from rdma_robust.analyses.lints.lint import linted
 from rdma_robust.errors import ProgramError
-from rdma_robust.language.load import format_source, load_program
+from rdma_robust.language.load import load_program
+from rdma_robust.language.syntax.formatter import format_source
 
 USED = "thread T on A { x = 1 }\noutcome A.x == 1 : allowed under sc\n"
 

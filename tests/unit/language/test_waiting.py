@@ -12,7 +12,7 @@ from rdma_robust.expr import VALUE, Binary, Const, Expr, Name, Unary, conj, disj
 from rdma_robust.language.flow import cfg
 from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.exclusive import exclusive
-from rdma_robust.language.flow.waiting import blocking, waiting_points, waits
+from rdma_robust.language.flow.spinning import blocking, waiting_points, waits
 from rdma_robust.language.load import load_program, parse_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_tree

@@ -21,9 +21,8 @@ from rdma_robust.language.flow.cfg import FaultKind
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.questions.robustness_question import CHECK, RobustnessAsking
-from rdma_robust.reports.check.result import Result, result_of
+from rdma_robust.reports.check.result import Result, exit_of, result_of, summarise
 from rdma_robust.reports.check.robustness_view import RobustnessView, expected_word, result_object, verdicts_line
-from rdma_robust.reports.check.summary import exit_of, summarise
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.text import one_line, printable
 from tests.conftest import ROOT

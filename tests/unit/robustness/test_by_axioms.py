@@ -15,8 +15,8 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, SC, Model, rdma
 from rdma_robust.semantics.axioms import rdma_violation, sc_violation
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from tests.conftest import ROOT
 from tests.support.random_programs import SMALL, random_program

@@ -19,7 +19,7 @@ from rdma_robust.model import RDMA, rdma
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
-from rdma_robust.robustness.event_graph import EventEdge
+from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, PivotClass
 from rdma_robust.robustness.pivot import PivotInstrumentation, instrument_pivot
 from rdma_robust.robustness.pivot_classes import Continuation, PivotClasses, classes_of, every_start

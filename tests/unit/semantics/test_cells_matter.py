@@ -15,7 +15,7 @@ import pytest
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics import order_table
-from rdma_robust.semantics.machines.final import FinalState
+from rdma_robust.semantics.machines.machine import FinalState
 from rdma_robust.semantics.oracle import brute_force, candidate
 from rdma_robust.semantics.order_table import STORES, nfo_pairs_of
 from rdma_robust.semantics.trace import EventType

@@ -30,12 +30,12 @@ from rdma_robust.semantics.machines.chosen import is_deployed, machine_of, sc_ma
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
-from rdma_robust.semantics.machines.final import FinalState, state_names
+from rdma_robust.semantics.machines.machine import FinalState, state_names
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.requests import WaitRule, kind_bits, nic_rules
 from rdma_robust.semantics.machines.run_history import history
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.wellformed import check_well_formed

@@ -65,10 +65,10 @@ from rdma_robust.semantics.event_table import (
     remote_of,
 )
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.shapes import shape_of
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.order_table import table_cell
 from rdma_robust.semantics.trace import EventType

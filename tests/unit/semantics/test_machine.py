@@ -11,10 +11,9 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma
 from rdma_robust.semantics.machines.machine import Action, Machine, State, Verb
-from rdma_robust.semantics.machines.outcomes import explore_outcomes
+from rdma_robust.semantics.machines.outcomes import Exploration, explore, explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import Exploration, explore
 from rdma_robust.semantics.wording import deed, event_name
 from tests.conftest import ROOT
 from tests.support.random_programs import TINY, random_program

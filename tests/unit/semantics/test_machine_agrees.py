@@ -10,10 +10,10 @@ import pytest
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma
-from rdma_robust.semantics.machines.final import valuation
+from rdma_robust.semantics.machines.machine import valuation
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.support.random_programs import SMALL, Size, random_program
 from tests.support.shares import share

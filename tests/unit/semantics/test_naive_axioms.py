@@ -22,7 +22,7 @@ from rdma_robust.model import Model
 from rdma_robust.semantics import axioms
 from rdma_robust.semantics.linearise import pf_of_positions, po_of_positions
 from rdma_robust.semantics.machines.chosen import machine_of
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.trace import NIC_WRITE_TYPES, Event, EventType, Relation, Trace
 from rdma_robust.semantics.wellformed import check_well_formed

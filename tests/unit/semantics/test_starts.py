@@ -20,8 +20,7 @@ from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.hang_words import every_execution_hangs
 from rdma_robust.semantics.machines.machine import Action, Machine, Verb
-from rdma_robust.semantics.machines.outcomes import explore_outcomes
-from rdma_robust.semantics.machines.state_space import explore
+from rdma_robust.semantics.machines.outcomes import explore, explore_outcomes
 from rdma_robust.teaching.explorer.run_tree import Runs
 from rdma_robust.teaching.explorer.sides import LISTED, SideViews
 

@@ -34,10 +34,10 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import rdma
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Move, Verb
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.pipes import PipesMachine
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.machines.stepping import few
 from tests.support.inserted import behind, fenced, flushed
 from tests.support.local_programs import random_local_program

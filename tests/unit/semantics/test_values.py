@@ -10,8 +10,8 @@ from rdma_robust.errors import SizeLimitError
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.state_space import explore
 from rdma_robust.semantics.oracle.thread_paths import Extent, ThreadPath, thread_paths
 from rdma_robust.semantics.values import is_loop_free, possible_values
 from tests.support.random_programs import SMALL, random_program

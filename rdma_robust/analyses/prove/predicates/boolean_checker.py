@@ -11,10 +11,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram, ProgramWay
 from rdma_robust.analyses.prove.predicates.cube_oracle import Cube, bit_numbers
-from rdma_robust.analyses.prove.predicates.transformers import known_literals
-from rdma_robust.analyses.prove.predicates.update_ways import folded_names
+from rdma_robust.analyses.prove.predicates.solving import folded_names
+from rdma_robust.analyses.prove.predicates.transformers import BooleanProgram, ProgramWay, known_literals
 from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,
     Bad,

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
-from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase
+from rdma_robust.analyses.prove.predicates.solving import Formulas, UpdateCase
 from rdma_robust.expr import Expr, Name, evaluate, names, substitute
 
 

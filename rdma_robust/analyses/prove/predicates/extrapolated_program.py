@@ -13,10 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rdma_robust.analyses.prove.predicates.boolean_program import UNKNOWN, Contradictions, PredicateTransformer, ProgramWay
 from rdma_robust.analyses.prove.predicates.cube_oracle import EMPTY, Cube, Vocabulary, bit_numbers
 from rdma_robust.analyses.prove.predicates.linear_atoms import renamed_literal
-from rdma_robust.analyses.prove.predicates.transformers import AbstractWay, Transformers
+from rdma_robust.analyses.prove.predicates.transformers import (
+    UNKNOWN,
+    AbstractWay,
+    Contradictions,
+    PredicateTransformer,
+    ProgramWay,
+    Transformers,
+)
 from rdma_robust.analyses.prove.transition_system import Assignment, Drop, Join, Selection, Update
 from rdma_robust.expr import TRUE, Expr, Name, names
 

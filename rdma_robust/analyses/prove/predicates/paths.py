@@ -16,8 +16,7 @@ from itertools import product
 from typing import Any, Final, assert_never
 
 from rdma_robust.analyses.prove.predicates.linear_atoms import in_both_directions, predicates_of
-from rdma_robust.analyses.prove.predicates.solving import Formulas, NotExpressible, as_expr
-from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase, ways_of
+from rdma_robust.analyses.prove.predicates.solving import Formulas, NotExpressible, UpdateCase, as_expr, ways_of
 from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,
     Assignment,

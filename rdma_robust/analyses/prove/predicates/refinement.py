@@ -9,13 +9,11 @@ from typing import Final
 
 from rdma_robust.analyses.prove.path_values import path_values
 from rdma_robust.analyses.prove.predicates.boolean_checker import BooleanChecker, CheckResult, FoldedMore
-from rdma_robust.analyses.prove.predicates.boolean_program import BooleanProgram
 from rdma_robust.analyses.prove.predicates.cube_oracle import SolverCounts, Vocabulary
 from rdma_robust.analyses.prove.predicates.linear_atoms import predicates_of
 from rdma_robust.analyses.prove.predicates.paths import NewPredicates, PathFeasibility, can_be_taken, predicates_against
-from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.transformers import LARGEST, Transformers
-from rdma_robust.analyses.prove.predicates.update_ways import is_fresh, ways_of
+from rdma_robust.analyses.prove.predicates.solving import Formulas, is_fresh, ways_of
+from rdma_robust.analyses.prove.predicates.transformers import LARGEST, BooleanProgram, Transformers
 from rdma_robust.analyses.prove.transition_system import AbstractPath, Control, TransitionSystem, Update
 from rdma_robust.expr import Expr, names
 from rdma_robust.limits import Limits, Progress

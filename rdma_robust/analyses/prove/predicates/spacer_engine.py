@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from rdma_robust.analyses.prove.predicates.cube_oracle import predicate_instances
 from rdma_robust.analyses.prove.predicates.paths import Derivation, HornClauses, PathFeasibility, Unreachable, can_be_taken
-from rdma_robust.analyses.prove.predicates.solving import Formulas
-from rdma_robust.analyses.prove.predicates.update_ways import UpdateCase, folded_names, ways_of
+from rdma_robust.analyses.prove.predicates.solving import Formulas, UpdateCase, folded_names, ways_of
 from rdma_robust.analyses.prove.transition_system import (
     AbstractPath,
     Bad,

@@ -26,7 +26,7 @@ from rdma_robust.analyses.repair.safe.standing import WaitSpots, ends, started
 from rdma_robust.errors import NO_SPAN, InternalError, LimitReached
 from rdma_robust.language.flow.cfg import Program, Step, Thread
 from rdma_robust.language.flow.claims import AnyModelName, PointAt
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.machines.by_model import stepwise_machine

@@ -40,7 +40,7 @@ from rdma_robust.language.flow.cfg import (
     Write,
 )
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.tree_limits import blocks_of

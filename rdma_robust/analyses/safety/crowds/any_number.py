@@ -18,8 +18,8 @@ from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, Saf
 from rdma_robust.analyses.safety.goals import FaultGoal, StateGoal, met_by, watched_by_goals
 from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.sequential import search_sequential
-from rdma_robust.counting.named_run import NamedRun, ProcessCopy, name_copies
 from rdma_robust.counting.omega_search import omega_search
+from rdma_robust.counting.protocol import NamedRun, ProcessCopy, name_copies
 from rdma_robust.counting.smallest import smallest
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Poll, Program, steps

@@ -17,8 +17,7 @@ from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.expr import Expr, names
 from rdma_robust.language.check.targets import Atom, StateTarget
 from rdma_robust.language.flow.cfg import Fault, Program
-from rdma_robust.language.flow.copies import copies_of
-from rdma_robust.language.flow.wanted_copies import CopyRequest, alternatives
+from rdma_robust.language.flow.copies import CopyRequest, alternatives, copies_of
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.semantics.machines.machine import Move as MachineMove

@@ -6,16 +6,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, Value, known_scalar, symbolic
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, further
-from rdma_robust.c.evaluate.operations import (
-    HALT,
-    NoBuffer,
-    Part,
-    Queue,
-    RegisterUse,
-    Sender,
-    ThreadStatement,
-    ThreadStep,
-)
+from rdma_robust.c.evaluate.operations import HALT, NoBuffer, Part, Queue, RegisterUse, Sender, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import End, World

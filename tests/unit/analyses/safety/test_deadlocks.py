@@ -11,7 +11,7 @@ from rdma_robust.analyses.safety.exploration import explore_machine
 from rdma_robust.analyses.safety.goals import HangGoal
 from rdma_robust.analyses.safety.sequential import search_deadlocks
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.semantics.machines.sc import ScMachine

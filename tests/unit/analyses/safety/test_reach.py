@@ -18,7 +18,7 @@ from rdma_robust.analyses.safety.goals import StateGoal, watched_by_goals, with_
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome
 from rdma_robust.analyses.safety.reach import reach_goals
 from rdma_robust.analyses.safety.verify import Status
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program, load_program_and_target
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model, ModelName, rdma

@@ -12,14 +12,13 @@ from rdma_robust.analyses.safety.questions import Argument
 from rdma_robust.analyses.safety.verify import Status, Verified, check_claims, claims
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Program
-from rdma_robust.language.flow.waiting import blocking
+from rdma_robust.language.flow.spinning import blocking
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model, rdma
-from rdma_robust.semantics.machines.outcomes import explore_outcomes
+from rdma_robust.semantics.machines.outcomes import explore, explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.state_space import explore
 from tests.support.random_programs import SMALL, TINY, random_program
 
 NODES = "node A { x = 0, s = 0 }\nnode B { y = 0 }\n"
