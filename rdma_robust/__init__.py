@@ -142,7 +142,8 @@ def check(
     `options`, without which there are no limits of time, memory or states, changed by `values`, the fields of CheckOptions.
     A Program is decided as it is; its source is for people. `define` is as for :func:`parse`. Raises ProgramError for an
     ill-formed program, UsageError for a constant that it does not have, UnicodeDecodeError or OSError for a file that cannot
-    be read, and InternalError if the tool contradicts itself.
+    be read, LimitReached where reading C takes more than the options allow, and InternalError if the tool contradicts
+    itself.
     """
     from dataclasses import replace  # noqa: PLC0415
 

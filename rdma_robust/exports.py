@@ -29,7 +29,7 @@ from rdma_robust.robustness.rules import NIC_BITS, OWN_DATA, OWN_READ, WORDS
 if TYPE_CHECKING:
     from rdma_robust.c.export.runner_c import RunnerLibrary
 
-Form = Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test"]
+Form = Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test", "verbs-test"]
 Variant = Literal["pivot", "paper", "none"]
 Graph = Literal["vass", "program"]
 
@@ -89,9 +89,13 @@ def _mpi_test(text: str, file: str) -> str:
     return _test(text, file, "mpi", "accumulate")
 
 
-def _test(text: str, file: str, library: RunnerLibrary, order: str) -> str:
-    """Return the test of a program, with the final states that the standard of its library allows, and hardware on which no
-    processor buffers stores: the test waits for each."""
+def _verbs_test(text: str, file: str) -> str:
+    return _test(text, file, "verbs", None)
+
+
+def _test(text: str, file: str, library: RunnerLibrary, order: str | None) -> str:
+    """Return the test of a program, with the final states that are allowed: by the standard of its library, as an order, or
+    by the hardware of the program. No processor buffers stores: the test waits for each."""
     from rdma_robust.c.export.exported_program import ExportedProgram  # noqa: PLC0415 - one form of many
     from rdma_robust.c.export.runner_calls import AllowedStates, runner  # noqa: PLC0415 - one form of many
     from rdma_robust.semantics.machines.machine import state_names  # noqa: PLC0415 - one form of many
@@ -99,7 +103,9 @@ def _test(text: str, file: str, library: RunnerLibrary, order: str) -> str:
 
     given = ExportedProgram.read(text, file)
     runner(given, library, AllowedStates(state_names(given.program), ()))  # what it cannot say is refused before a search
-    hardware = replace(given.program.hardware, order=order, ordered_reads=None)
+    hardware = given.program.hardware
+    if order is not None:
+        hardware = replace(hardware, order=order, ordered_reads=None)
     found = explore_outcomes(given.program, hardware.model, timeout=SECONDS)
     if not found.complete:
         raise SizeLimitError(f"not all final states that are allowed were found in {SECONDS} s")
@@ -111,6 +117,7 @@ C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "verbs-c": _verbs_c,
     "shmem-test": _shmem_test,
     "mpi-test": _mpi_test,
+    "verbs-test": _verbs_test,
 }
 
 

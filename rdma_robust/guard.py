@@ -137,13 +137,16 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
+_CALLED_BACK: Final = ("weakref", "_weakrefset", "clang.cindex")
+
+
 def _drops_exceptions(frame: FrameType | None) -> bool:
-    """Whether Python ignores what is raised here: in a destructor, or in what is called when a referent is gone. Or a guard
-    would not end: while a `with` is left."""
+    """Whether Python ignores what is raised here: in a destructor, in what is called when a referent is gone, or in what
+    libclang calls. Or a guard would not end: while a `with` is left."""
     if frame is not None and frame.f_globals.get("__name__") in ("contextlib", __name__):
         return True
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in ("weakref", "_weakrefset"):
+        if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in _CALLED_BACK:
             return True
         frame = frame.f_back
     return False

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.errors import InternalError, SizeLimitError, UsageError
+from rdma_robust.guard import guarded_by
 from rdma_robust.language.flow.cfg import Fault, ImmPut, Program, Recv, RemoteRmw, Send, Step
 from rdma_robust.language.flow.spinning import blocking, spin_assumed
-from rdma_robust.language.load import decidable, has_text, is_foreign, load_decidable
+from rdma_robust.language.load import decidable, has_text, is_c, is_foreign, load_decidable
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import CheckOptions, Instrumentation
 from rdma_robust.outcome import Outcome, Verdict
@@ -40,7 +42,9 @@ def _given(given: Given) -> Iterator[str]:
 
 def _parse(given: Given, context: Context) -> Program:
     if isinstance(given, Text):
-        return load_decidable(given.text, given.file, crowds=context.crowds)
+        # What evaluates C polls no limits; texts of the language are read in no time.
+        with guarded_by(context.limits) if is_c(given.text, given.file) else nullcontext():
+            return load_decidable(given.text, given.file, crowds=context.crowds)
     from rdma_robust.language.flow.valid import validate  # noqa: PLC0415 - a text is checked as it is read
 
     if is_foreign(given.source, given.file) and has_text(given):

@@ -45,7 +45,7 @@ def _examples(code: MessageCode) -> Iterator[str]:
         yield f"Gives {code.name}:\n\n```text\n{code.bad}\n```\n\nDoes not:\n\n```text\n{code.repaired}\n```\n"
         return
     file = EXAMPLES[code.kind][0]
-    language = file.rpartition(".")[2] if file.endswith((".rdma", ".mp")) else "text"
+    language = file.rpartition(".")[2] if file.endswith((".rdma", ".mp", ".c")) else "text"
     shown = f"`rdma-robust {shlex.join(code.command(code.bad))}`"
     shown += "" if file in shown else f" beside `{file}`"
     for says, example in ((f"{shown} gives {code.name}", code.bad), ("and does not", code.repaired)):

@@ -75,6 +75,5 @@ class CProgram:
     nodes: dict[str, tuple[WordPlace, ...]]
     threads: tuple[EvaluatedThread, ...]
     head: tuple[str, ...] = ()
-    expectations: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     meaning: dict[int, str] = field(default_factory=dict)

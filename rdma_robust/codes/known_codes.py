@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 Kind = Literal[
     "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "contracts",
-    "runs", "violations", "races", "table", "export", "none"
+    "runs", "violations", "races", "table", "export", "c", "none"
 ]  # fmt: skip
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
@@ -19,6 +19,7 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "claims": ("example.rdma", ("verify", "example.rdma")),
     "target": ("example.rdma", ("reach", "example.rdma")),
     "races": ("example.rdma", ("races", "example.rdma")),
+    "c": ("example.c", ("check", "example.c")),
     "export": ("example.rdma", ("export", "--to", "verbs-c", "example.rdma")),
     "settings": ("rdma-robust.toml", ("check", "--show-settings")),
     "table": ("example.toml", ("hardware", "check", "example.toml")),

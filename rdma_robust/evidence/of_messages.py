@@ -167,7 +167,8 @@ class _Search:
         while todo:
             world = todo.pop()
             self.stuck = self.stuck or state_ending(self.rules, world) == "deadlock"
-            for after in matched(self.rules, world):
+            for after, wrong in matched(self.rules, world):
+                self.violations |= {wrong} - {""}
                 todo += self._new(after)
 
     def _new(self, world: ReplayState) -> Iterator[ReplayState]:

@@ -341,6 +341,8 @@ Forms
   verbs-c   C with verbs and a harness, which `rdma-robust check` answers as it does the program
   shmem-test, mpi-test
             C that runs the program many times on OpenSHMEM or MPI and compares what it saw with what the standard allows
+  verbs-test
+            the same on verbs, between processes that find each other over TCP, with what the hardware of the program allows
 \b
 Exit codes
   0  done    2  usage, invalid program, or one that the form cannot express    3  the control graph is too large

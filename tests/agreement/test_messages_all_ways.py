@@ -23,6 +23,7 @@ from tests.support.random_messages import (
     random_looks,
     random_messages,
     random_modes,
+    random_types,
 )
 from tests.support.shares import chunks
 
@@ -84,6 +85,19 @@ def test_all_ways_agree_on_more_completions(chunk: int) -> None:
     first = 71_000 + chunk * PER_CHUNK
     counts = compared(range(first, first + PER_CHUNK), made=random_completions)
     assert min(counts[buffer] for buffer in ALL_BUFFERS) > PER_CHUNK // 4
+
+
+@pytest.mark.ci
+def test_all_ways_agree_on_types_and_lengths() -> None:
+    counts = compared(range(80_000, 80_030), 300, random_types)
+    assert min(counts.values()) > 0
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 60))
+def test_all_ways_agree_on_more_types_and_lengths(chunk: int) -> None:
+    first = 81_000 + chunk * PER_CHUNK
+    counts = compared(range(first, first + PER_CHUNK), made=random_types)
+    assert min(counts[buffer] for buffer in BUFFERS) > PER_CHUNK // 4
 
 
 def looks_compared(seeds: range, limit: int) -> int:

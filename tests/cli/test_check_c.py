@@ -147,6 +147,8 @@ def test_expectations_are_comments_or_annotations(cli: Cli, mailbox: Path) -> No
     for said in ("/* rdma-robust: expect not robust */", "// rdma-robust: expect not robust", 'RR_EXPECT("not robust");'):
         (mailbox / "mailbox.c").write_text(f"{MAILBOX}\n{said}\n")
         assert cli("check", "--expect", "mailbox.c").returncode == 0
+    (mailbox / "mailbox.c").write_text(MAILBOX.replace("\tchar *there;", '\tchar *there; RR_EXPECT("robust");'))
+    assert cli("check", "--expect", "mailbox.c").returncode == 1
     (mailbox / "mailbox.c").write_text(f"{MAILBOX}\n/* rdma-robust: expect robust */\n")
     assert cli("check", "--expect", "mailbox.c").returncode == 1
     (mailbox / "mailbox.c").write_text(f"{MAILBOX}\n/* rdma-robust: expect rubost */\n")
@@ -331,3 +333,14 @@ def test_lines_of_included_files_are_shown(cli: Cli, included: Path) -> None:
     done = cli("check", "harness.c")
     assert f"  {POST} |  ibv_post_send(other(qp), &wr, &bad);" in done.stderr
     assert "expanded from ./library.h:" in done.stderr
+
+
+def test_what_does_nothing_is_not_as_expected(cli: Cli, mailbox: Path) -> None:
+    said = "/* rdma-robust: expect not robust */\n/* rdma-robust: expect race */\n"
+    (mailbox / "mailbox.c").write_text(f"{MAILBOX}\nRR_PROCESS(C) void idle(void) {{ }}\n{said}")
+    plain = cli("check", "mailbox.c")
+    assert "[RR845]" in plain.stderr
+    for command in ("check", "races"):
+        done = cli(command, "--expect", "mailbox.c")
+        assert (done.returncode, " NO " in done.stdout) == (1, True)
+    assert "a process does nothing" in cli("check", "--expect", "mailbox.c").stdout

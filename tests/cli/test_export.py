@@ -121,6 +121,10 @@ def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs
         assert "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
         assert "\tput_value(1, 1, 1);\n\tcompleted(1);\n\tr = WORD(0);\n" in text
         assert flush in text
+    refused = cli("export", "--to", "verbs-test", "flushed.rdma")
+    assert "flushed.rdma:6:3: error: no call of this library does this [RR850]" in refused.stderr
+    text = cli("export", "--to", "verbs-test", "sb.rdma").stdout
+    assert "ibv_post_send" in text and "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
     (programs / "messages.rdma").write_text(
         "node A { x }\nnode B { y }\nthread T on A { send x to U }\nthread U on B { rpoll T }\n"
     )

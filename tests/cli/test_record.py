@@ -26,7 +26,12 @@ NEEDS_COMPILERS = pytest.mark.skipif(
     shutil.which("gcc") is None or shutil.which("g++") is None, reason="nothing was recorded: gcc and g++ are not installed"
 )
 RUNS = (
-    ("mailbox.cc", (), "NOT ROBUST", ("mailbox.cc:30 from 40 from 42", "mailbox.cc:40 from 46")),
+    (
+        "mailbox.cc",
+        (),
+        "NOT ROBUST",
+        ("mailbox.cc:30 from mailbox.cc:40 from mailbox.cc:42", "mailbox.cc:40 from mailbox.cc:46"),
+    ),
     ("mailbox.cc", ("-DPOLL",), "robust", ()),
     ("flag.c", (), "robust", ()),
     ("flag.c", ("-DSHARED",), "NOT ROBUST", ("pair.h:80",)),
@@ -47,7 +52,7 @@ RUNS = (
 def record(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `rdma-robust record` in a folder, with variables of the environment."""
     command, environment = own_command(["record", *arguments]), {**os.environ, **variables}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 def compiled(name: str, options: tuple[str, ...], folder: Path, **variables: str) -> None:

@@ -174,7 +174,20 @@ def test_a_poll_that_takes_what_a_later_one_waits_for_is_no_repair() -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("options", [("--goal", "safe"), ("--remove-needless",), ("--all-minimal",)])
+def test_repairs_of_which_nothing_can_be_left_out_are_listed() -> None:
+    text = (ROOT / "tests/data/mailbox.c").read_text(encoding="utf-8")
+    found = repair(text, "mailbox.c", RepairOptions(all_minimal=True, timeout=100))
+    sets = [frozenset((row.kind, row.line, row.lines) for row in each.insertions) for each in found.solutions]
+    assert [row[0] for row in sets[0]] == ["inline"]
+    assert len(sets) > 1
+    assert not any(one < other for one in sets for other in sets)
+    assert [each.cost for each in found.solutions] == sorted(each.cost for each in found.solutions)
+    for each in found.solutions:
+        assert check(parse(each.patched, "mailbox.c")).verdict.value == "robust"
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("options", [("--goal", "safe"), ("--remove-needless",)])
 def test_what_is_only_answered_about_the_language_names_import(cli: Cli, tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "sb.c").write_text(STORE_BUFFERS)
     done = cli("repair", *options, str(tmp_path / "sb.c"))

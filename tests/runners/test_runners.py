@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.runs_on_libraries import LIBRARIES, run_on
+from tests.support.runs_on_libraries import LIBRARIES, run_on, run_on_verbs
 
 STORES = """
 node A {{ x = 0 }}
@@ -99,3 +99,13 @@ def test_a_source_is_sent_as_it_is_later(tmp_path: Path) -> None:
     env = {**TCP, "UCX_ZCOPY_THRESH": "1", "UCX_TCP_SNDBUF": "4k"}
     seen = run_on("oshmem", REUSED, tmp_path, rounds=50, block=16384, env=env)
     assert (seen.code, seen.counts["allowed"] > 0) == (0, True), seen.text
+
+
+def test_verbs_are_run_on_the_card_of_recordings(tmp_path: Path) -> None:
+    """It makes each request at once, so that nothing beyond sequential consistency is seen; a number that a fetch-and-add
+    has read says that all kinds of requests were made."""
+    text = PLAIN.replace("domain", "").replace(
+        "  r = x\n", "  poll B\n  r = x\n  get x = faa(B.y, 2)\n  get x = cas(B.y, 9, 1) fenced\n"
+    )
+    seen = run_on_verbs(f"domain 0..9\n{text}", tmp_path, rounds=20)
+    assert (seen.code, seen.counts) == (0, {"sc": 20, "allowed": 0, "FORBIDDEN": 0}), seen.text

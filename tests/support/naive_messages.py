@@ -41,7 +41,7 @@ def naive_messages(
             new, event = rules.after(world, move)
             if event is not None:
                 place = (rules.performer.statement(event.statement).span, event.kind)
-                found.violations[place] = min(len(world.pairs), found.violations.get(place, len(world.pairs)))
+                found.violations[place] = min(len(new.pairs), found.violations.get(place, len(new.pairs)))
             if new not in seen:
                 if len(seen) >= limit:
                     return None

@@ -25,6 +25,10 @@ INTEGERS: Final = (
 )
 SHOWN: Final = 40
 """Numbers that a program may print."""
+_LITERALS: Final = r"""
+0 1 2 3 -1 5 127 128 255 256 -128 32767 65535 65536 2147483647 (-2147483647-1) 4294967295u 0x80000000 1u 1L
+0x7fffffffffffffffL ~0ul 'a' '\xff' 017 0xfffful THIRD 100ull
+"""
 HEAD: Final = f"""#include <stdint.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -170,39 +174,7 @@ class RandomC:
     # expressions
 
     def _literal(self) -> str:
-        return self.random.choice(
-            (
-                "0",
-                "1",
-                "2",
-                "3",
-                "-1",
-                "5",
-                "127",
-                "128",
-                "255",
-                "256",
-                "-128",
-                "32767",
-                "65535",
-                "65536",
-                "2147483647",
-                "(-2147483647 - 1)",
-                "4294967295u",
-                "0x80000000",
-                "1u",
-                "1L",
-                "0x7fffffffffffffffL",
-                "~0ul",
-                "'a'",
-                "'\\xff'",
-                "017",
-                "0xfffful",
-                "THIRD",
-                "1e2",
-                "100ull",
-            )
-        )
+        return self.random.choice(_LITERALS.split())
 
     def _names(self) -> list[str]:
         return [each for each in (*self._numbers, *self._loops) if each not in self._hidden]
@@ -210,16 +182,14 @@ class RandomC:
     def _expression(self, depth: int) -> str:
         """Return an expression of any integer type, without effects."""
         if depth <= 0:
-            return self.random.choice((self._literal, lambda: self.random.choice(self._names()), self._place))().replace(
-                "1e2", "100"
-            )
+            return self.random.choice((self._literal, lambda: self.random.choice(self._names()), self._place))()
         left = self._expression(depth - 1)
         return self.random.choice(_FORMS)(self, left, depth - 1)
 
     def _place(self) -> str:
         """Return a place that has a number and is read only."""
         if len(self._lines) < 12:
-            return self._literal().replace("1e2", "9")
+            return self._literal()
         found = [
             "one.number",
             "other.in.half",
@@ -364,7 +334,7 @@ class RandomC:
                     f"{one}.in = {other}.in;",
                     f'{one} = (struct record){{ .high = {self._expression(1)}, .text = "xyz", '
                     f".wide = {self._expression(1)} }};",
-                    f"{self._own()} = changed({one}, 3).number + {self._literal()};".replace("1e2", "4"),
+                    f"{self._own()} = changed({one}, 3).number + {self._literal()};",
                     f"{{ struct record *r = {self._expression(1)} ? &one : &other; r->low++; r->in.half -= 7; }}",
                     f"memcpy(&{one}.in, &{other}.in, sizeof {one}.in);",
                     f"{{ struct inner in = {one}.in; {other}.in.byte = in.half; }}",
@@ -373,7 +343,7 @@ class RandomC:
         )
 
     def _memory(self, _depth: int) -> None:
-        say, literal = self._say, self._literal().replace("1e2", "3")
+        say, literal = self._say, self._literal()
         size, by = self.random.randrange(5), self.random.randrange(4)
         say(
             self.random.choice(
@@ -421,6 +391,25 @@ class RandomC:
                 )
             )
         )
+
+    def _atomics(self, _depth: int) -> None:
+        kind, name = self.random.choice(INTEGERS[:-1]), self._own()
+        operator = self.random.choice(("add", "sub", "and", "or", "xor"))
+        by, start = self._expression(2), self._expression(1)
+        form = self.random.choice(
+            (
+                f"__atomic_{operator}_fetch(&n, {by}, 5)",
+                f"__atomic_fetch_{operator}(&n, {by}, 0)",
+                f"__sync_{operator}_and_fetch(&n, {by})",
+                f"__sync_fetch_and_{operator}(&n, {by})",
+                f"__atomic_exchange_n(&n, {by}, 5)",
+                f"__sync_val_compare_and_swap(&n, {start}, {by})",
+                f"__sync_bool_compare_and_swap(&n, {by}, 1)",
+                f"__atomic_compare_exchange_n(&n, &e, {by}, 0, 5, 5)",
+            )
+        )
+        self._say(f"{{ {kind} n = {start}, e = {self._expression(0)}; {name} = {form};")
+        self._say(f"{name} ^= n * 3 + e + __atomic_load_n(&n, 5); }}")
 
     def _calls(self, _depth: int) -> None:
         name = self._own()
@@ -578,6 +567,6 @@ _FORMS: Final = (
 _WRITES: Final = (RandomC._assign, RandomC._compound, RandomC._effects)
 _SIMPLE: Final = (
     *(*_WRITES, *_WRITES, RandomC._step_of_pointer, RandomC._records),
-    *(RandomC._memory, RandomC._texts, RandomC._calls, RandomC._reals),
+    *(RandomC._memory, RandomC._atomics, RandomC._texts, RandomC._calls, RandomC._reals),
 )
 _NESTED: Final = (RandomC._if, RandomC._loop, RandomC._switch, RandomC._goto, RandomC._shadow)

@@ -69,6 +69,7 @@ class Taste:
     looks: int = 0
     held: int = 0
     completions: int = 0
+    typed: int = 0
 
 
 MIXED = Taste()
@@ -240,6 +241,8 @@ class _Writer:
         if self.odds(self.taste.faults):
             tag = Operation("-", (Name("a"), Const(1)))
         issue = IssueSend(request, self.value(), self.peer(planned.peer), planned.port, tag, self.span())
+        if self.taste.typed:
+            issue = replace(issue, of_type=self.said(), size=self.said())
         return (
             replace(issue, mode=self.chance.choice(SEND_MODES[1 : 4 if self.taste.looks else 3]))
             if self.taste.modes and self.odds(self.taste.modes)
@@ -251,7 +254,14 @@ class _Writer:
         tag = None if planned.tag is None else Const(planned.tag)
         sender = Place("s") if self.odds(15) else None
         which = Place(self.chance.choice("sb")) if self.odds(10) else None
-        return IssueReceive(request, self.place(), source, planned.port, tag, sender, which, self.span())
+        issue = IssueReceive(request, self.place(), source, planned.port, tag, sender, which, self.span())
+        return replace(issue, of_type=self.said(), room=self.said()) if self.taste.typed else issue
+
+    def said(self) -> Term | None:
+        """Return a type or a length, or nothing."""
+        if not self.odds(self.taste.typed):
+            return None
+        return self.chance.choice([Const(1), Const(1), Const(1), Const(2), Name("a"), Name("s")])
 
     def port(self) -> int:
         return int(self.odds(self.taste.ports))
@@ -331,6 +341,12 @@ def random_completions(seed: int) -> MessageProgram:
     tagged = replace(TAGGED, operations=6, nonblocking=85, completions=50, modes=30, daemons=8)
     taste = (mixed, racy, replace(mixed, modes=40), tagged)[seed % 4]
     return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
+
+
+def random_types(seed: int) -> MessageProgram:
+    """Return a program in which sends and receives say something of the type and the length of their messages."""
+    taste = (MIXED, RACY, TAGGED, replace(MIXED, looks=15, modes=30), BLOCKING)[seed % 5]
+    return random_messages(seed, replace(taste, operations=min(taste.operations, 7), typed=50))
 
 
 def random_looks(seed: int) -> MessageProgram:

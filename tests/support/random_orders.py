@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from random import Random
 from typing import Final
 
@@ -12,11 +13,41 @@ from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_of_file
+from rdma_robust.orders.order_facts import lacking
 from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, WRITES
 from tests.support.random_deployed import model_of, random_text
 from tests.support.random_programs import SMALL, random_program
 
 FAMILIES: Final = ("plain", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers")
+
+
+LACKING: Final = {
+    "chain": '"nF nrW" = "-"',
+    "flush_chain": '"naW nrW" = "i"',
+    "issue_only": '"nlR nF" = "-"\n"nrW nF" = "-"\n"nlW nF" = "i"\n"nrR nF" = "-"\n"naR nF" = "-"\n"nF nF" = "-"',
+    "flush_poll": '"nrW nrR" = "-"',
+    "fence": '"nF nlR" = "-"',
+    "rmw_row": '"naR nrR" = "-"',
+    "rmw_column": '"nrW naR" = "-"',
+    "receive_chain": '"nrW nF" = "-"',
+}
+"""For each fact cells that `order default` lacks it with."""
+
+
+def order_lacking(fact: str, rng: Random) -> str:
+    """Return the order of a table that lacks a fact, with up to three more cells changed, and any pairs of reads that push
+    writes."""
+    while True:
+        lines = [f'name = "{fact}"', 'based-on = "default"', "[cells]", LACKING[fact]]
+        for earlier, later in rng.sample(list(product(TYPES, TYPES)), rng.randint(0, 3)):
+            if f'"{earlier} {later}"' not in LACKING[fact]:
+                lines.append(f'"{earlier} {later}" = "{rng.choice(["qp", "-"])}"')
+        if rng.random() < 0.5:
+            pairs = [f'"{" ".join(pair)}"' for pair in PUSHABLE if rng.random() < 0.7]
+            lines += ["[rules]", f"reads-push-writes = [{', '.join(pairs)}]"]
+        order = order_of_file("\n".join(lines) + "\n", "lacking.toml")
+        if fact in lacking(order, messages=True):
+            return order
 
 
 def random_order(rng: Random) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from typing import Final
 import pytest
 
 from rdma_robust.exports import ExportOptions, Form, export_text
+from rdma_robust.record.recorded_process import FOLDER, begin_recording
+from rdma_robust.record.toolchain import compile_recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,37 @@ def run_on(
     command = [*library.run, "2", "./test", str(rounds), str(block)]
     given = {**os.environ, **_ROOT, **(env or {})}
     ran = subprocess.run(command, cwd=folder, env=given, check=False, capture_output=True, text=True, timeout=300)
-    counts = {"sc": 0, "allowed": 0, "FORBIDDEN": 0}
-    for count, which in re.findall(r"^ *(\d+) (sc|allowed|FORBIDDEN) ", ran.stdout, re.MULTILINE):
-        counts[which] += int(count)
     assert "rounds, blocks of" in ran.stdout, ran.stdout + ran.stderr
-    return Seen(ran.returncode, ran.stdout, counts)
+    return Seen(ran.returncode, ran.stdout, _counts(ran.stdout))
+
+
+def _counts(said: str) -> dict[str, int]:
+    counts = {"sc": 0, "allowed": 0, "FORBIDDEN": 0}
+    for count, which in re.findall(r"^ *(\d+) (sc|allowed|FORBIDDEN) ", said, re.MULTILINE):
+        counts[which] += int(count)
+    return counts
+
+
+def run_on_verbs(text: str, folder: Path, *, rounds: int) -> Seen:
+    """Write and compile a test for two cards, and run it on the card of the recorder. Skips without gcc."""
+    if shutil.which("gcc") is None:
+        pytest.skip("without gcc nothing is run on verbs")
+    (folder / "test.c").write_text(export_text(text, "test.rdma", ExportOptions("verbs-test")).text)
+    options = ["-O1", "-Wall", "-Wextra", "-Werror", "-o", str(folder / "test"), str(folder / "test.c"), "-libverbs"]
+    assert compile_recorded("cc", options) == 0
+    begin_recording(folder / "run")
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        port = str(made.getsockname()[1])
+    started = [
+        subprocess.Popen(
+            [folder / "test", str(rounds)],
+            env={**os.environ, FOLDER: str(folder / "run"), "RANK": rank, "PORT": port},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in ("0", "1")
+    ]
+    said = [each.communicate(timeout=300)[0] for each in started]
+    assert "rounds, blocks of" in said[0], said
+    return Seen(started[0].returncode, said[0], _counts(said[0]))

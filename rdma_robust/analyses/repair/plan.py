@@ -95,7 +95,7 @@ def _of_c(text: str, file: str, options: RepairOptions, limits: CheckOptions, ch
     """Return a repair in C. Raises UsageError for what is only answered about the language."""
     from rdma_robust.analyses.repair.in_c.c_repair import repair_c  # noqa: PLC0415 - few programs are C
 
-    if checking.fine != "robust" or options.all_minimal:
+    if checking.fine != "robust":
         refuse_c(text, file)
     return repair_c(text, file, options, limits)
 

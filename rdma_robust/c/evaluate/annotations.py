@@ -109,19 +109,6 @@ def _values(call: CallContext) -> Result:
     return 0
 
 
-def _hardware(call: CallContext) -> Result:
-    world, text = call.run.world, call.text(0)
-    if world.hardware not in ("", text):
-        raise Refusal("RR814", "RR_HARDWARE is said twice, with different words")
-    world.hardware = text
-    return 0
-
-
-def _expect(call: CallContext) -> Result:
-    call.run.world.expectations[call.text(0)] = None
-    return 0
-
-
 def _input(call: CallContext) -> Result:
     low, high = call.number(0, "RR_INPUT"), call.number(1, "RR_INPUT")
     if not 0 <= high - low < call.run.world.options.values:
@@ -140,7 +127,5 @@ ANNOTATIONS: dict[str, Handler] = {
     "__rr_await": _await,
     "__rr_ignore": _ignore,
     "__rr_values": _values,
-    "__rr_hardware": _hardware,
-    "__rr_expect": _expect,
     "__rr_input": _input,
 }

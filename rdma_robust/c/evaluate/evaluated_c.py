@@ -70,6 +70,8 @@ def evaluate_units(
     _check_processes(units)
     rounds = EvaluationRounds(units, options or EvaluationOptions(), LIBRARY)
     rounds.run()
+    for more in list(units.hardware.values())[1:]:
+        rounds.refused.append(diagnostic(Refusal("RR814", "RR_HARDWARE is said twice, with different words"), [more]))
     if refused is not None:
         refused += _distinct(rounds.refused)
     elif rounds.refused:
@@ -117,6 +119,7 @@ class _Writer:
     def __init__(self, rounds: EvaluationRounds) -> None:
         self.world, self.automata, self.buffers = rounds.world, rounds.automata, rounds.buffers
         self.facts = rounds.world.known
+        self.asked = next(iter(rounds.units.hardware), "")
         self.processes = [process for process, _ in rounds.units.processes()]
         self.threads = Names(self.processes)
         counts: dict[str, int] = defaultdict(int)
@@ -285,9 +288,7 @@ class _Writer:
         threads = tuple(self.thread(at, automaton) for at, automaton in self.automata.items())
         nodes = {process: tuple(sorted(self.used[process].values(), key=_order)) for process in self.processes}
         remarks = (*self.world.remarks.values(), *self._silent())
-        return CProgram(
-            name, nodes, threads, tuple(self._head()), tuple(self.world.expectations), remarks, dict(self.codes.meaning)
-        )
+        return CProgram(name, nodes, threads, tuple(self._head()), remarks, dict(self.codes.meaning))
 
     def _name_words(self) -> None:
         """Name words before registers, in the order of their addresses."""
@@ -298,18 +299,18 @@ class _Writer:
             self.word(word, word.object.process)
 
     def _head(self) -> Iterable[str]:
-        hardware = [self.world.hardware] if self.world.hardware else []
-        if self.world.rnr_waits == {True} and "rnr" not in self.world.hardware:
+        hardware = [self.asked] if self.asked else []
+        if self.world.rnr_waits == {True} and "rnr" not in self.asked:
             hardware.append("rnr wait")
         libraries = self.world.units.libraries
-        if self.world.options.is_of_standard and libraries and "order" not in self.world.hardware:
+        if self.world.options.is_of_standard and libraries and "order" not in self.asked:
             hardware.append("order accumulate" if "MPI" in libraries else "order none")
         if any(isinstance(each, tuple) and each[0] == "loopback" for each in self.facts.said):
             yield "allow loopback"
         orders = self.facts.orders
         if len(orders) > 1:
             raise Refusal("RR814", "queue pairs of several orders (MLX5DV_QP_CREATE_OOO_DP) are not modelled", "one for all")
-        hardware += [f"order {order}" for order in orders if order and "order" not in self.world.hardware]
+        hardware += [f"order {order}" for order in orders if order and "order" not in self.asked]
         if hardware:
             yield f"hardware {', '.join(hardware)}"
         forms = [each.form for each in self._statements() if isinstance(each, ThreadStatement)]

@@ -136,7 +136,6 @@ class EvaluationRounds:
         world = self.world
         world.found = RoundFacts()
         world.remarks.clear()
-        world.hardware = ""
         self.automata, self.refused = {}, []
         for process, function in self.units.processes():
             self._evaluate(process, function, self._main(process, function), is_spawned=False)

@@ -121,8 +121,6 @@ class World:
         self.types: dict[Object, str] = {}
         self.globals: dict[Hashable, Variable] = {each.unique: each for each in units.globals()}
         self.remarks: dict[str, Remark] = {}
-        self.hardware = ""
-        self.expectations: dict[str, None] = {}
         self.rnr_waits: set[bool] = set()
         self.locks: set[Word] = set()
         self._initialise = initialise
@@ -284,6 +282,9 @@ class World:
         """Say what is written into a word. Raises RR820 if the values become too many."""
         found = self.found.values[word]
         found.update(values)
+        for each in found:
+            if isinstance(each, UnknownValue):
+                self.remark("RR846", f"the values of `{word.object.name}` are not followed: one is {each.reason}")
         before = self.known.values.get(word, set()) if self.allowed is None else set()
         if len(found | before) > self.options.values:
             raise Refusal(

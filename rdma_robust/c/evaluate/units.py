@@ -16,6 +16,8 @@ class Units(Protocol):
     """What stands in it."""
     libraries: set[str]
     """Those of OpenSHMEM and MPI that it includes the header of."""
+    hardware: dict[str, SourcePlace]
+    """The hardware that is asked about (RR_HARDWARE), as far as the program is read; more than one is an error."""
 
     def function(self, name: str) -> Function | None:
         """Return the function of this name, or None if no unit has its body."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-RunnerLibrary = Literal["shmem", "mpi"]
+RunnerLibrary = Literal["shmem", "mpi", "verbs"]
 
 FIRST: Final = r"""#include <stdio.h>
 #include <stdlib.h>

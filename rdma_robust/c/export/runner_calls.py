@@ -10,11 +10,12 @@ from typing import Final
 from rdma_robust.c.export.c_statements import CLibrary, ThreadWriter
 from rdma_robust.c.export.exported_program import ExportedProgram, NotInCError, indented
 from rdma_robust.c.export.runner_c import FIRST, LAST, MPI, SHMEM, TURN, RunnerLibrary
+from rdma_robust.c.export.runner_verbs import VERBS
 from rdma_robust.errors import Span
 from rdma_robust.language.flow.cfg import Cell
 from rdma_robust.language.syntax import ast
 
-_TEXTS: Final = {"shmem": SHMEM, "mpi": MPI}
+_TEXTS: Final = {"shmem": SHMEM, "mpi": MPI, "verbs": VERBS}
 _GLOBALS: Final = (
     "me",
     "memory",
@@ -28,10 +29,22 @@ _GLOBALS: Final = (
     "times",
     "entry",
     "owner",
+    "ends",
+    "context",
+    "region",
+    "pairs",
+    "queues",
+    "links",
 )
+_HAS: Final = {
+    "shmem": "put, get, atomics, poll, flush, order",
+    "mpi": "put, get, atomics, poll, flush",
+    "verbs": "put, get, atomics with an answer, poll",
+}
 _COMPILED: Final = {
     "shmem": "oshcc -o test FILE.c && oshrun -np {} ./test",
     "mpi": "mpicc -o test FILE.c && mpirun -n {} ./test",
+    "verbs": "cc -o test FILE.c -libverbs; {} processes: RANK=0 ./test, RANK=1 HOST=THAT_OF_0 ./test, and so on",
 }
 
 
@@ -102,23 +115,23 @@ class RunnerCalls(CLibrary):
     def _remote(self, writer: ThreadWriter, ref: ast.Ref) -> tuple[str, int]:
         """Return the number of a word of another process, and that process."""
         assert ref.owner is not None
+        if self.library == "verbs" and ref.owner.text == writer.written.node.text:
+            raise NotInCError(ref.span, "a test has no queue pair of a process with itself")
         index = "" if ref.index is None else writer.expression(ref.index)
         return self._number(ref.owner.text, ref.name.text, index), self.nodes[ref.owner.text]
 
     def request(self, writer: ThreadWriter, statement: ast.Statement) -> Iterable[str]:
         match statement:
             case ast.PutStatement(imm=None, flags=flags):
-                self._flags(flags)
-                return [self._put(writer, statement)]
+                return [self._put(writer, statement, self._flags(flags))]
             case ast.GetStatement(target, source, flags=flags):
-                self._flags(flags)
-                return [self._get(writer, target, source)]
-            case ast.Call(call, flags=flags):
+                return [self._get(writer, target, source, self._flags(flags))]
+            case ast.Call(call, flags=flags) if self.library != "verbs":
                 self._flags(flags)
                 return [self._update(writer, call)]
             case ast.PollStatement(node):
                 return [self._call("completed_here", self._process(node))]
-            case ast.FlushStatement(node):
+            case ast.FlushStatement(node) if self.library != "verbs":
                 return [self._call("completed", self._process(node))]
             case ast.OrderStatement(node) if self.library == "shmem":
                 return [self._call("ordered", self._process(node))]
@@ -126,40 +139,46 @@ class RunnerCalls(CLibrary):
                 return [self._call("meet")]
             case _:
                 message = "no call of this library does this"
-                raise NotInCError(statement.span, message, "put, get, atomics, poll, flush and barrier have one")
+                raise NotInCError(statement.span, message, f"{_HAS[self.library]} and barrier have one")
 
     def _process(self, node: ast.Ident) -> int:
         if node.text not in self.nodes:
             raise NotInCError(node.span, "a runner has one queue pair to each process, and no lanes", "name the node")
         return self.nodes[node.text]
 
-    @staticmethod
-    def _flags(flags: tuple[ast.Flag, ...]) -> None:
+    def _flags(self, flags: tuple[ast.Flag, ...]) -> tuple[str, ...]:
+        """Return the argument of a request that has its flags; libraries have none. Raises NotInCError."""
+        refused = ("on",) if self.library == "verbs" else ("fenced", "on")
         for flag in flags:
-            if flag.word in ("fenced", "on"):
+            if flag.word in refused:
                 raise NotInCError(flag.span, f"`{flag.word}` is none of a library's", "`flush` is stronger than a fence")
+        if self.library != "verbs":
+            return ()
+        words = {flag.word for flag in flags}
+        names = {"IBV_SEND_SIGNALED": "unsignaled" not in words, "IBV_SEND_FENCE": "fenced" in words}
+        return (" | ".join(name for name, is_set in names.items() if is_set) or "0",)
 
-    def _put(self, writer: ThreadWriter, statement: ast.PutStatement) -> str:
+    def _put(self, writer: ThreadWriter, statement: ast.PutStatement, flags: tuple[str, ...]) -> str:
         number, process = self._remote(writer, statement.target)
         source = statement.source
         is_inline = any(flag.word == "inline" for flag in statement.flags)
         if not is_inline and isinstance(source, ast.Ref) and writer.words(source) == [source]:
-            return self._call("put", writer.address(source), number, process)
-        return self._call("put_value", writer.expression(source), number, process)
+            return self._call("put", writer.address(source), number, process, *flags)
+        return self._call("put_value", writer.expression(source), number, process, *flags)
 
-    def _get(self, writer: ThreadWriter, target: ast.Ref, source: ast.Expr) -> str:
-        own = writer.address(target)
+    def _get(self, writer: ThreadWriter, target: ast.Ref, source: ast.Expr, flags: tuple[str, ...]) -> str:
+        own, verbs = writer.address(target), self.library == "verbs"
         match source:
             case ast.Ref():
-                return self._call("get", own, *self._remote(writer, source))
-            case ast.FetchCall(word):
+                return self._call("get", own, *self._remote(writer, source), *flags)
+            case ast.FetchCall(word) if not verbs:
                 return self._call("fetch", own, *self._remote(writer, word))
-            case ast.RmwCall(kind, word, value):
+            case ast.RmwCall(kind, word, value) if kind == "faa" or not verbs:
                 name = "fetch_add" if kind == "faa" else "fetch_set"
-                return self._call(name, own, *self._remote(writer, word), self._operand(writer, value))
+                return self._call(name, own, *self._remote(writer, word), self._operand(writer, value), *flags)
             case ast.CasCall(word, expected, new):
                 values = [self._operand(writer, each) for each in (expected, new)]
-                return self._call("compare_set", own, *self._remote(writer, word), *values)
+                return self._call("compare_set", own, *self._remote(writer, word), *values, *flags)
             case _:
                 raise NotInCError(source.span, "no call of this library does this")
 
@@ -201,10 +220,11 @@ def _lines(calls: RunnerCalls, bodies: dict[str, list[str]], allowed: AllowedSta
     processes = len(calls.nodes)
     yield f"/* `{calls.given.program.name}`, as `rdma-robust export --to {calls.library}-test` has written it:"
     yield f" * {_COMPILED[calls.library].format(processes)} */"
-    yield from (FIRST, _TEXTS[calls.library])
     states, widths = allowed.states, [max(len(name), 2) for name in allowed.names]
+    yield FIRST
     yield f"enum {{ PROCESSES = {processes}, WORDS = {len(calls.cells)} }};"
     yield f"enum {{ STATES = {len(allowed.names)}, ALLOWED = {len(states)} }};"
+    yield _TEXTS[calls.library]
     yield from _table("static const long initial[WORDS]", (cell.init for _, cell in calls.cells))
     yield from _table("static const int owner[WORDS]", (process for process, _ in calls.cells))
     yield from _table("static const int entry[WORDS]", (allowed.names.index(str(cell)) for _, cell in calls.cells))

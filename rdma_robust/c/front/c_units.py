@@ -58,6 +58,7 @@ class CUnits:
         self.file, self.text = file, text
         self.units: list[CUnit] = []
         self.expected: list[tuple[str, SourcePlace]] = []
+        self.hardware: dict[str, SourcePlace] = {}
         self._functions: dict[str, tuple[CUnit, Cursor]] = {}
         self._compiled: dict[str, Function] = {}
         self._globals: dict[str, GlobalObject] = {}
@@ -187,7 +188,7 @@ class CUnits:
                         self.libraries.add(_LIBRARIES[each.spelling])
                     else:
                         self._note_function(unit, scope, each)
-                elif cursor_kind(each) == "VAR_DECL" and not self._note(each):
+                elif cursor_kind(each) == "VAR_DECL" and not self.note(each):
                     scope.global_variable(each)
                 elif cursor_kind(each) == "STRUCT_DECL" and str(each.spelling).startswith(_RECORDS):
                     self.note_type(each.type)
@@ -206,7 +207,7 @@ class CUnits:
             self._functions[name] = (unit, each)
             self._declared[name] = cursor_place(each)
 
-    def _note(self, each: Cursor) -> bool:
+    def note(self, each: Cursor) -> bool:
         """Take in an annotation that is a declaration; return whether it is one."""
         notes = [str(one.spelling) for one in children(each) if cursor_kind(one) == "ANNOTATE_ATTR"]
         for note in notes:
@@ -217,6 +218,8 @@ class CUnits:
                 self.processes_asked = int(values[0], 0)
             elif said == "rr_expect":
                 self.expected.append((note.partition(":")[2], cursor_place(each)))
+            elif said == "rr_hardware":
+                self.hardware.setdefault(note.partition(":")[2], cursor_place(each))
         return any(note.startswith("rr_") for note in notes)
 
     def note_type(self, found: ClangType) -> None:
@@ -255,7 +258,7 @@ class UnitScope:
 
     def __init__(self, units: CUnits, unit: CUnit) -> None:
         self.units, self.unit = units, unit
-        self.note_type = units.note_type
+        self.note_type, self.note = units.note_type, units.note
 
     def global_variable(self, declared: Cursor) -> Variable:
         """Return the global that is declared so."""

@@ -62,6 +62,9 @@ class UnitNames(Protocol):
     def note_type(self, found: Cursor) -> None:
         """Remember a type of libclang under its name, for `leaves`."""
 
+    def note(self, declared: Cursor) -> bool:
+        """Take in an annotation that is a declaration (RR_HARDWARE, RR_EXPECT); return whether it is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:

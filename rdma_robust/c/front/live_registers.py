@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import TypeVar
 
 from rdma_robust.c.code import Address, Branch, Call, Fresh, FunctionReturn, Instruction, JumpTo, Load, Register, Store
@@ -37,7 +36,8 @@ _READS = {
 
 def written_register(each: Instruction) -> Register | None:
     """Return the register that an instruction writes, None if it writes none."""
-    return each.target if any(one.name == "target" for one in fields(each)) else None  # type: ignore[union-attr]
+    found = getattr(each, "target", None)
+    return found if isinstance(found, int) else None
 
 
 def followers(at: int, each: Instruction) -> tuple[int, ...]:

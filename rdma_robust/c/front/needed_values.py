@@ -118,8 +118,8 @@ class _Code:
 
     def needed(self, each: Instruction, after: frozenset[LocalOrRegister]) -> frozenset[LocalOrRegister]:
         """Return what is needed before an instruction, of what is needed behind it."""
-        target, reads = written_register(each), read_registers(each)
-        left, local = after - ({target} if target is not None else set()), self.local(each)
+        target, reads, local = written_register(each), read_registers(each), self.local(each)
+        left = after - {target} if target in after else after
         match each:
             case Load() if local is not None and target in after:
                 return left | reads | {local}
@@ -143,11 +143,12 @@ def needed_values(name: str, code: Sequence[Instruction], taken: frozenset[str])
     taken."""
     of = _Code(name, code, taken)
     regions = {at: of.region(at) for at, each in enumerate(code) if isinstance(each, Branch)}
+    behind = [followers(at, each) for at, each in enumerate(code)]
     before: list[frozenset[LocalOrRegister]] = [frozenset()] * (len(code) + 1)
     depending: list[set[int]] = [set() for _ in range(len(code) + 1)]
-    for at, each in enumerate(code):
+    for at in range(len(code)):
         region = regions.get(at)
-        for to in (*followers(at, each), *(() if region is None else (region.join,))):
+        for to in (*behind[at], *(() if region is None else (region.join,))):
             depending[to].add(at)
     todo = list(range(len(code)))
     waiting = set(todo)
@@ -158,7 +159,8 @@ def needed_values(name: str, code: Sequence[Instruction], taken: frozenset[str])
         if region is not None and not region.written & before[region.join]:
             new = before[region.join]
         else:
-            after = frozenset[LocalOrRegister]().union(*(before[to] for to in followers(at, code[at])))
+            ways = behind[at]
+            after = before[ways[0]] if len(ways) == 1 else frozenset[LocalOrRegister]().union(*(before[to] for to in ways))
             new = of.needed(code[at], after)
         if new != before[at]:
             before[at] = new

@@ -32,6 +32,8 @@ def _declaration(reader: FunctionReader, declared: Cursor) -> None:
     storage = declared.storage_class.name
     if storage == "STATIC":
         reader.names.static_local(reader.name, declared)
+    if storage == "EXTERN":
+        reader.names.note(declared)
     if storage in ("STATIC", "EXTERN"):
         return
     variable = reader.local(declared)

@@ -1,4 +1,4 @@
-"""The functions of OpenSHMEM 1.5, deprecated ones among them: their names, and their declarations (`shmem.h`)."""
+"""The functions of OpenSHMEM 1.5, deprecated ones among them, and one of 1.6: their names, and declarations (`shmem.h`)."""
 
 from __future__ import annotations
 
@@ -189,6 +189,8 @@ int shmem_sync(shmem_team_t)
 void shmem_quiet(void)
 void shmem_fence(void)
 void shmem_ctx_quiet(shmem_ctx_t)
+void shmem_pe_quiet(const int *, size_t)
+void shmem_ctx_pe_quiet(shmem_ctx_t, const int *, size_t)
 void shmem_ctx_fence(shmem_ctx_t)
 uint64_t shmem_signal_fetch(const uint64_t *)
 uint64_t shmem_signal_wait_until(uint64_t *, int, uint64_t)

@@ -33,8 +33,6 @@ def automata_text(given: CProgram, lines: Sequence[tuple[str, Span]] = ()) -> st
     taken = names_of(given)
     for thread in simple_threads(given):
         _add(builder, thread, taken)
-    for line in given.expectations:
-        builder.tail_line(line)
     for line, span in lines:
         builder.tail_line(line, at=span)
     return _with_places(builder)

@@ -178,7 +178,7 @@ def deny(formula: MatchFormula, claim: SafeClaim, compatible: Sequence[Sequence[
     beyond = [formula.done(mark) for mark in formula.unfolded.marks if mark.kind == "cut"]
     if claim == "holds":
         false = [formula.done(mark) for mark in formula.unfolded.marks if mark.kind in ("assert", "fault")]
-        formula.formula.add(*beyond, *false)
+        formula.formula.add(*beyond, *false, *_mismatches(formula))
     else:
         formula.formula.add(*beyond, _deadlock(formula, compatible))
 
@@ -205,6 +205,19 @@ def _deadlock(formula: MatchFormula, compatible: Sequence[Sequence[int]]) -> int
             clauses.add(-deadlock, -formula.done(mark))
     _nothing_to_match(formula, deadlock, compatible)
     return deadlock
+
+
+def _mismatches(formula: MatchFormula) -> Iterator[int]:
+    """Yield literals of pairs whose match is a violation: another type, or a size that is more than the room."""
+    terms = formula.terms
+    for (number, nth), literal in formula.x.items():
+        receive, send = formula.unfolded.receives[number], formula.unfolded.sends[nth]
+        if receive.of_type is not None and send.of_type is not None:
+            alike = terms.operation("==", receive.of_type, send.of_type)
+            yield formula.formula.all_of((literal, -formula.truth(alike)))
+        if receive.length is not None and send.length is not None:
+            fits = terms.operation("<=", send.length, receive.length)
+            yield formula.formula.all_of((literal, -formula.truth(fits)))
 
 
 def _held_up(formula: MatchFormula, wait: WaitingProcess) -> int:

@@ -111,12 +111,13 @@ def _moves(rules: Interpreter, world: ReplayState, me: int) -> Iterator[Move]:
         yield BufferGrant(me)
 
 
-def matched(rules: Interpreter, world: ReplayState) -> Iterator[ReplayState]:
-    """Yield the states after each match that a state allows."""
+def matched(rules: Interpreter, world: ReplayState) -> Iterator[tuple[ReplayState, str]]:
+    """Yield the states after each match that a state allows, with the kind of violation that it is, '' for none."""
     for receive in world.receives:
         for send in world.sends:
             if rules.can_match(world, receive, send):
-                yield rules.after(world, MatchMove(MatchedPair(receive.name, send.name)))[0]
+                new, event = rules.after(world, MatchMove(MatchedPair(receive.name, send.name)))
+                yield new, "" if event is None else event.kind
 
 
 def canonical_world(world: ReplayState) -> ReplayState:
@@ -294,7 +295,9 @@ def _check_states(rules: Interpreter, claim: str, evidence: object) -> None:
         try:
             if claim == "deadlock-free" and state_ending(rules, state) == "deadlock":
                 reject(f"state {number} is a deadlock")
-            for new in matched(rules, state):
+            for new, wrong in matched(rules, state):
+                if claim == "holds" and wrong:
+                    reject(f"{where} a match is a violation: {wrong}")
                 _enter(rules, new, claim, states, where)
         except (LookupError, TypeError, ValueError, AssertionError, AttributeError):
             reject(f"state {number} is none of this program")

@@ -29,7 +29,7 @@ from rdma_robust.messages.language.message_terms import Term
 
 MOST_EVENTS: Final = 20_000
 MOST_ROUNDS: Final = 2_000
-MOST_AT_ONCE: Final = 6
+_MOST_AT_ONCE: Final = 6
 LOOKS: Final = "what probes and `send ready` see is in no certificate that something never happens"
 
 OpKind = Literal["send", "receive"]
@@ -39,7 +39,8 @@ OpKind = Literal["send", "receive"]
 class Issue:
     """An issued send or receive. `number` counts those of its kind over all processes, `place` events of its process.
 
-    Of a send `peer` is the destination, of a receive the source; source and tag of a receive are None for any.
+    Of a send `peer` is the destination, of a receive the source; source and tag of a receive are None for any. `of_type` and
+    `length`, size or room, are None if nothing is said.
     """
 
     kind: OpKind
@@ -52,6 +53,8 @@ class Issue:
     tag: TermNode | None
     value: TermNode
     mode: mp.SendMode = "standard"
+    of_type: TermNode | None = None
+    length: TermNode | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -359,7 +362,8 @@ class _Unfolding:
         to, tag = self._address(send.to, send.tag)
         if not isinstance(value, TermNode):
             raise TooMuch("arrays are sent")
-        self._activate(send.request, lambda: _Active(self._issued(send, to, tag, value)))
+        said = self._said(send.of_type, send.size)
+        self._activate(send.request, lambda: _Active(self._issued(send, (to, tag), value, said)))
 
     def _address(self, peer: Term | None, tag: Term | None) -> tuple[TermNode | None, TermNode | None]:
         """Return process and tag, and note the faults: a process that is none, a tag that is negative."""
@@ -372,22 +376,32 @@ class _Unfolding:
 
     def _receive(self, receive: mp.IssueReceive) -> None:
         source, tag = self._address(receive.source, receive.tag)
+        said = self._said(receive.of_type, receive.room)
         places = (receive.target, receive.sender, receive.which)
         stores: Stores = tuple(
             None if each is None else (each.name, tuple(self._number(index) for index in each.indices)) for each in places
         )
         self._activate(
             receive.request,
-            lambda: _Active(self._issued(receive, source, tag, self.terms.false), stores),
+            lambda: _Active(self._issued(receive, (source, tag), self.terms.false, said), stores),
         )
 
+    def _said(self, *terms: Term | None) -> tuple[TermNode | None, TermNode | None]:
+        one, other = (None if each is None else self._number(each) for each in terms)
+        return one, other
+
     def _issued(
-        self, of: mp.IssueSend | mp.IssueReceive, peer: TermNode | None, tag: TermNode | None, value: TermNode
+        self,
+        of: mp.IssueSend | mp.IssueReceive,
+        where: tuple[TermNode | None, TermNode | None],
+        value: TermNode,
+        said: tuple[TermNode | None, TermNode | None],
     ) -> Issue:
         kind: OpKind = "send" if isinstance(of, mp.IssueSend) else "receive"
         mode = of.mode if isinstance(of, mp.IssueSend) else "standard"
         of_kind = self.found.sends if kind == "send" else self.found.receives
-        issue = Issue(kind, len(of_kind), self.me, len(self.events), self.live, of.port, peer, tag, value, mode)
+        place = len(of_kind), self.me, len(self.events)
+        issue = Issue(kind, *place, self.live, of.port, *where, value, mode, *said)
         of_kind.append(issue)
         self.events.append(issue)
         return issue
@@ -398,8 +412,8 @@ class _Unfolding:
         listed = [each for place in wanted.requests for each in self._listed(place)]
         if self.live is terms.false:
             return
-        if wanted.how == "some" and len(listed) > MOST_AT_ONCE:
-            raise TooMuch(f"some of more than {MOST_AT_ONCE} requests complete")
+        if wanted.how == "some" and len(listed) > _MOST_AT_ONCE:
+            raise TooMuch(f"some of more than {_MOST_AT_ONCE} requests complete")
         others = tuple(
             [(active.issue, terms.both(at, on)) for slots in listed for slot, at in slots for active, on in slot.items()]
         )

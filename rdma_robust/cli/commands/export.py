@@ -31,7 +31,7 @@ def export_command(
     file: arguments.File,
     *,
     to: Annotated[
-        Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test"],
+        Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test", "verbs-test"],
         typer.Option(help="The form to write."),
     ],
     instrumentation: Annotated[

@@ -66,11 +66,18 @@ def check_modes(function: tree.FunctionItem, world: GlobalScope, report: Reporte
     for line in (each for body in bodies for each in all_lines(body)):
         mode = f"send {line.mode}" if isinstance(line, tree.SendLine) and line.mode != "standard" else ""
         looks = isinstance(line, tree.ProbeLine) or (isinstance(line, tree.ReceiveLine) and line.of is not None)
+        if isinstance(line, tree.SendLine | tree.ReceiveLine) and _is_agreed(line):
+            mode = "of type"
         if isinstance(line, tree.CompletionLine | tree.AbortLine):
             mode = statement_text(line).split()[0]
         if mode or looks:
             said = f"contracts know nothing of `{mode or 'probe'}`, and {quote(function.name.text)} has one"
             report.error("RR962", line.span, said, hint="`rdma-robust messages check` decides programs that call it")
+
+
+def _is_agreed(line: tree.SendLine | tree.ReceiveLine) -> bool:
+    length = line.size if isinstance(line, tree.SendLine) else line.room
+    return line.of_type is not None or length is not None
 
 
 def _why_not_local(callee: tree.FunctionItem, world: GlobalScope) -> str:

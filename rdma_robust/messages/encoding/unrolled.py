@@ -8,7 +8,7 @@ two events of one process that both happen do so in the order of the tuple. Defi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -64,6 +64,8 @@ class SendEvent(GuardedEvent):
     mode: SendMode = "standard"
     elements: int = 1
     span: Span = field(default=NO_SPAN, compare=False)
+    of_type: Symbol | None = None
+    size: Symbol | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,13 @@ class ReceiveEvent(GuardedEvent):
     rank: Symbol
     shape: Shape = None
     span: Span = field(default=NO_SPAN, compare=False)
+    of_type: Symbol | None = None
+    room: Symbol | None = None
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether a match of it can be a violation."""
+        return self.of_type is not None or self.room is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +243,16 @@ class Guards:
     def implies(self, guard: Symbol, other: Symbol) -> bool:
         """Return whether `other` surely holds where `guard` does."""
         return other is guard or other.constant or self.of(other) <= self.of(guard)
+
+
+def mismatches(symbols: Symbols, receive: ReceiveEvent, send: SendEvent) -> Iterator[tuple[Literal["type", "room"], Symbol]]:
+    """Yield what makes the match of two operations a violation, and where it does."""
+    other = symbols.false
+    if receive.of_type is not None and send.of_type is not None:
+        other = symbols.apply("!=", receive.of_type, send.of_type)
+        yield "type", other
+    if receive.room is not None and send.size is not None:
+        yield "room", symbols.conjunction(symbols.negation(other), symbols.apply(">", send.size, receive.room))
 
 
 def acceptance(unrolled: UnrolledProgram, receive: ReceiveEvent, send: SendEvent) -> Symbol:

@@ -235,6 +235,7 @@ class Statements:
         self._check(run, to, len(self.program.processes) - 1, "destination")
         tag = run.number(run.value(statement.tag, always), always)
         self._check(run, tag, None, "tag")
+        said = self._said(run, statement.of_type, statement.size)
         indices = self.indices(run, statement.request)
         self._one_request(run, state, statement.request.name, indices)
         if not self.faults(run, state, statement.span):
@@ -253,12 +254,17 @@ class Statements:
             statement.mode,
             shape_size(value_shape(message)),
             statement.span,
+            *said,
         )
         self.made.sends.append(event)
         self.add(event)
         state.sent = self.symbols.apply("+", state.sent, self.symbols.true)
         operation = PendingOperation("send", number)
         self.request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
+
+    def _said(self, run: Evaluation, *terms: Term | None) -> list[Symbol | None]:
+        always = self.symbols.true
+        return [None if each is None else run.number(run.value(each, always), always) for each in terms]
 
     def _check(self, run: Evaluation, value: Symbol, high: int | None, kind: FaultKind) -> None:
         inside = self.symbols.apply("<=", self.symbols.false, value)
@@ -274,6 +280,7 @@ class Statements:
         tag = None if statement.tag is None else run.number(run.value(statement.tag, always), always)
         if tag is not None:
             self._check(run, tag, None, "tag")
+        said = self._said(run, statement.of_type, statement.room)
         places = [statement.target, statement.sender, statement.which]
         stores = [None if each is None else (each.name, self.indices(run, each)) for each in places]
         indices = self.indices(run, statement.request)
@@ -294,6 +301,7 @@ class Statements:
             state.received,
             shape,
             span,
+            *said,
         )
         self.made.receives.append(event)
         self.add(event)

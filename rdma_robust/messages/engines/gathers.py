@@ -200,7 +200,7 @@ def by_gathering(
     """Answer all questions about a program of that kind; None if it is of another, or an assertion needs a search."""
     try:
         unrolled = unrolled or unroll(program, questions.loop_bound, limits)
-        endpoints = _endpoints(unrolled)
+        endpoints = None if program.checks_matches else _endpoints(unrolled)
         if endpoints is None or not (_none_waits(unrolled, buffer) or _all_are_taken(unrolled, endpoints)):
             return None
         violations = _Violations(program, buffer, unrolled, endpoints)

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
-from rdma_robust.messages.encoding.unrolled import AssertEvent, FaultEvent, ReceiveEvent, SendEvent, WaitedBeside, WaitEvent
+from rdma_robust.messages.encoding.unrolled import (
+    AssertEvent,
+    FaultEvent,
+    ReceiveEvent,
+    SendEvent,
+    WaitedBeside,
+    WaitEvent,
+    mismatches,
+)
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.solved_runs import Place
 
@@ -41,6 +49,11 @@ class Goals:
                     found.setdefault((event.span, "assert"), []).append(wrong)
                 elif isinstance(event, FaultEvent):
                     found.setdefault((event.span, event.kind), []).append(self.formula.done(event))
+        for receive in self.unrolled.receives:
+            for send, match in self.formula.senders(receive.number) if receive.is_checked else ():
+                for kind, unlike in mismatches(self.unrolled.symbols, receive, send):
+                    literal = self.clauses.both(match, self.formula.terms.truth(unlike))
+                    found.setdefault((receive.span, kind), []).append(literal)
         return {place: self.clauses.any_of(literals) for place, literals in found.items()}
 
     def beyond(self) -> int:

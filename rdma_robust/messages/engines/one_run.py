@@ -143,7 +143,9 @@ class _Run:
         changed: dict[int, None] = {}
         for receiver, sender in dict.fromkeys(ends):
             while (meeting := next(meetings(receiver, frames[receiver], sender, frames[sender]), None)) is not None:
-                self.course.match(receiver, sender, meeting)
+                at = frames[receiver].receives[meeting.receive].at
+                if kind := self.course.match(receiver, sender, meeting):
+                    self._violated(receiver, at, kind)
                 changed.update({receiver: None, sender: None})
         return list(changed)
 

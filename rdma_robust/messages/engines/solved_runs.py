@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked, unmatched
+from rdma_robust.messages.machine.matching import Meeting
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
@@ -24,6 +25,13 @@ class _Noting(NormalFormRun):
     def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
         super().__init__(program, buffer, decisions)
         self.noted: list[tuple[int, int, str, Span]] = []
+
+    def match(self, receiver: int, sender: int, meeting: Meeting) -> str:
+        place = self.rules[receiver].span(self.frames[receiver].receives[meeting.receive].at)
+        kind = super().match(receiver, sender, meeting)
+        if kind:
+            self.noted.append((len(self.moves), receiver, kind, place))
+        return kind
 
     def step(self, process: int, choice: int | None = None) -> str:
         place = self.rules[process].span(self.frames[process].pc)

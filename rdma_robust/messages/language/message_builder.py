@@ -223,10 +223,11 @@ class MessageBuilder(ContractBuilder):
         return self.made_send(request, message, request)
 
     def made_send(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.SendLine:
-        mode, value, _, to, _, port, _, tag = parts
+        mode, value, _, to, _, port, _, tag, _, _, of_type, _, size = parts
         span = span_from(first, last_of(parts))
         named = None if port is None else ident_of(port)
-        return tree.SendLine(request, value, to, named, tag, span, "standard" if mode is None else str(mode))  # type: ignore[arg-type]
+        word = "standard" if mode is None else str(mode)
+        return tree.SendLine(request, value, to, named, tag, span, word, of_type, size)  # type: ignore[arg-type]
 
     def recv(self, parts: list[Part]) -> tree.ReceiveLine:
         keyword, *pattern = parts
@@ -237,9 +238,9 @@ class MessageBuilder(ContractBuilder):
         return self.made_receive(request, pattern, request)
 
     def made_receive(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.ReceiveLine:
-        target, _, source, _, port, _, tag = parts
-        span = span_from(first, last_of(parts))
-        return tree.ReceiveLine(request, target, source, None if port is None else ident_of(port), tag, span)
+        target, _, source, _, port, _, tag, _, _, of_type, _, room = parts
+        span, named = span_from(first, last_of(parts)), None if port is None else ident_of(port)
+        return tree.ReceiveLine(request, target, source, named, tag, span, None, of_type, room)
 
     def probe(self, parts: list[Part]) -> tree.ProbeLine:
         keyword, _, source, _, port, _, tag, *flag = parts

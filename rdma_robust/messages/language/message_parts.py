@@ -80,11 +80,11 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
             return _of_declared(declared)
         case tree.CallLine(call):
             return (call,)
-        case tree.SendLine(request, value, to, _, tag):
-            return (request, value, to, tag)
-        case tree.ReceiveLine(request, target, source, _, tag, of=of):
+        case tree.SendLine(request, value, to, _, tag, of_type=of_type, size=size):
+            return (request, value, to, tag, of_type, size)
+        case tree.ReceiveLine(request, target, source, _, tag, of=of, of_type=of_type, room=room):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
-            return (request, target, *parts, of)
+            return (request, target, *parts, of, of_type, room)
         case tree.ProbeLine(source, _, tag, flag, taken=taken):
             parts = (each.stored if isinstance(each, tree.AnyOf) else each for each in (source, tag))
             return (taken, *parts, flag)

@@ -242,11 +242,18 @@ def _message(line: tree.SendLine | tree.ReceiveLine) -> str:
     tag = "" if line.tag is None else f" tag {_pattern(line.tag)}"
     if isinstance(line, tree.SendLine):
         mode = "" if line.mode == "standard" else f"{line.mode} "
-        return f"{given}send {mode}{expression_text(line.value)} to {expression_text(line.to)}{port}{tag}"
+        agreed = _agreed(line.of_type, "size", line.size)
+        return f"{given}send {mode}{expression_text(line.value)} to {expression_text(line.to)}{port}{tag}{agreed}"
     if line.of is not None:
         return f"{given}mrecv {expression_text(line.target)} of {expression_text(line.of)}"
     source = "" if line.source is None else f" from {_pattern(line.source)}"
-    return f"{given}recv {expression_text(line.target)}{source}{port}{tag}"
+    agreed = _agreed(line.of_type, "room", line.room)
+    return f"{given}recv {expression_text(line.target)}{source}{port}{tag}{agreed}"
+
+
+def _agreed(of_type: tree.Operand | None, word: str, length: tree.Operand | None) -> str:
+    typed = "" if of_type is None else f" of type {expression_text(of_type)}"
+    return typed if length is None else f"{typed} {word} {expression_text(length)}"
 
 
 def _probe(line: tree.ProbeLine) -> str:

@@ -74,6 +74,7 @@ class IssueSend:
     """`request = isend value to to on port tag tag`. All are evaluated when issued: value, to, tag, the request's indices.
 
     Faults: `to` is no process (destination), `tag` is negative (tag), no posted receive takes what is `ready` (ready).
+    What a receive says of the type or the room of its message, and the send of its type or size, has to agree: see there.
     """
 
     request: Place
@@ -83,6 +84,8 @@ class IssueSend:
     tag: Term
     span: Span = field(default=NO_SPAN, compare=False)
     mode: SendMode = "standard"
+    of_type: Term | None = None
+    size: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,9 @@ class IssueReceive:
     `source` and `tag` are None for `any`. The pattern and the indices of all places are evaluated when issued: source, tag,
     target, sender, which, then the request's; value, sender and tag are stored at the wait, into `target`, `sender` and
     `which`. Faults: `source` is no process (source), `tag` is negative (tag), and at the wait index and kind.
+
+    A match with a send of another type is a violation (type), else one with a larger size than there is room (room), where
+    both say something of it; all goes on as if it were none.
 
     With `of` it takes the message that this request holds, which holds none from then on, and the pattern is empty. A fault
     if it holds none (message), before anything else is evaluated.
@@ -106,6 +112,13 @@ class IssueReceive:
     which: Place | None = None
     span: Span = field(default=NO_SPAN, compare=False)
     of: Place | None = None
+    of_type: Term | None = None
+    room: Term | None = None
+
+    @property
+    def is_checked(self) -> bool:
+        """Return whether it says something of its messages that their sends may say too."""
+        return self.of_type is not None or self.room is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +162,7 @@ CompletionKind = Literal["any", "some", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """Complete requests that can be, as their wait does, and store which; without `tests` go on only as soon as there are.
+    """A step that completes requests that can be, as their wait does, and stores which; without `tests` it waits for some.
 
     The requests, with the elements of arrays, are counted from 0; those that are inactive do not count. With `how`
 
@@ -379,6 +392,11 @@ class MessageProgram:
     def completes(self) -> bool:
         """Return whether a process sees which of several requests is complete, or whether one is."""
         return any(isinstance(each, Completion) for each in self._statements())
+
+    @property
+    def checks_matches(self) -> bool:
+        """Return whether a match can be a violation."""
+        return any(isinstance(each, IssueReceive) and each.is_checked for each in self._statements())
 
     @property
     def expecting(self) -> frozenset[int]:

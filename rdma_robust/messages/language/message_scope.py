@@ -297,7 +297,8 @@ def issued_send(scope: ProcessScope, line: tree.SendLine, request: Place, span: 
     port = scope.port(line.port)
     tag = NOTHING if line.tag is None else scope.term(line.tag)
     _check_tag(scope, tag, line.tag)
-    return IssueSend(request, value, to, port, tag, span, line.mode)
+    of_type, size = (None if each is None else scope.term(each) for each in (line.of_type, line.size))
+    return IssueSend(request, value, to, port, tag, span, line.mode, of_type, size)
 
 
 def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, span: Span) -> IssueReceive:
@@ -309,7 +310,8 @@ def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, 
     tag, which = _pattern(scope, line.tag)
     _check_tag(scope, tag, line.tag)
     of = None if line.of is None else scope.request(line.of)
-    return IssueReceive(request, target, source, port, tag, sender, which, span, of)
+    of_type, room = (None if each is None else scope.term(each) for each in (line.of_type, line.room))
+    return IssueReceive(request, target, source, port, tag, sender, which, span, of, of_type, room)
 
 
 def in_scope(scope: ProcessScope, line: tree.ProbeLine | tree.CompletionLine | tree.AbortLine, span: Span) -> Statement:

@@ -16,7 +16,19 @@ Value = int | tuple["Value", ...]
 """A number, or an array of values."""
 
 FaultKind = Literal[
-    "division", "index", "destination", "source", "tag", "kind", "length", "ready", "message", "held", "abort"
+    "division",
+    "index",
+    "destination",
+    "source",
+    "tag",
+    "kind",
+    "length",
+    "ready",
+    "message",
+    "held",
+    "abort",
+    "type",
+    "room",
 ]
 """Division by zero; index, destination or source out of range; negative tag; number and array confused; a length
 that is negative or over LONGEST; no receive for what is sent ready."""

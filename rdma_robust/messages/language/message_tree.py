@@ -91,6 +91,8 @@ class SendLine:
     tag: Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
     mode: SendMode = "standard"
+    of_type: Operand | None = None
+    size: Operand | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ class ReceiveLine:
     tag: AnyOf | Operand | None
     span: Span = field(default=NO_SPAN, compare=False)
     of: IndexedName | None = None
+    of_type: Operand | None = None
+    room: Operand | None = None
 
 
 @dataclass(frozen=True, slots=True)

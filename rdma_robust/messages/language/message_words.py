@@ -1,4 +1,7 @@
-"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees."""
+"""Words of `.mp` that are keywords only where nothing else can stand; what syntax errors say; limits on trees.
+
+More than 400 lines: the words, and what is said of each of them.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,21 @@ _PICKING: Final = frozenset({"ANY", "SOME", "ALL"})
 _OF_CONTRACTS: Final = frozenset({"CONTRACT", "VERIFIED", "FROM"})
 _MODES: Final = frozenset({"SYNC", "BUFFERED", "READY"})
 _LOOKS: Final = _PROBES | _TAKEN | {"INTO", "TEST", "SOME", "ALL"}
-WORDS: Final = _CLAIMS | _LED_BY.keys() | CONTRACT_WORDS | _MODES | _LOOKS | {"ABORT", "ANY", "DAEMON", "IN", "PORT"}
+_AGREED: Final = {
+    "OF": frozenset({"SEND", "ISEND", "RECV", "IRECV"}),
+    "SIZE": frozenset({"SEND", "ISEND"}),
+    "ROOM": frozenset({"RECV", "IRECV"}),
+}
+WORDS: Final = (
+    _AGREED.keys()
+    | {"TYPE"}
+    | _CLAIMS
+    | _LED_BY.keys()
+    | CONTRACT_WORDS
+    | _MODES
+    | _LOOKS
+    | {"ABORT", "ANY", "DAEMON", "IN", "PORT"}
+)
 """The terminals of words that are keywords in places only."""
 
 _WHOLE: Final = frozenset({"NAME", "NUMBER", "RPAR", "RSQB", "PID", "NPROCS", "ANY"})
@@ -128,6 +145,7 @@ def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
 
     - words of claims, `under` and buffers are in an `expect` line;
     - `to`, `from`, `on` and `tag` follow something whole in the statements that have them;
+    - `of type`, `size` and `room` follow something whole in sends and receives, and something follows them;
     - the mode of a send follows `send` or `isend`, and what is sent begins behind it;
     - `probe` and `iprobe` begin a line that goes on with such words, and `into` is in that of an `iprobe`;
     - `mprobe`, `improbe` and `mrecv` begin a line that goes on with a name, which stands behind `imrecv` too, and `of` is in
@@ -225,6 +243,9 @@ class _Reader:
             return self._contract.is_keyword(kind, self._before)
         if self._line == "EXPECT" and kind in _CLAIMS | _OF_CONTRACTS:
             return self._previous != "CONTRACT"
+        if kind in _AGREED and self._line in _AGREED[kind]:
+            follows = after is not None and (after.type == "TYPE" if kind == "OF" else after.type in _SENT | {"OP_MINUS"})
+            return self._previous in _WHOLE and follows
         if kind in _LED_BY:
             return self._line in _LED_BY[kind] and self._previous in _WHOLE | _PROBES and not self._tagged
         match kind:
@@ -237,6 +258,8 @@ class _Reader:
                 return self._line in {"IPROBE", "IMPROBE", "TEST"} and self._previous in _WHOLE | _PROBES
             case "SOME" | "ALL":
                 return self._is_picking(kind, after)
+            case "TYPE":
+                return self._previous == "OF" and self._line in _AGREED["OF"]
             case "TEST":
                 return bool(self._depth) and self._previous in _STARTS and after is not None and after.isidentifier()
             case "ABORT":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from rdma_robust.errors import InternalError
+from rdma_robust.errors import NO_SPAN, InternalError
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.formatter import format_tree
@@ -201,12 +201,18 @@ class ProcessTree:
             self._note(statement.tag)
             tag = None if statement.tag == Const(0) else self.terms.within(statement.tag, 0, None)
             value, to = self.terms.term(statement.value), self.terms.within(statement.to, 0, last)
-            return tree.SendLine(request, value, to, port, tag, mode=statement.mode)
+            said = self._said(statement.of_type), self._said(statement.size)
+            return tree.SendLine(request, value, to, port, tag, NO_SPAN, statement.mode, *said)
         target = self._place(statement.target)
         if statement.of is not None:
             return tree.ReceiveLine(request, target, None, None, None, of=self._place(statement.of))
         source = self._pattern(statement.source, statement.sender, last)
-        return tree.ReceiveLine(request, target, source, port, self._pattern(statement.tag, statement.which, None))
+        tagged = self._pattern(statement.tag, statement.which, None)
+        said = self._said(statement.of_type), self._said(statement.room)
+        return tree.ReceiveLine(request, target, source, port, tagged, NO_SPAN, None, *said)
+
+    def _said(self, term: Term | None) -> tree.Operand | None:
+        return None if term is None else self._term(term)
 
     def _pattern(self, term: Term | None, stored: made.Place | None, high: int | None) -> tree.AnyOf | tree.Operand | None:
         if term is None:

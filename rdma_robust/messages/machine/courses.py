@@ -14,7 +14,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
-from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, seen_by
+from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, mismatch, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, SendHandle, SendOp, initial
 from rdma_robust.messages.message_answers import (
@@ -114,13 +114,14 @@ class Course:
         self.moves.append(BufferGrant(process))
         open_send(self.frames[process], nth)
 
-    def match(self, receiver: int, sender: int, meeting: Meeting) -> None:
-        """Make a match that is enabled."""
+    def match(self, receiver: int, sender: int, meeting: Meeting) -> str:
+        """Make a match that is enabled. Return the kind of violation that it is, or ''."""
         ours, theirs = self.frames[receiver], self.frames[sender]
         receive, message = ours.receives[meeting.receive], theirs.sends[meeting.send]
         self.moves.append(MatchMove(MatchedPair(OperationId(receiver, receive.nth), OperationId(sender, message.nth))))
         take(ours, meeting.receive, message, sender)
         give(theirs, meeting.send)
+        return mismatch(receive, message)
 
     def make(self, move: Move) -> str:
         """Make any move, which is enabled. Return the kind of violation that it is, or ''."""
@@ -132,7 +133,7 @@ class Course:
             case MatchMove(MatchedPair(receive, send)):
                 posted = [op.nth for op in self.frames[receive.process].receives].index(receive.nth)
                 sent = [op.nth for op in self.frames[send.process].sends].index(send.nth)
-                self.match(receive.process, send.process, Meeting(posted, sent))
+                return self.match(receive.process, send.process, Meeting(posted, sent))
         return ""
 
     def enabled(self) -> Iterator[tuple[int, int, Meeting]]:

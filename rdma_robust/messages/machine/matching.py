@@ -22,6 +22,14 @@ def receive_accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
     return fits and receive.key == send.key
 
 
+def mismatch(receive: ReceiveOp, send: SendOp) -> str:
+    """Return the kind of violation that a match is, '' if it is none: another type, or more than there is room for."""
+    (wanted, room), (given, size) = receive.said, send.said
+    if wanted is not None and given is not None and wanted != given:
+        return "type"
+    return "room" if room is not None and size is not None and size > room else ""
+
+
 def acceptable_sends(receive: ReceiveOp, receiver: int, sender: int, sends: Sequence[SendOp]) -> Iterator[int]:
     """Yield which unmatched send of a process a receive can take: the first of the channel that it accepts.
 

@@ -32,6 +32,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import (
     FaultError,
+    Term,
     Value,
     require_number,
     value_of,
@@ -100,7 +101,7 @@ class ProcessRules:
             case "all":
                 return (*nothing, 1) if active and ready == active else nothing
             case "some":
-                sizes = range(1, len(ready) + 1) if len(ready) <= MOST_AT_ONCE else (1, len(ready))
+                sizes = range(1, len(ready) + 1) if len(ready) <= _MOST_AT_ONCE else (1, len(ready))
                 groups = chain.from_iterable(combinations(ready, size) for size in sizes)
                 once = (each for each in groups if len({requests[number] for number in each}) == len(each))
                 return (*nothing, *(sum(1 << number for number in each) for each in once))
@@ -143,7 +144,7 @@ class ProcessRules:
         """Whether the next step completes some of more requests than are tried in every way."""
         wanted = self.process.code[frame.pc]
         some = isinstance(wanted, Completion) and wanted.how == "some"
-        return some and any(choice.bit_count() > MOST_AT_ONCE for choice in self.choices(frame))
+        return some and any(choice.bit_count() > _MOST_AT_ONCE for choice in self.choices(frame))
 
     def awaited(self, frame: ProcessFrame) -> Single | None:
         """Return the single request that the next step passes, if it is a wait for one."""
@@ -197,7 +198,8 @@ class ProcessRules:
         registers = frame.registers
         value = value_of(send.value, registers)
         to = self._process_number(value_of(send.to, registers), "destination")
-        return SendOp(frame.sent, to, send.port, _tag(value_of(send.tag, registers)), value)
+        tag = _tag(value_of(send.tag, registers))
+        return SendOp(frame.sent, to, send.port, tag, value, said=_said(frame, send.of_type, send.size))
 
     def _takes(self, frame: ProcessFrame, wanted: Probe | IssueReceive) -> ReceiveOp:
         """Return the receive that is posted next, or that stands for a look; raises FaultError."""
@@ -212,7 +214,10 @@ class ProcessRules:
         tag = ANYTHING if wanted.tag is None else _tag(value_of(wanted.tag, frame.registers))
         if isinstance(wanted, Probe):
             self._spare(frame, wanted.taken)
-        return ReceiveOp(frame.received, wanted.port, source, tag)
+            return ReceiveOp(frame.received, wanted.port, source, tag)
+        said = _said(frame, wanted.of_type, wanted.room)
+        at = frame.pc if wanted.is_checked else 0
+        return ReceiveOp(frame.received, wanted.port, source, tag, said=said, at=at)
 
     def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
         """Store what was seen, if something was, and hold it if it is taken; else store that nothing was."""
@@ -417,16 +422,16 @@ class ProcessRules:
             for at, value in values:
                 _store((name, (*indices, *at)), value, frame.registers)
 
-    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> Completed:
+    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> CompletionChoice:
         """Return what a choice completes. Raises FaultError."""
         found = self._singles(frame, wanted)
         numbers = tuple(_chosen(wanted, choice, len(found)))
         active = any(handle is not None for _, _, handle in found)
-        return Completed(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
+        return CompletionChoice(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class CompletionChoice:
     """What a choice completes: the numbers of the requests, and which they are; and whether any of all was active."""
 
     choice: int
@@ -445,7 +450,7 @@ class Completed:
             yield wanted.places, [((at,), each) for at, each in enumerate(self.numbers)]
 
 
-MOST_AT_ONCE: Final = 10
+_MOST_AT_ONCE: Final = 10
 """Of so many complete requests every set is tried that can be seen at once."""
 
 
@@ -552,6 +557,11 @@ def _spot(place: Place, registers: dict[str, Value]) -> Spot:
 def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
     name, indices = spot
     registers[name] = with_element(registers[name], indices, value)
+
+
+def _said(frame: ProcessFrame, *terms: Term | None) -> tuple[int | None, int | None]:
+    one, other = (None if each is None else require_number(value_of(each, frame.registers)) for each in terms)
+    return one, other
 
 
 def _tag(value: Value) -> int:

@@ -25,7 +25,10 @@ FREE: Final = -1
 
 
 class SendOp(NamedTuple):
-    """An unmatched send, the `nth` of its process; its receiver holds the message under a `key`, or may still see it."""
+    """An unmatched send, the `nth` of its process; its receiver holds the message under a `key`, or may still see it.
+
+    Type and size are `said`, if they are.
+    """
 
     nth: int
     to: int
@@ -33,16 +36,22 @@ class SendOp(NamedTuple):
     tag: int
     value: Value
     key: int = FREE
+    said: tuple[int | None, int | None] = (None, None)
 
 
 class ReceiveOp(NamedTuple):
-    """An unmatched receive, the `nth` of its process; source and tag may be ANYTHING. A `key` is of what it is for."""
+    """An unmatched receive, the `nth` of its process; source and tag may be ANYTHING. A `key` is of what it is for.
+
+    What is `said` are type and room, in the instruction `at`.
+    """
 
     nth: int
     port: int
     source: int
     tag: int
     key: int = FREE
+    said: tuple[int | None, int | None] = (None, None)
+    at: int = 0
 
 
 Spot = tuple[str, tuple[int, ...]]

@@ -172,6 +172,8 @@ def with_all_buffers(program: MessageProgram, schedule: Schedule) -> Schedule:
 def _to_its_end(program: MessageProgram, schedule: Schedule) -> Schedule:
     """Return the run with few buffers that ends with the same step, and has only what leads to it."""
     moves, last = tuple(_with_few_buffers(program, schedule).moves), schedule[-1]
+    if isinstance(last, MatchMove):
+        return cut_to_the_end(program, "any", moves[: moves.index(last) + 1])
     assert isinstance(last, ProcessStep)
     ours = [at for at, move in enumerate(moves) if isinstance(move, ProcessStep) and move.process == last.process]
     return cut_to_the_end(program, "any", moves[: ours[-1] + 1])

@@ -204,6 +204,8 @@ _FAULTS = {
     "message": "the request holds no message",
     "held": "the request holds a message that was not received",
     "abort": "the program is aborted",
+    "type": "the message is of another type",
+    "room": "the message is longer than there is room",
 }
 
 

@@ -137,13 +137,14 @@ class Kinds:
                 node, template = self._term(value)
                 self._same(self.register(self._me, target.name), node)
                 return (*head, self._place(target), template)
-            case IssueSend(request, value, to, port, tag):
+            case IssueSend(request, value, to, port, tag, of_type=of_type, size=size):
                 node, template = self._term(value)
                 self._same(self.message(port), node)
-                return (*head, self._place(request), template, self._process(to), port, self._num(tag))
+                said = [None if each is None else self._num(each) for each in (of_type, size)]
+                return (*head, self._place(request), template, self._process(to), port, self._num(tag), *said)
             case Probe() | IssueReceive(of=Place()):
                 raise KindsError
-            case IssueReceive(request, target, source, port, tag, sender, which):
+            case IssueReceive(request, target, source, port, tag, sender, which, of_type=of_type, room=room):
                 self._same(self.message(port), self.register(self._me, target.name))
                 source_ = None if source is None else self._process(source)
                 tag_ = None if tag is None else self._num(tag)
@@ -152,7 +153,8 @@ class Kinds:
                 if which is not None:
                     self._number(self.register(self._me, which.name))
                 places = [None if each is None else self._place(each) for each in (request, target, sender, which)]
-                return (*head, *places, source_, port, tag_)
+                said = [None if each is None else self._num(each) for each in (of_type, room)]
+                return (*head, *places, source_, port, tag_, *said)
             case Requests(name, size):
                 return (*head, name, None if size is None else self._num(size))
             case Test(condition, otherwise, again):

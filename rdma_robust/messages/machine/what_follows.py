@@ -100,10 +100,11 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
         case Assign(target, value):
             written = [] if target.indices else [target.name]
             return [*term_names(value), *_of_place(target)], written
-        case IssueSend(request, value, to, _, tag):
-            return [*term_names(value), *term_names(to), *term_names(tag), *_of_indices(request)], []
-        case IssueReceive(request, target, source, _, tag, sender, which, of=of):
-            terms = [each for each in (source, tag) if each is not None]
+        case IssueSend(request, value, to, _, tag, of_type=of_type, size=size):
+            terms = [each for each in (value, to, tag, of_type, size) if each is not None]
+            return [*(name for each in terms for name in term_names(each)), *_of_indices(request)], []
+        case IssueReceive(request, target, source, _, tag, sender, which, of=of, of_type=of_type, room=room):
+            terms = [each for each in (source, tag, of_type, room) if each is not None]
             places = [each for each in (target, sender, which) if each is not None]
             used = [name for each in terms for name in term_names(each)] + [
                 name for each in places for name in _of_place(each)

@@ -72,6 +72,8 @@ def race_effects(program: MessageProgram, buffer: Buffer, limits: Limits, loop_b
     """
     if program.looks:
         return RaceEffects(buffer, (), 0, "what a choice changes is not known where processes see what others have issued")
+    if program.checks_matches:
+        return RaceEffects(buffer, (), 0, "what a choice changes is not known where types and sizes have to agree")
     if program.completes:
         return RaceEffects(buffer, (), 0, "what a choice changes is not known where requests complete one by one")
     if buffer == "any":

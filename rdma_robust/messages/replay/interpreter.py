@@ -201,7 +201,7 @@ class Interpreter:
         """Return the state after a move, and the violation that it is. Raises NotEnabled."""
         match move:
             case MatchMove(pair):
-                return self._matched(world, pair), None
+                return self._matched(world, pair), self._mismatch(world, pair)
             case BufferGrant(process):
                 return self._granted(world, process), None
             case ProcessStep(process, choice):
@@ -227,6 +227,19 @@ class Interpreter:
             sent_off=world.sent_off | {send.name},
             pairs=world.pairs | {pair},
         )
+
+    @staticmethod
+    def _mismatch(world: ReplayState, pair: MatchedPair) -> StepViolation | None:
+        """Return the violation that a match is: what both say of the message does not agree."""
+        receive = next(each for each in world.receives if each.name == pair.receive)
+        send = next(each for each in world.sends if each.name == pair.send)
+        if receive.at is None:
+            return None
+        if None not in (receive.of_type, send.of_type) and receive.of_type != send.of_type:
+            return StepViolation(pair.receive.process, "type", receive.at)
+        if receive.room is not None and send.size is not None and send.size > receive.room:
+            return StepViolation(pair.receive.process, "room", receive.at)
+        return None
 
     def _granted(self, world: ReplayState, me: int) -> ReplayState:
         request = self.performer.awaited(me, world.processes[me])

@@ -33,7 +33,7 @@ from rdma_robust.messages.language.message_program import (
     Wait,
     While,
 )
-from rdma_robust.messages.language.message_terms import LONGEST, FaultError, Value
+from rdma_robust.messages.language.message_terms import LONGEST, FaultError, Term, Value
 from rdma_robust.messages.message_answers import OperationId
 from rdma_robust.messages.replay.world import (
     Active,
@@ -52,7 +52,7 @@ from rdma_robust.messages.replay.world import (
 )
 from rdma_robust.messages.replay.worth import replay_number, replay_value, with_replacement
 
-ListedRequest = tuple[str, int | None, Active | None]
+_ListedRequest = tuple[str, int | None, Active | None]
 """One request: its name, its index in an array, and what it is active with."""
 
 
@@ -201,7 +201,8 @@ class Performer:
         to = self._process(replay_number(send.to, opened.registers), "destination")
         tag = _tag(replay_number(send.tag, opened.registers))
         name = OperationId(opened.me, opened.sent)
-        message = UnmatchedSend(name, to, send.port, tag, value, send.mode)
+        of_type, size = self._numbers(opened, send.of_type, send.size)
+        message = UnmatchedSend(name, to, send.port, tag, value, send.mode, of_type, size)
         if send.mode == "ready" and not opened.expected(message):
             raise FaultError("ready")
         self._activate(opened, send.request, ActiveSend(name))
@@ -212,6 +213,7 @@ class Performer:
         registers = opened.registers
         source = None if receive.source is None else self._process(replay_number(receive.source, registers), "source")
         tag = None if receive.tag is None else _tag(replay_number(receive.tag, registers))
+        of_type, room = self._numbers(opened, receive.of_type, receive.room)
         at, held = (None, None) if receive.of is None else self._awaited(opened, receive.of, None)
         if receive.of is not None and not isinstance(held, HeldMessage):
             raise FaultError("message")
@@ -219,12 +221,25 @@ class Performer:
         stores = tuple(None if place is None else _target(place, registers) for place in places)
         name = OperationId(opened.me, opened.received)
         posted = UnmatchedReceive(name, receive.port, source, tag)
+        if receive.is_checked:
+            posted = posted._replace(of_type=of_type, room=room, at=self._before(opened))
         if receive.of is not None and isinstance(held, HeldMessage):
             _put(opened, receive.of.name, at, None)
             posted = UnmatchedReceive(name, held.port, held.send.process, held.tag, held.send)
         self._activate(opened, receive.request, ActiveReceive(name, stores))
         opened.receive = posted
         opened.received += 1
+
+    @staticmethod
+    def _numbers(opened: ProcessInStep, *terms: Term | None) -> list[int | None]:
+        return [None if each is None else replay_number(each, opened.registers) for each in terms]
+
+    @staticmethod
+    def _before(opened: ProcessInStep) -> BlockPoint:
+        """Return the point of the statement that is executed."""
+        behind = opened.point[-1]
+        assert isinstance(behind, BlockPoint)
+        return BlockPoint(behind.block, behind.index - 1)
 
     @staticmethod
     def _holds_none(opened: ProcessInStep, name: str) -> None:
@@ -312,7 +327,7 @@ class Performer:
         else:
             opened.point.append(BlockPoint(top.block, top.index + 1))
 
-    def listed(self, me: int, process: ReplayProcess) -> list[ListedRequest] | None:
+    def listed(self, me: int, process: ReplayProcess) -> list[_ListedRequest] | None:
         """Return the requests of the next statement, which completes some, one by one; None where that is a fault."""
         wanted = self.completion(process)
         try:
@@ -326,8 +341,8 @@ class Performer:
         statement = self.statement(top) if isinstance(top, BlockPoint) and process.status == "runs" else None
         return statement if isinstance(statement, Completion) else None
 
-    def _listed(self, opened: ProcessInStep, wanted: Completion) -> list[ListedRequest]:
-        found: list[ListedRequest] = []
+    def _listed(self, opened: ProcessInStep, wanted: Completion) -> list[_ListedRequest]:
+        found: list[_ListedRequest] = []
         for place in wanted.requests:
             slot = opened.requests[place.name]
             if isinstance(slot, RequestArray) and not place.indices:

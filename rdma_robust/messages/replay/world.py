@@ -98,6 +98,8 @@ class UnmatchedSend(NamedTuple):
     tag: int
     value: Value
     mode: SendMode = "standard"
+    of_type: int | None = None
+    size: int | None = None
     held: bool = False
 
 
@@ -109,6 +111,9 @@ class UnmatchedReceive(NamedTuple):
     source: int | None
     tag: int | None
     of: OperationId | None = None
+    of_type: int | None = None
+    room: int | None = None
+    at: BlockPoint | None = None
 
 
 class Delivery(NamedTuple):

@@ -151,6 +151,12 @@ def _member(event: TraceEvent, name: str) -> str:
     return next((member for member, value in event.fields.items() if value == name), "into")
 
 
+def _said(event: TraceEvent, word: str) -> str:
+    """Return what an operation says of type and length."""
+    found = (("type", "of type"), (word, word))
+    return "".join(f" {text} ({event.fields[name]})" for name, text in found if name in event.fields)
+
+
 def _is_balanced(text: str) -> bool:
     open_: list[str] = []
     for sign in text:
@@ -207,7 +213,7 @@ class _Process:
         match event.op:
             case "send" | "isend":
                 value = fields.get("value") or "0"
-                rest = f") to {fields['to']}{self.port(event)} tag {fields.get('tag') or 0}"
+                rest = f") to {fields['to']}{self.port(event)} tag {fields.get('tag') or 0}{_said(event, 'size')}"
                 word = "send" if event.mode == "standard" else f"send {event.mode}"
                 return self.placed(event, word, "value", str(value), rest)
             case "recv" | "irecv":
@@ -246,7 +252,7 @@ class _Process:
         sender = f" {fields['sender']}" if isinstance(fields.get("sender"), str) else ""
         which = f" {fields['which']}" if isinstance(fields.get("which"), str) else ""
         source, tag = fields.get("from", "any"), fields.get("tag", "any")
-        return f"{self.into(event)} from {source}{sender}{self.port(event)} tag {tag}{which}"
+        return f"{self.into(event)} from {source}{sender}{self.port(event)} tag {tag}{which}{_said(event, 'room')}"
 
     def into(self, event: TraceEvent) -> str:
         """Return where a receive stores: a name of its own if the event has none."""

@@ -19,13 +19,32 @@ LIBRARY: Final = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter"
 """The library procedures."""
 
 Kind = Literal[
-    "process", "process or any", "tag", "tag or any", "port", "name", "expression", "pair", "line", "library", "true"
+    "process",
+    "process or any",
+    "tag",
+    "tag or any",
+    "port",
+    "name",
+    "expression",
+    "pair",
+    "line",
+    "library",
+    "true",
+    "number",
 ]
 """What a member of an event is: the number of a process, a tag, the name of a port or null, a name, an expression, a
 process and the number of one of its sends in the trace, counted from 0, a line, the name of a library procedure, true."""
 
 _MODES: Final[Mapping[str, Kind]] = {mode: "true" for mode in SEND_MODES if mode != "standard"}
-_SEND: Final[Mapping[str, Kind]] = {"to": "process", "port": "port", "tag": "tag", "value": "expression", **_MODES}
+_SEND: Final[Mapping[str, Kind]] = {
+    "to": "process",
+    "port": "port",
+    "tag": "tag",
+    "value": "expression",
+    **_MODES,
+    "type": "number",
+    "size": "number",
+}
 _RECEIVE: Final[Mapping[str, Kind]] = {
     "into": "name",
     "from": "process or any",
@@ -33,6 +52,8 @@ _RECEIVE: Final[Mapping[str, Kind]] = {
     "tag": "tag or any",
     "sender": "name",
     "which": "name",
+    "type": "number",
+    "room": "number",
     "matched": "pair",
 }
 _HELD: Final[Mapping[str, Kind]] = {"into": "name", "of": "name", "matched": "pair"}
@@ -253,6 +274,10 @@ class _TraceReader:
                 if value is None or (at.text is not None and _NAME.match(at.text)):
                     return at.text
                 self.wrong(at, f"{quote(name)} is the name of a port, or null for the nameless one")
+            case "number":
+                if number is not None:
+                    return number
+                self.wrong(at, f"{quote(name)} is a number")
             case "true":
                 if value is True:
                     return True

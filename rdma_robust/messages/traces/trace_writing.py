@@ -321,7 +321,8 @@ class _ProcessWriter:
         to, tag = self.symbols.fixed(send.to), self.symbols.fixed(send.tag)
         request = self.request(send.request)
         mode: dict[str, Field] = {} if send.mode == "standard" else {send.mode: True}
-        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, **mode, request=request)
+        said = self.said(type=send.of_type, size=send.size)
+        self.add("isend", to=to, port=self.course.port(send.port), tag=tag, value=value, **mode, **said, request=request)
 
     def receive(self, receive: IssueReceive) -> None:
         fixed = self.symbols.fixed
@@ -342,7 +343,12 @@ class _ProcessWriter:
         if held is not None:
             self.add("imrecv", into=fields["into"], of=held, request=request)
             return
+        fields |= self.said(type=receive.of_type, room=receive.room)
         self.add("irecv", **fields, port=self.course.port(receive.port), tag=tag, request=request)
+
+    def said(self, **terms: Term | None) -> dict[str, Field]:
+        """Return what an operation says of type and length, as it is in the run."""
+        return {name: self.symbols.fixed(each) for name, each in terms.items() if each is not None}
 
     def probe(self, probe: Probe, choice: int) -> None:
         """Write a look that saw a message, whose sender and tag are known then; one that saw none is no event."""

@@ -21,6 +21,7 @@ from rdma_robust.model import PROMISED
 from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.reports.batch.report_sections import section_of_rows
+from rdma_robust.reports.check.result import SILENT, as_expected
 from rdma_robust.reports.share.recorded_remarks import recorded_remarks
 from rdma_robust.reports.share.totals import Verdicts
 from rdma_robust.semantics.trace import Event
@@ -108,6 +109,7 @@ def races_record(outcome: RaceOutcome) -> RacesRecord:
     program, model = outcome.program, outcome.model
     said = next((each for each in program.expectations if each.kind == "race"), None)
     decided = outcome.verdict is not RaceVerdict.UNKNOWN
+    met = None if said is None or not decided else (outcome.verdict is RaceVerdict.RACE_FREE) is said.negated
     hardware = model.words + (": standards, no card" if model.order in PROMISED else "")
     return RacesRecord(
         program.file,
@@ -122,7 +124,7 @@ def races_record(outcome: RaceOutcome) -> RacesRecord:
         transitions=outcome.transitions,
         expected=None if said is None else "race-free" if said.negated else "race",
         expected_line=None if said is None else said.span.line,
-        as_expected=None if said is None or not decided else (outcome.verdict is RaceVerdict.RACE_FREE) is said.negated,
+        as_expected=as_expected(met, program.warnings),
         warnings=diagnostics(program.warnings),
         time_s=round(outcome.time_s, 6),
     )
@@ -258,6 +260,8 @@ def _why(record: RacesRecord) -> str:
     """Return what `--expect` says of a program."""
     if record.expected is None:
         return "no `expect` line says whether the program has a race"
+    if any(each.code == SILENT for each in record.warnings):
+        return "a process does nothing, so that the answer says little"
     return f"expected: {record.expected.replace('-', ' ')}; the answer is {record.verdict.replace('-', ' ')}"
 
 

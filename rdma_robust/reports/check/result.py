@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from rdma_robust.errors import Diagnostic
 from rdma_robust.frame.answer import Counts, DiagnosticView, ErrorKind, Failure, diagnostics
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.language.flow.cfg import Fault, Program
@@ -211,6 +212,10 @@ class CopiesView:
     least: bool
 
 
+SILENT: Final = "RR845"
+"""The warning about a process of C that does nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer for one file. `error_kind` is set exactly when `verdict` is `error`.
@@ -273,7 +278,7 @@ def result_of(outcome: Outcome, file: str) -> Result:
         program=program.name,
         expected=expected,
         expected_line=next((each.span.line for each in program.expectations if each.kind == "robust"), None),
-        as_expected=outcome.as_expected,
+        as_expected=as_expected(outcome.as_expected, outcome.warnings),
         instrumentation=outcome.instrumentation,
         engine=outcome.engine,
         states=outcome.counts.states,
@@ -297,6 +302,12 @@ def result_of(outcome: Outcome, file: str) -> Result:
         matters=outcome.matters,
         send_slots=needed_slots(program.threads),
     )
+
+
+def as_expected(found: bool | None, warnings: Iterable[Diagnostic]) -> bool | None:
+    """Return whether an answer is the expected one: about a C program with a process that does nothing (RR845), which is
+    likely not the program that was meant, none is."""
+    return False if found and any(each.code == SILENT for each in warnings) else found
 
 
 def _copies(outcome: Outcome) -> CopiesView | None:
@@ -336,6 +347,7 @@ def why_not_expected(result: Result) -> list[str]:
             said.append("no `expect` line about the verdict")
         elif result.expected != result.verdict:
             said.append(f"line {result.expected_line}: expected {result.expected.replace('-', ' ')}")
+        said += ["a process does nothing"] if any(each.code == SILENT for each in result.warnings) else []
     return said
 
 

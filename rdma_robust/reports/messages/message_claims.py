@@ -25,6 +25,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "message": "the request holds no message",
     "held": "the request holds a message that was not received",
     "abort": "the program is aborted",
+    "type": "it takes a message of another type",
+    "room": "it takes a message that is longer than there is room",
 }
 """What faults are, by their kind."""
 

@@ -222,10 +222,12 @@ class _Teller(Course):
     def told(self, move: Move) -> Iterator[RunEvent]:
         match move:
             case MatchMove((receive, send)):
-                self.make(move)
+                wrong = self.make(move)
                 self.matches[receive] = send
                 request = self.requests["receive", receive]
                 yield RunEvent("match", receive.process, request.span, request, self.requests["send", send])
+                if wrong:
+                    yield RunEvent("fault", receive.process, request.span, text=wrong)
             case BufferGrant(process):
                 nth = self.waited_send(process)
                 assert nth is not None

@@ -280,7 +280,8 @@ class _Builder:
         statement = statement_at(self.program, event.span) or "assert"
         if event.kind == "fault":
             what = FAULTS.get(event.text, event.text)
-            self.row(me, "fault", f"{statement}: {what}; {self.name(me)} stops", event.span, what)
+            stops = "" if event.text in ("type", "room") else f"; {self.name(me)} stops"
+            self.row(me, "fault", f"{statement}: {what}{stops}", event.span, what)
             return
         values = f": {event.text}" if event.text else ""
         over = f"; {self.name(me)} stops" if event.kind == "stop" else ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rdma_robust.errors import ProgramError
+from rdma_robust import check
+from rdma_robust.errors import LimitReached, ProgramError
 from tests.support.c_automata import evaluated, statements
 from tests.support.random_c import HEAD
 
@@ -199,6 +200,23 @@ def test_one_poll_takes_many_completions_without_choosing_before_it_sees_them() 
         said = [edge.statement for edge in edges if edge.statement]
         assert len(said) == len(set(said))
     assert "m_y = 9" in statements(found, "AT")
+
+
+def test_hardware_is_said_outside_of_functions_or_in_one() -> None:
+    text = two('RR_HARDWARE("cpu tso");' + SIGNALED)
+    assert evaluated(text).head == ("hardware cpu tso",)
+    outside = two(SIGNALED) + 'RR_HARDWARE("cpu pso");\n'
+    assert evaluated(outside).head == ("hardware cpu pso",)
+    with pytest.raises(ProgramError) as refused:
+        evaluated(text + 'RR_HARDWARE("cpu pso");\n')
+    assert [each.message for each in refused.value.diagnostics] == ["RR_HARDWARE is said twice, with different words"]
+
+
+@pytest.mark.ci
+def test_reading_ends_in_time() -> None:
+    slow = "for (long k = 0; k < 5000; k++) { long s = 0; for (long i = 0; i < 3000; i++) s += i; m.x = s & 1; }"
+    with pytest.raises(LimitReached, match="while reading C"):
+        check(two(slow, "post(IBV_WR_RDMA_READ, 0, &m.x, there, 8, 0, 0, 0);"), timeout=0.5)
 
 
 # The flag is MLX5DV_QP_CREATE_OOO_DP, which older headers of rdma-core do not have.

@@ -110,10 +110,12 @@ def test_reductions_of_both_forms(operation: str, kind: str, parts: str, result:
         assert f"put P0.y = {result} inline unsignaled" in statements(evaluated(text), "main_P1")
 
 
-def test_fractions_that_depend_on_the_order_are_not_known() -> None:
+def test_fractions_that_depend_on_the_order_are_not_followed() -> None:
     body = "static double a, b; a = 0.1; shmem_double_sum_reduce(SHMEM_TEAM_WORLD, &b, &a, 1); shmem_double_p(&b, b, 0);"
+    found = evaluate_units(read_units("test.c", COptions(processes=3), program("", both=body)))
+    assert any("what `shmem_double_sum_reduce` gives" in each.message for each in found.remarks)
     with pytest.raises(ProgramError) as refused:
-        evaluate_units(read_units("test.c", COptions(processes=3), program("", both=body)))
+        evaluate_units(read_units("test.c", COptions(processes=3), program("", both=f"{body} if (b > 0.2) x = 1;")))
     assert {each.code for each in refused.value.diagnostics} == {"RR819"}
 
 

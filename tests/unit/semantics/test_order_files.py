@@ -16,6 +16,7 @@ from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_
 from rdma_robust.orders.order_facts import FACTS, fact_meaning, lacking
 from rdma_robust.orders.order_record import ALL_TYPES, FIXED
 from tests.conftest import ROOT
+from tests.support.random_orders import LACKING
 
 MINE = 'name = "mine"\nbased-on = "default"\n[cells]\n"nrW nrW" = "-"\n[why]\n"nrW nrW" = "page 7"\n'
 READ_BACK = """node A { d = 1, back, f = 1 }
@@ -95,25 +96,13 @@ def test_an_order_without_a_table_is_refused(order: str) -> None:
         order_table(order)
 
 
-FACTLESS = {
-    "chain": '"nF nrW" = "-"',
-    "flush_chain": '"naW nrW" = "i"',
-    "issue_only": '"nlR nF" = "-"\n"nrW nF" = "-"\n"nlW nF" = "i"\n"nrR nF" = "-"\n"naR nF" = "-"\n"nF nF" = "-"',
-    "flush_poll": '"nrW nrR" = "-"',
-    "fence": '"nF nlR" = "-"',
-    "rmw_row": '"naR nrR" = "-"',
-    "rmw_column": '"nrW naR" = "-"',
-    "receive_chain": '"nrW nF" = "-"',
-}
-
-
-@pytest.mark.parametrize("fact", FACTLESS)
+@pytest.mark.parametrize("fact", LACKING)
 def test_a_fact_can_be_lacking(fact: str) -> None:
-    order = order_of_file(f'name = "{fact}"\nbased-on = "default"\n[cells]\n{FACTLESS[fact]}\n', "x.toml")
+    order = order_of_file(f'name = "{fact}"\nbased-on = "default"\n[cells]\n{LACKING[fact]}\n', "x.toml")
     assert fact in lacking(order, messages=True)
     assert (fact in lacking(order)) is (fact != "receive_chain")
     assert fact_meaning(fact).endswith(".")
-    assert {each.__name__ for each in FACTS} == {*FACTLESS}
+    assert {each.__name__ for each in FACTS} == {*LACKING}
 
 
 def test_the_facts_are_those_that_coq_finds_for_every_change_of_one_cell() -> None:

@@ -107,18 +107,23 @@ class _Search:
         return self._decided(self.program)
 
     def run(self) -> Repair:
-        """Return the first set that will do, by cost."""
+        """Return the first set that will do, by cost; or all that are found of which nothing can be left out."""
         first = self._first
         if first.verdict is not Verdict.NOT_ROBUST:
             is_robust = first.verdict is Verdict.ROBUST
             return Repair("robust" if is_robust else "unknown", first.reason, optimal=is_robust)
         queue: list[tuple[int, int, int, Chosen]] = []
         seen: set[Chosen] = set()
+        good: dict[Chosen, RepairSolution] = {}
         self._follow(frozenset(), self._clause(frozenset(), {}, first), queue, seen)
         while queue:
             chosen = heapq.heappop(queue)[-1]
-            if self.checker.late:
+            if self.checker.late and not good:
                 return Repair("unknown", self._missing("the time is over before a repair was found"))
+            if self.checker.late or len(good) >= (self.options.most_solutions if self.options.all_minimal else 1):
+                break
+            if any(each <= chosen for each in good):
+                continue
             known = next((clause for base, clause in self.clauses if base <= chosen and not clause & chosen), None)
             if known is not None:
                 self._follow(chosen, known, queue, seen)
@@ -126,13 +131,16 @@ class _Search:
             files = self._files(chosen)
             judged = self._judge(files)
             if judged.good:
-                return self._answer(chosen, files, judged)
-            if judged.outcome is not None:
+                good[chosen] = self._solution(chosen, files, judged)
+            elif judged.outcome is not None:
                 self._follow(chosen, self._clause(chosen, files, judged.outcome), queue, seen)
             elif judged.good is None:
                 self.undecided += 1
             self.refused = judged.why or self.refused
-        return Repair("unknown", self._missing(f"none of what was tried will do: {SCOPE}"))
+        if not good:
+            return Repair("unknown", self._missing(f"none of what was tried will do: {SCOPE}"))
+        left = f"; of {count(self.undecided, 'set')} it is not known" if self.undecided else ""
+        return Repair("repaired", f"the cheapest found among {SCOPE}{left}", tuple(good.values()), scope=SCOPE)
 
     def _follow(self, chosen: Chosen, clause: Chosen, queue: list[tuple[int, int, int, Chosen]], seen: set[Chosen]) -> None:
         """Add what is tried next: a set with one insertion more of a clause that it leaves."""
@@ -202,7 +210,7 @@ class _Search:
         found = find_hang(program, "sc", limits, hardware).answer.answer
         return {Answer.UNREACHABLE: "none", Answer.REACHABLE: "hang"}.get(found, "unknown")
 
-    def _answer(self, chosen: Chosen, files: Mapping[str, PatchedFile], judged: _SetJudgement) -> Repair:
+    def _solution(self, chosen: Chosen, files: Mapping[str, PatchedFile], judged: _SetJudgement) -> RepairSolution:
         own = self.insertions.file
         texts = {file: self.insertions.finder.text(file) for file in files}
         diff = "".join(unified(texts[file], patched.text, _named(file)) for file, patched in files.items())
@@ -212,7 +220,7 @@ class _Search:
             rows += [self._row(*pair, patched.text) for pair in zip(here, patched.starts, strict=True)]
         rows.sort(key=lambda row: row.line)
         mine = files.get(own)
-        solution = RepairSolution(
+        return RepairSolution(
             tuple(rows),
             sum(row.cost for row in rows),
             (),
@@ -222,8 +230,6 @@ class _Search:
             hangs=judged.hangs,
             elsewhere=tuple(_named(file) for file in files if file != own),
         )
-        left = f"; of {count(self.undecided, 'set')} it is not known" if self.undecided else ""
-        return Repair("repaired", f"the cheapest found among {SCOPE}{left}", (solution,), scope=SCOPE)
 
     def _row(self, each: CInsertion, start: int, text: str) -> Insertion:
         names = dict.fromkeys(self.program.threads[number].name for number, _ in sorted(each.places, key=lambda p: p[0]))

@@ -14,7 +14,7 @@ from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.datatypes import datatype
 from rdma_robust.c.evaluate.mpi.handles import communicator, members, process_of_rank
-from rdma_robust.c.evaluate.one_sided.contributions import contributed, reduced
+from rdma_robust.c.evaluate.one_sided.contributions import contributed, reduction_results
 from rdma_robust.c.evaluate.one_sided.spmd import reaches_others, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Range
@@ -176,10 +176,9 @@ def _reduction(is_for_all: bool) -> Callable[[_Collective], list[ThreadStatement
         if not is_for_all and what.own != root:
             return found
         found += [each for rank in what.others for each in what.heard(rank, None)]
-        parts = [each if isinstance(each, tuple) and len(each) == count else (_UNKNOWN,) * count for each in given]
         name, offset = call.address(1, "where the result goes")
-        for index, raws in enumerate(zip(*parts, strict=True)):
-            value, at = reduced(_REDUCED[operation], raws, kind.basic.element), offset + index * kind.basic.element.size
+        for index, value in enumerate(reduction_results(call, _REDUCED[operation], given, count, kind.basic.element)):
+            at = offset + index * kind.basic.element.size
             element = CType("int", kind.basic.element.size)
             found += call.run.store(call.state, call.frame, name, at, kind=element, value=value)
         return found

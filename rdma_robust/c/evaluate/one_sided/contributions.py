@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import Final
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, canonical, raw_of, value_of_raw
+from rdma_robust.c.evaluate.c_values import NOT_FOLLOWED, Scalar, UnknownValue, canonical, raw_of, value_of_raw
 from rdma_robust.c.evaluate.calls import CallContext
+from rdma_robust.c.evaluate.refused_code import Refusal
 
 _UNKNOWN: Final = UnknownValue("what a collective function gives")
 COMBINED: Final[Mapping[str, Callable[[int, int], int]]] = {
@@ -40,6 +41,21 @@ def contributed(call: CallContext, topic: Hashable, members: tuple[str, ...], wh
     if world.found.regions.setdefault((*key, number, call.run.process), what) != what:
         world.found.regions[*key, number, call.run.process] = None
     return [world.known.regions.get((*key, number, process)) for process in members]
+
+
+def reduction_results(
+    call: CallContext, operation: str, given: Sequence[Hashable | None], count: int, kind: CType
+) -> list[Scalar]:
+    """Return the elements of the result of a reduction, of what each process contributes. Where all have said what that is,
+    and it does not give a known value, the result is not followed. Raises RR814 for different numbers of elements."""
+    parts = [each if isinstance(each, tuple) else (_UNKNOWN,) * count for each in given]
+    if any(len(each) != count for each in parts):
+        raise Refusal("RR814", f"`{call.name}` of different numbers of elements is not modelled")
+    found = [reduced(operation, each, kind) for each in zip(*parts, strict=True)]
+    if not all(isinstance(each, tuple) for each in given):
+        return found
+    lost = UnknownValue(f"what `{call.name}` gives{NOT_FOLLOWED}")
+    return [lost if isinstance(each, UnknownValue) else each for each in found]
 
 
 def reduced(operation: str, raws: Sequence[Scalar], kind: CType) -> Scalar:

@@ -15,7 +15,7 @@ from typing import Final
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value
 from rdma_robust.c.evaluate.calls import CallContext, Result
-from rdma_robust.c.evaluate.one_sided.contributions import COMBINED, contributed, reduced
+from rdma_robust.c.evaluate.one_sided.contributions import COMBINED, contributed, reduction_results
 from rdma_robust.c.evaluate.one_sided.spmd import meeting, reaches_others, twin
 from rdma_robust.c.evaluate.one_sided.tellings import Piece, Telling, deliver, hear
 from rdma_robust.c.evaluate.operations import ThreadStatement
@@ -160,10 +160,7 @@ def _reduction(what: _Collective) -> list[ThreadStatement]:
     own, reads = _elements(what, count)
     known = tuple(each if isinstance(each, int) else _UNKNOWN for each in own)
     given = contributed(what.call, what.operation, what.members, known)
-    parts = [each if isinstance(each, tuple) else (_UNKNOWN,) * count for each in given]
-    if any(len(each) != count for each in parts):
-        raise Refusal("RR814", f"`{what.call.name}` of different numbers of elements is not modelled")
-    values = [reduced(what.operation, each, what.type) for each in zip(*parts, strict=True)]
+    values = reduction_results(what.call, what.operation, given, count, what.type)
     return [*reads, *meeting(what.members), *_written(what, values)]
 
 

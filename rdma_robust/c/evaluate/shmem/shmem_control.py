@@ -7,7 +7,7 @@ from typing import Final
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Value, known_scalar, map_one
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, given
 from rdma_robust.c.evaluate.libc import LIBC
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.one_sided.spmd import (
@@ -148,6 +148,24 @@ def quiet(call: CallContext, label: str = "") -> list[ThreadStatement]:
     return completed(call, [label])
 
 
+def _pe_quiet(has_context: bool) -> Handler:
+    """`shmem_pe_quiet`: processes, and how many; requests of a context to them are done."""
+
+    def handler(call: CallContext) -> Result:
+        if has_context and _is_of_none(call):
+            return 0
+        context = context_of(call, call.arguments[0]) if has_context else default_context(call)
+        name, offset = call.address(int(has_context), "these processes")
+        peers: list[str] = []
+        for at in range(call.number(int(has_context) + 1, "the number of processes")):
+            pe = call.private(Pointer(name, offset + 4 * at), 4, "the number of a process")
+            peers.append(context.process(call, as_number(pe, "the number of a process")))
+        found = [each for peer in dict.fromkeys(peers) for each in completed(call, [context.label], peer)]
+        return call.step(found) if found else 0
+
+    return handler
+
+
 def _is_of_none(call: CallContext) -> bool:
     """Whether a call names `SHMEM_CTX_INVALID`: it does nothing then."""
     return bool(call.arguments) and known_scalar(call.arguments[0]) == 0
@@ -251,6 +269,8 @@ CONTROL: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("shmem_free", "shfree"), _free),
     **dict.fromkeys(("shmem_realloc", "shrealloc"), _realloc),
     **dict.fromkeys(("shmem_quiet", "shmem_ctx_quiet"), _quiet),
+    "shmem_pe_quiet": _pe_quiet(has_context=False),
+    "shmem_ctx_pe_quiet": _pe_quiet(has_context=True),
     **dict.fromkeys(("shmem_fence", "shmem_ctx_fence"), _fence),
     "shmem_barrier_all": _barrier_all,
     "shmem_sync_all": _sync_all,

@@ -17,7 +17,7 @@
  * RR_ASSUME_WORD(word, ==, v);    the same; runs where it never holds are set aside
  * RR_VALUES(lo, hi);              words keep to a range: a run that leaves it ends there
  * RR_START();                     set-up ends here
- * RR_HARDWARE("cpu tso");         the hardware that is asked about
+ * RR_HARDWARE("cpu tso");         the hardware that is asked about, outside of functions or in one
  * RR_EXPECT("robust");            an `expect` line, outside of functions or in one
  */
 #ifndef RDMA_ROBUST_H
@@ -31,7 +31,6 @@ void __rr_assert(int);
 void __rr_await(const volatile void *, unsigned long, const char *, long, int);
 void __rr_ignore(const volatile void *);
 void __rr_values(long, long);
-void __rr_hardware(const char *);
 long __rr_input(long, long);
 void __rr_connect(void *, const char *);
 void __rr_qp(void *, void *, void *);
@@ -57,7 +56,7 @@ void *__rr_cq(void);
 #define RR_ASSUME_WORD(word, op, v) __rr_await(&(word), sizeof(word), #op, (long)(v), 1)
 #define RR_VALUES(lo, hi) __rr_values(lo, hi)
 #define RR_START() __rr_start()
-#define RR_HARDWARE(text) __rr_hardware(text)
+#define RR_HARDWARE(text) __RR_NOTE("rr_hardware:" text)
 #define RR_EXPECT(text) __RR_NOTE("rr_expect:" text)
 #else
 #define __RR_NOTHING ((void)0)
@@ -80,7 +79,7 @@ void *__rr_cq(void);
 #define RR_ASSUME_WORD(word, op, v) RR_AWAIT(word, op, v)
 #define RR_VALUES(lo, hi) __RR_NOTHING
 #define RR_START() __RR_NOTHING
-#define RR_HARDWARE(text) __RR_NOTHING
+#define RR_HARDWARE(text) __RR_NO_NOTE
 #define RR_EXPECT(text) __RR_NO_NOTE
 #endif
 #endif

@@ -14,10 +14,11 @@ void __rr_fence(int);
 #define __rr_place(p) (volatile void *)(p), sizeof *(p)
 #define __rr_number(p, v) ((__rr_word)(__rr_type(p))(v))
 #define __rr_old(name, p, v, o) ((__rr_type(p))name(__rr_place(p), __rr_number(p, v), o))
-#define __rr_new(name, p, v, op, o) ((__rr_type(p))(__rr_old(name, p, v, o) op (v)))
+#define __rr_plain(p) __typeof__(((void)0, *(p)))
+#define __rr_new(name, p, v, op, o) \
+	({ __typeof__(((void)0, (v))) __rr_by = (v); (__rr_plain(p))(__rr_old(name, p, __rr_by, o) op __rr_by); })
 #define __rr_take(p, e, d, o) __rr_compare_exchange(__rr_place(p), (void *)(e), __rr_number(p, d), o)
 /* What compilers make of bitwise atomics whose result is used: a loop of compare-and-swaps. */
-#define __rr_plain(p) __typeof__(((void)0, *(p)))
 #define __rr_loop(p, v, op, result) \
 	({ __rr_plain(p) __rr_old = (__rr_plain(p))__rr_load(__rr_place(p), 0), __rr_by = (v), __rr_new; \
 	do __rr_new = __rr_old op __rr_by; while (!__rr_take(p, &__rr_old, __rr_new, 5)); result; })
@@ -62,7 +63,7 @@ void __rr_fence(int);
 #define __sync_lock_test_and_set(p, ...) __rr_old(__rr_exchange, p, (__VA_ARGS__), 5)
 #define __sync_lock_release(p) __rr_store(__rr_place(p), 0, 3)
 #define __sync_bool_compare_and_swap(p, e, d) \
-	({ __rr_type(p) __rr_expected = (e); __rr_take(p, &__rr_expected, d, 5); })
+	({ __rr_plain(p) __rr_expected = (e); __rr_take(p, &__rr_expected, d, 5); })
 #define __sync_val_compare_and_swap(p, e, d) \
-	({ __rr_type(p) __rr_expected = (e); (void)__rr_take(p, &__rr_expected, d, 5); __rr_expected; })
+	({ __rr_plain(p) __rr_expected = (e); (void)__rr_take(p, &__rr_expected, d, 5); __rr_expected; })
 #endif
