@@ -432,7 +432,7 @@ class ProcessRules:
 
 @dataclass(frozen=True, slots=True)
 class CompletionChoice:
-    """What a choice completes: the numbers of the requests, and which they are; and whether any of all was active."""
+    """A choice and what it completes: the numbers of the requests, and which they are; and whether any of all was active."""
 
     choice: int
     numbers: tuple[int, ...]
