@@ -3,7 +3,6 @@
 
 bytecode.py makes what it runs; driver.py drives it. The states are in a Store, Code finds successors. The interpreter lock
 is released during :meth:`Search.run`.
-
 More than 400 lines: one class, whose methods hand each other the slots and the buffer of the state being expanded.
 """
 
