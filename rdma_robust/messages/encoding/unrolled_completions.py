@@ -1,4 +1,4 @@
-"""What completes one of several requests, or tests whether some are complete, as guarded events."""
+"""Completions of one of several requests, and tests whether some are complete, as guarded events."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class ProcessRules:
 
     def _is_complete(self, handle: Handle | None) -> bool:
         """Whether a request is, or can be at any time: under `any` a buffer may be given to a send."""
-        return is_open(handle) or (isinstance(handle, SendHandle) and not handle.matched)
+        return is_handle_open(handle) or (isinstance(handle, SendHandle) and not handle.matched)
 
     def _singles(self, frame: ProcessFrame, wanted: Completion) -> list[tuple[str, int, Handle | None]]:
         """Return the requests one by one, each with its index and what it is. Raises FaultError."""
@@ -127,14 +127,14 @@ class ProcessRules:
             found = self._singles(frame, wanted) if isinstance(wanted, Completion) else []
         except FaultError:
             return ()
-        return [each for _, _, each in found if isinstance(each, SendHandle | ReceiveHandle) and not is_open(each)]
+        return [each for _, _, each in found if isinstance(each, SendHandle | ReceiveHandle) and not is_handle_open(each)]
 
     def buffers(self, frame: ProcessFrame, choice: int) -> list[int]:
         """Return the sends that a choice completes by a buffer: under `any`, of a step that completes requests."""
         wanted = self.process.code[frame.pc]
         done = self.completed(frame, wanted, choice).requests if isinstance(wanted, Completion) else ()
         handles = (handle_of(frame, each) for each in done)
-        return [each.nth for each in handles if isinstance(each, SendHandle) and not is_open(each)]
+        return [each.nth for each in handles if isinstance(each, SendHandle) and not is_handle_open(each)]
 
     def is_held_up(self, frame: ProcessFrame) -> bool:
         """Whether the next step is to complete requests, and cannot be made."""
@@ -261,7 +261,7 @@ class ProcessRules:
             handle = self._awaited(frame, instruction.place)[1]
         except FaultError:
             return None
-        return handle if isinstance(handle, SendHandle | ReceiveHandle) and not is_open(handle) else None
+        return handle if isinstance(handle, SendHandle | ReceiveHandle) and not is_handle_open(handle) else None
 
     def held_up(self, frame: ProcessFrame) -> SendHandle | ReceiveHandle | None:
         """Return the same, also where the process waits for one of several: the first send that is not matched, else the
@@ -432,7 +432,7 @@ class ProcessRules:
 
 @dataclass(frozen=True, slots=True)
 class CompletionChoice:
-    """What a choice completes: the numbers of the requests, and which they are; and whether any of all was active."""
+    """A choice and what it completes: the numbers of the requests, and which they are; and whether any of all was active."""
 
     choice: int
     numbers: tuple[int, ...]
@@ -454,7 +454,7 @@ _MOST_AT_ONCE: Final = 10
 """Of so many complete requests every set is tried that can be seen at once."""
 
 
-def is_open(handle: Handle | None) -> bool:
+def is_handle_open(handle: Handle | None) -> bool:
     """Whether the wait for an active request can be passed."""
     match handle:
         case SendHandle(nth):
