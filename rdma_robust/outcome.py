@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from rdma_robust.displayed import Displayed
 from rdma_robust.errors import Diagnostic
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.notebook_view import NotebookView
 from rdma_robust.semantics.hang import Hang
 from rdma_robust.semantics.trace import Cycle, Event, Trace
 
@@ -121,7 +121,7 @@ class Matters:
 
 
 @dataclass(frozen=True)
-class Outcome(Displayed):
+class Outcome(NotebookView):
     """The answer for one program. `reason` says in one line why (the limit, for UNKNOWN).
 
     `faults` may be reachable, and are if `faults_exact`; of others those that a run was seen to meet are `met`. `left_out`

@@ -31,7 +31,7 @@ A program is robust if everything it can do on RDMA hardware it can also do unde
 
 HELP_ASKED: Final = ("--help", "-h", "--version")
 SHOW_SETTINGS: Final = "--show-settings"
-WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "completion"})
+WITHOUT_SETTINGS: Final = frozenset({"--help", "-h", "--version", "lsp", "mcp", "completion"})
 """With one of these words there is no need for settings, and no harm in wrong ones."""
 
 

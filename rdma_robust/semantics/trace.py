@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any
 
-from rdma_robust.displayed import Displayed
 from rdma_robust.language.flow.cfg import NAMELESS, Cell, Step, named_lane, on_lane
+from rdma_robust.notebook_view import NotebookView
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace(Displayed):
+class Trace(NotebookView):
     """(E, po, pf, rf, mo, nfo, rao, sm, rpf): relations are over event indices.
 
     `pf` are the polled completions themselves; that a poll also tells of every earlier operation of its queue pair is part

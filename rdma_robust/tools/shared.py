@@ -161,6 +161,19 @@ Examples
   rdma-robust lsp --stdio
 """
 
+MCP_HELP = """Serve programs that use tools, by the Model Context Protocol over standard input and output.
+
+The tools are check, explain, repair, outcomes, needs and lint, about one `.rdma` program each, given as text or as a file of
+a --folder; the answer is their JSON, and whether it was decided. Every call says what it may take. Needs the extra [mcp].
+
+\b
+Exit codes
+  0  the client has gone      2  usage, or the package mcp is not installed
+\b
+Examples
+  rdma-robust mcp --folder litmus
+"""
+
 DEMO_HELP = """Walk through the proofs of the paper as programs that run: without a name, list the demos.
 
 A demo tells what its theorem says, generates the programs of the proof, runs them, and says what to try next. On a
@@ -218,6 +231,7 @@ TOOL: Final = Tool(
         CommandEntry("explain-code", EXPLAIN_CODE_HELP, function_of("explain-code"), rank=90, group=("Understand", 30)),
         CommandEntry("completion", COMPLETION_HELP, function_of("completion"), rank=230, group=("Set up", 10)),
         CommandEntry("lsp", LSP_HELP, function_of("lsp"), rank=220, group=("Set up", 20)),
+        CommandEntry("mcp", MCP_HELP, function_of("mcp"), rank=225, group=("Set up", 30)),
         CommandEntry(
             "demo",
             DEMO_HELP,

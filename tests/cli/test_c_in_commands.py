@@ -17,7 +17,7 @@ from tests.conftest import ROOT, Cli
 FOLDER: Final = ("-I", "include")
 DECIDES: Final = "`rdma-robust check` decides C"
 OTHER: Final = frozenset(
-    {"synthesise", "explain-code", "completion", "lsp", "demo abp", "demo pcp", "hardware", "compare", "cover"}
+    {"synthesise", "explain-code", "completion", "lsp", "mcp", "demo abp", "demo pcp", "hardware", "compare", "cover"}
 )
 """Commands that take no program, or none of RDMA; `cover` is among the refusals too."""
 

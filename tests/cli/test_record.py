@@ -52,7 +52,7 @@ RUNS = (
 def record(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `rdma-robust record` in a folder, with variables of the environment."""
     command, environment = own_command(["record", *arguments]), {**os.environ, **variables}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 def compiled(name: str, options: tuple[str, ...], folder: Path, **variables: str) -> None:

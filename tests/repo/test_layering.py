@@ -17,7 +17,7 @@ SPLIT = ("analyses", "contracts", "messages", "teaching")
 """Folders whose subfolders are rooms of their own."""
 
 WORDS = (
-    "beside displayed errors diagnose expr files foreign guard kept layers limits model outcome options processes text "
+    "beside notebook_view errors diagnose expr files foreign guard kept layers limits model outcome options processes text "
     "grammar_tables digraph solver_library guarded_z3 value_ranges toml_places orders fingerprint"
 )
 """What every room may use: the shared words."""
@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "diagnose": "errors",
     "toml_places": "diagnose errors text",
     "orders": "diagnose errors files toml_places value_ranges",
-    "outcome": "displayed errors language model semantics",
+    "outcome": "notebook_view errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
     "petri": WORDS,

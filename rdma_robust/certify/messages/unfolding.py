@@ -29,7 +29,7 @@ from rdma_robust.messages.language.message_terms import Term
 
 MOST_EVENTS: Final = 20_000
 MOST_ROUNDS: Final = 2_000
-MOST_AT_ONCE: Final = 6
+_MOST_AT_ONCE: Final = 6
 LOOKS: Final = "what probes and `send ready` see is in no certificate that something never happens"
 
 OpKind = Literal["send", "receive"]
@@ -412,8 +412,8 @@ class _Unfolding:
         listed = [each for place in wanted.requests for each in self._listed(place)]
         if self.live is terms.false:
             return
-        if wanted.how == "some" and len(listed) > MOST_AT_ONCE:
-            raise TooMuch(f"some of more than {MOST_AT_ONCE} requests complete")
+        if wanted.how == "some" and len(listed) > _MOST_AT_ONCE:
+            raise TooMuch(f"some of more than {_MOST_AT_ONCE} requests complete")
         others = tuple(
             [(active.issue, terms.both(at, on)) for slots in listed for slot, at in slots for active, on in slot.items()]
         )

@@ -3,7 +3,6 @@
 
 bytecode.py makes what it runs; driver.py drives it. The states are in a Store, Code finds successors. The interpreter lock
 is released during :meth:`Search.run`.
-
 More than 400 lines: one class, whose methods hand each other the slots and the buffer of the state being expanded.
 """
 
@@ -24,8 +23,7 @@ from rdma_robust.counters.kernel._store cimport Folder, Store
 from rdma_robust.counters.kernel._team cimport Team, flag
 from rdma_robust.native.memory cimport refuse, try_grown, zeroed
 
-cdef int64_t BATCH = 64
-"""Received states that are looked up together."""
+cdef int64_t BATCH = 64  # received states that are looked up together
 
 LAYOUT = 11
 """To be raised with every change of what driver.py and bytecode.py hand over."""
@@ -129,9 +127,8 @@ cdef class Search:
             self.alike.arrange(self.packed)
         if self.partition is not None and self.partition.owner(self.packed) != self.partition.part:
             return
-        if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1):
-            raise MemoryError
-        if not self.put_off(0, self.packed):
+        if not self.folder.fold(self.packed, True, &root) or self.folder.insert(self.packed, root, -1) \
+                or not self.put_off(0, self.packed):
             raise MemoryError
 
     def limit(self, int64_t max_states, int64_t max_bytes):
@@ -250,43 +247,30 @@ cdef class Search:
             label = self.folder.state[self.words + 1] >> 32 if self.counters else -1
             number = parent_of(self.store.roots, number)[0]
             if number == LOW:
-                found.append(([0], words))
-                return found[::-1]
+                return [([0], words), *found[::-1]]
             found.append((self.taken(number, words, label), words))
 
     def changes(self, int64_t every):
-        """Return for each field in how many states it is not what it is in their parents, of every so many states."""
+        """Return for each field in how many of every so many states it is not what it is in their parents."""
         cdef int64_t number
-        cdef uint32_t parent
         cdef int i
         found = [0] * self.fields
-        for number in range(0, self.states, every):
-            parent = parent_of(self.store.roots, number)[0]
-            if parent != LOW:
-                self.folder.unfold(parent)
-                memcpy(self.packed, self.folder.state, self.words * 8)
-                self.folder.unfold(number)
-                for i in range(self.fields):
-                    if field_value(self.packed, &self.field[i]) != field_value(self.folder.state, &self.field[i]):
-                        found[i] += 1
+        for number in range(every, self.states, every):
+            self.folder.unfold(parent_of(self.store.roots, number)[0])
+            memcpy(self.packed, self.folder.state, self.words * 8)
+            self.folder.unfold(number)
+            for i in range(self.fields):
+                found[i] += field_value(self.packed, &self.field[i]) != field_value(self.folder.state, &self.field[i])
         return found
 
     def spread(self, Partition partition, int64_t every):
-        """Return how many states a partition would have in another part than their parents, and in each part, of every so
-        many states."""
-        cdef int64_t number, apart = 0
-        cdef uint32_t parent
-        cdef int owner
+        """Return how many of every so many states each part would have."""
+        cdef int64_t number
         sizes = [0] * partition.parts
         for number in range(0, self.states, every):
             self.folder.unfold(number)
-            owner = partition.owner(self.folder.state)
-            sizes[owner] += 1
-            parent = parent_of(self.store.roots, number)[0]
-            if parent != LOW:
-                self.folder.unfold(parent)
-                apart += partition.owner(self.folder.state) != owner
-        return apart, sizes
+            sizes[partition.owner(self.folder.state)] += 1
+        return sizes
 
     def link(self, int64_t number):
         """Return the packed fields of a state, and the name of its parent, -1 for the initial one."""
@@ -434,10 +418,8 @@ cdef class Search:
         return number if self.partition is None else number * self.partition.parts + self.partition.part
 
     cdef bint advance(self, uint64_t *before, uint64_t members, int64_t *ends) noexcept nogil:
-        """Some successor in the buffer has the rank of the state before and its process at a location of a larger number.
-
-        The successors by process p end before `ends[p]`.
-        """
+        """Some successor in the buffer has the rank of the state before and its process at a location of a larger number;
+        those by process p end before `ends[p]`."""
         cdef int p, rank = self.rank(before)
         cdef int64_t s
         cdef int32_t number

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Which part of a search a state belongs to, and the states that were found for other parts and not sent yet.
 
-Every state belongs to a slot, by a hash of the fields in `mask`, and every slot to a part. Successors that belong to another part are collected in a
-bucket for it, as records without counters: the fields, the parent in the low half of a word and the label in the high half.
-One that was sent a moment ago is not sent again: the last states of each hash are kept, whole, so that none is ever left out
-that was not sent. Source: Stern and Dill, Parallelizing the Murphi verifier, 1997.
+Every state belongs to a slot, by a hash of the fields in `mask`, and every slot to a part. Successors that belong to another
+part are collected in a bucket for it, as records without counters: the fields, the parent in the low half of a word and the
+label in the high half. One that was sent a moment ago is not sent again: the last states of each hash are kept, whole, so
+that none is ever left out that was not sent. Source: Stern and Dill, Parallelizing the Murphi verifier, 1997.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize

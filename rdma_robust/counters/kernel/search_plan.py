@@ -78,7 +78,7 @@ class SearchPlan:
             _, mask, word, shift = self.fields[field]
             masks[word] |= mask << shift
             if taken * _TRIED // len(order) > (taken - 1) * _TRIED // len(order):
-                _, sizes = search.spread(Partition(masks, list(range(slots)), slots, 0), every)
+                sizes = search.spread(Partition(masks, list(range(slots)), slots, 0), every)
                 owners, uneven = _dealt(sizes, parts)
                 if uneven <= _UNEVEN and 2 * sizes.count(0) <= slots:
                     return replace(self, masks=masks, owners=owners)

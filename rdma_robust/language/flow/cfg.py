@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from rdma_robust.displayed import Displayed
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
 from rdma_robust.expr import TRUE, VALUE, Expr
 from rdma_robust.language.flow.claims import ExpectedAnswer, InvariantLine, NeedsLine, OutcomeLine
 from rdma_robust.model import UNSAID, Hardware
+from rdma_robust.notebook_view import NotebookView
 
 if TYPE_CHECKING:
     import networkx as nx  # slow, and few need it
@@ -422,7 +422,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Program(Displayed):
+class Program(NotebookView):
     """A checked program.
 
     `cells` lists every shared word, hidden ones last; `domain`, where one is given, is (lo, hi) inclusive. `constants` are

@@ -245,7 +245,9 @@ class Guards:
         return other is guard or other.constant or self.of(other) <= self.of(guard)
 
 
-def mismatches(symbols: Symbols, receive: ReceiveEvent, send: SendEvent) -> Iterator[tuple[Literal["type", "room"], Symbol]]:
+def pair_mismatches(
+    symbols: Symbols, receive: ReceiveEvent, send: SendEvent
+) -> Iterator[tuple[Literal["type", "room"], Symbol]]:
     """Yield what makes the match of two operations a violation, and where it does."""
     other = symbols.false
     if receive.of_type is not None and send.of_type is not None:

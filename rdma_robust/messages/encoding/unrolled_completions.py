@@ -1,4 +1,4 @@
-"""What completes one of several requests, or tests whether some are complete, as guarded events."""
+"""Completions of one of several requests, and tests whether some are complete, as guarded events."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rdma_robust.messages.encoding.unrolled_statements import (
 )
 from rdma_robust.messages.language import message_program as mp
 
-MOST_AT_ONCE: Final = 8
+_MOST_AT_ONCE: Final = 8
 """Of so many requests every set is told apart."""
 
-ListedRequest = tuple[str, tuple[Symbol, ...], SymbolicRequest]
+_ListedRequest = tuple[str, tuple[Symbol, ...], SymbolicRequest]
 """One request: its name, its index in an array, and what it is active with."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Choice:
     """The choice, the truth that a request is active, and for each request whether the choice completes it."""
 
     choice: Symbol
@@ -36,7 +36,7 @@ class _Chosen:
 
 
 class Completions(Statements):
-    """Unrolls what completes requests: the process chooses which, and stops where the choice is none that it has."""
+    """The statements of one process that complete requests: it chooses which, and stops where it has no such choice."""
 
     def completion(self, statement: mp.Completion, state: PathState) -> None:
         """Go through one statement. Raises NotEncodedError."""
@@ -64,9 +64,9 @@ class Completions(Statements):
             self.request(Evaluation(symbols, state.registers), state, name, indices, left)
         self._store(statement, state, chosen)
 
-    def _listed(self, statement: mp.Completion, state: PathState) -> list[ListedRequest]:
+    def _listed(self, statement: mp.Completion, state: PathState) -> list[_ListedRequest]:
         """Return all requests, after the faults of evaluating which they are."""
-        run, found = Evaluation(self.symbols, state.registers), list[ListedRequest]()
+        run, found = Evaluation(self.symbols, state.registers), list[_ListedRequest]()
         for place in statement.requests:
             indices = self.indices(run, place)
             there = self.request(run, state, place.name, indices, None)
@@ -74,18 +74,18 @@ class Completions(Statements):
         self.faults(run, state, statement.span)
         return found
 
-    def _chosen(self, statement: mp.Completion, state: PathState, requests: list[ListedRequest]) -> _Chosen:
+    def _chosen(self, statement: mp.Completion, state: PathState, requests: list[_ListedRequest]) -> _Choice:
         """Let the process choose; nothing may be chosen by what tests, and where no request is active."""
         symbols, count = self.symbols, len(requests)
-        if statement.how == "some" and count > MOST_AT_ONCE:
-            raise NotEncodedError(f"some of more than {MOST_AT_ONCE} requests")
+        if statement.how == "some" and count > _MOST_AT_ONCE:
+            raise NotEncodedError(f"some of more than {_MOST_AT_ONCE} requests")
         options = {"any": count + 1, "some": 1 << count, "all": 2}[statement.how]
         choice = self.choice(options, statement.span, state)
         active = symbols.any_of(condition for *_, each in requests for condition, _ in each.active)
         idle = symbols.true if statement.tests else symbols.negation(active)
         possible = symbols.choice_of(symbols.truth(choice), active, idle)
         state.guard = symbols.conjunction(state.guard, symbols.truth(possible))
-        return _Chosen(choice, active, tuple([self._takes(statement.how, choice, number) for number in range(count)]))
+        return _Choice(choice, active, tuple([self._takes(statement.how, choice, number) for number in range(count)]))
 
     def _takes(self, how: mp.CompletionKind, choice: Symbol, number: int) -> Symbol:
         """Return whether a choice completes a request, by its number."""
@@ -99,7 +99,7 @@ class Completions(Statements):
                 shifted = symbols.apply("/", choice, symbols.const(1 << number))
                 return symbols.truth(symbols.apply("%", shifted, symbols.const(2)))
 
-    def _store(self, statement: mp.Completion, state: PathState, chosen: _Chosen) -> None:
+    def _store(self, statement: mp.Completion, state: PathState, chosen: _Choice) -> None:
         """Store which requests have completed."""
         symbols, run = self.symbols, Evaluation(self.symbols, state.registers)
         done = symbols.disjunction(symbols.truth(chosen.choice), symbols.negation(chosen.active))

@@ -14,7 +14,7 @@ from rdma_robust.messages.encoding.unrolled import (
     SendEvent,
     WaitedBeside,
     WaitEvent,
-    mismatches,
+    pair_mismatches,
 )
 from rdma_robust.messages.engines.match_clauses import MatchClauses
 from rdma_robust.messages.engines.solved_runs import Place
@@ -51,7 +51,7 @@ class Goals:
                     found.setdefault((event.span, event.kind), []).append(self.formula.done(event))
         for receive in self.unrolled.receives:
             for send, match in self.formula.senders(receive.number) if receive.is_checked else ():
-                for kind, unlike in mismatches(self.unrolled.symbols, receive, send):
+                for kind, unlike in pair_mismatches(self.unrolled.symbols, receive, send):
                     literal = self.clauses.both(match, self.formula.terms.truth(unlike))
                     found.setdefault((receive.span, kind), []).append(literal)
         return {place: self.clauses.any_of(literals) for place, literals in found.items()}

@@ -27,7 +27,7 @@ from rdma_robust.messages.encoding.unrolled import (
     SendEvent,
     WaitedBeside,
     WaitEvent,
-    mismatches,
+    pair_mismatches,
 )
 from rdma_robust.messages.encoding.unrolling import unroll
 from rdma_robust.messages.engines.clock_formula import ClockFormula
@@ -67,7 +67,7 @@ class SmtGoals:
         for receive in self._unrolled.receives:
             for send in self._formula.candidates.senders(receive.number) if receive.is_checked else ():
                 match = self._formula.matches[receive.number, send.number]
-                for kind, unlike in mismatches(self._unrolled.symbols, receive, send):
+                for kind, unlike in pair_mismatches(self._unrolled.symbols, receive, send):
                     both = self._z3.And(match, self._formula.terms.truth(unlike))
                     found.setdefault((receive.span, kind), []).append(both)
         return {place: self._z3.Or(wrong) for place, wrong in found.items()}

@@ -162,7 +162,7 @@ CompletionKind = Literal["any", "some", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """Complete requests that can be, as their wait does, and store which; without `tests` go on only as soon as there are.
+    """A step that completes requests that can be, as their wait does, and stores which; without `tests` it waits for some.
 
     The requests, with the elements of arrays, are counted from 0; those that are inactive do not count. With `how`
 

@@ -14,7 +14,7 @@ from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
-from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, mismatch, seen_by
+from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, pair_mismatch, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, SendHandle, SendOp, initial
 from rdma_robust.messages.message_answers import (
@@ -121,7 +121,7 @@ class Course:
         self.moves.append(MatchMove(MatchedPair(OperationId(receiver, receive.nth), OperationId(sender, message.nth))))
         take(ours, meeting.receive, message, sender)
         give(theirs, meeting.send)
-        return mismatch(receive, message)
+        return pair_mismatch(receive, message)
 
     def make(self, move: Move) -> str:
         """Make any move, which is enabled. Return the kind of violation that it is, or ''."""

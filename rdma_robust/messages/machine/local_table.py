@@ -11,7 +11,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
 from rdma_robust.messages.machine.local_runs import Cut, LocalTrail, LocalViolation, local_runs_from
-from rdma_robust.messages.machine.matching import Meeting, is_expected, meetings, mismatch, seen_by
+from rdma_robust.messages.machine.matching import Meeting, is_expected, meetings, pair_mismatch, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
 from rdma_robust.messages.machine.what_follows import WhatFollows, what_follows, without_the_unread
@@ -276,7 +276,7 @@ class LocalTable:
     def _hop(self, receiver: int, at: LocalState, sender: int, of: LocalState, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]
         receive = at.receives[meeting.receive]
-        name, source, wrong = receive.nth, receive.source, mismatch(receive, message)
+        name, source, wrong = receive.nth, receive.source, pair_mismatch(receive, message)
         frame = ProcessFrame(self.processes[receiver], at)
         take(frame, meeting.receive, message, sender)
         if self.history:

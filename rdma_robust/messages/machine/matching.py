@@ -22,7 +22,7 @@ def receive_accepts(receive: ReceiveOp, send: SendOp, sender: int) -> bool:
     return fits and receive.key == send.key
 
 
-def mismatch(receive: ReceiveOp, send: SendOp) -> str:
+def pair_mismatch(receive: ReceiveOp, send: SendOp) -> str:
     """Return the kind of violation that a match is, '' if it is none: another type, or more than there is room for."""
     (wanted, room), (given, size) = receive.said, send.said
     if wanted is not None and given is not None and wanted != given:

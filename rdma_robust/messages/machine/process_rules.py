@@ -101,14 +101,14 @@ class ProcessRules:
             case "all":
                 return (*nothing, 1) if active and ready == active else nothing
             case "some":
-                sizes = range(1, len(ready) + 1) if len(ready) <= MOST_AT_ONCE else (1, len(ready))
+                sizes = range(1, len(ready) + 1) if len(ready) <= _MOST_AT_ONCE else (1, len(ready))
                 groups = chain.from_iterable(combinations(ready, size) for size in sizes)
                 once = (each for each in groups if len({requests[number] for number in each}) == len(each))
                 return (*nothing, *(sum(1 << number for number in each) for each in once))
 
     def _is_complete(self, handle: Handle | None) -> bool:
         """Whether a request is, or can be at any time: under `any` a buffer may be given to a send."""
-        return is_open(handle) or (isinstance(handle, SendHandle) and not handle.matched)
+        return is_handle_open(handle) or (isinstance(handle, SendHandle) and not handle.matched)
 
     def _singles(self, frame: ProcessFrame, wanted: Completion) -> list[tuple[str, int, Handle | None]]:
         """Return the requests one by one, each with its index and what it is. Raises FaultError."""
@@ -127,14 +127,14 @@ class ProcessRules:
             found = self._singles(frame, wanted) if isinstance(wanted, Completion) else []
         except FaultError:
             return ()
-        return [each for _, _, each in found if isinstance(each, SendHandle | ReceiveHandle) and not is_open(each)]
+        return [each for _, _, each in found if isinstance(each, SendHandle | ReceiveHandle) and not is_handle_open(each)]
 
     def buffers(self, frame: ProcessFrame, choice: int) -> list[int]:
         """Return the sends that a choice completes by a buffer: under `any`, of a step that completes requests."""
         wanted = self.process.code[frame.pc]
         done = self.completed(frame, wanted, choice).requests if isinstance(wanted, Completion) else ()
         handles = (handle_of(frame, each) for each in done)
-        return [each.nth for each in handles if isinstance(each, SendHandle) and not is_open(each)]
+        return [each.nth for each in handles if isinstance(each, SendHandle) and not is_handle_open(each)]
 
     def is_held_up(self, frame: ProcessFrame) -> bool:
         """Whether the next step is to complete requests, and cannot be made."""
@@ -144,7 +144,7 @@ class ProcessRules:
         """Whether the next step completes some of more requests than are tried in every way."""
         wanted = self.process.code[frame.pc]
         some = isinstance(wanted, Completion) and wanted.how == "some"
-        return some and any(choice.bit_count() > MOST_AT_ONCE for choice in self.choices(frame))
+        return some and any(choice.bit_count() > _MOST_AT_ONCE for choice in self.choices(frame))
 
     def awaited(self, frame: ProcessFrame) -> Single | None:
         """Return the single request that the next step passes, if it is a wait for one."""
@@ -261,7 +261,7 @@ class ProcessRules:
             handle = self._awaited(frame, instruction.place)[1]
         except FaultError:
             return None
-        return handle if isinstance(handle, SendHandle | ReceiveHandle) and not is_open(handle) else None
+        return handle if isinstance(handle, SendHandle | ReceiveHandle) and not is_handle_open(handle) else None
 
     def held_up(self, frame: ProcessFrame) -> SendHandle | ReceiveHandle | None:
         """Return the same, also where the process waits for one of several: the first send that is not matched, else the
@@ -422,17 +422,17 @@ class ProcessRules:
             for at, value in values:
                 _store((name, (*indices, *at)), value, frame.registers)
 
-    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> Completed:
+    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> CompletionChoice:
         """Return what a choice completes. Raises FaultError."""
         found = self._singles(frame, wanted)
         numbers = tuple(_chosen(wanted, choice, len(found)))
         active = any(handle is not None for _, _, handle in found)
-        return Completed(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
+        return CompletionChoice(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
-    """What a choice completes: the numbers of the requests, and which they are; and whether any of all was active."""
+class CompletionChoice:
+    """A choice and what it completes: the numbers of the requests, and which they are; and whether any of all was active."""
 
     choice: int
     numbers: tuple[int, ...]
@@ -450,11 +450,11 @@ class Completed:
             yield wanted.places, [((at,), each) for at, each in enumerate(self.numbers)]
 
 
-MOST_AT_ONCE: Final = 10
+_MOST_AT_ONCE: Final = 10
 """Of so many complete requests every set is tried that can be seen at once."""
 
 
-def is_open(handle: Handle | None) -> bool:
+def is_handle_open(handle: Handle | None) -> bool:
     """Whether the wait for an active request can be passed."""
     match handle:
         case SendHandle(nth):

@@ -52,7 +52,7 @@ from rdma_robust.messages.replay.world import (
 )
 from rdma_robust.messages.replay.worth import replay_number, replay_value, with_replacement
 
-ListedRequest = tuple[str, int | None, Active | None]
+_ListedRequest = tuple[str, int | None, Active | None]
 """One request: its name, its index in an array, and what it is active with."""
 
 
@@ -327,7 +327,7 @@ class Performer:
         else:
             opened.point.append(BlockPoint(top.block, top.index + 1))
 
-    def listed(self, me: int, process: ReplayProcess) -> list[ListedRequest] | None:
+    def listed(self, me: int, process: ReplayProcess) -> list[_ListedRequest] | None:
         """Return the requests of the next statement, which completes some, one by one; None where that is a fault."""
         wanted = self.completion(process)
         try:
@@ -341,8 +341,8 @@ class Performer:
         statement = self.statement(top) if isinstance(top, BlockPoint) and process.status == "runs" else None
         return statement if isinstance(statement, Completion) else None
 
-    def _listed(self, opened: ProcessInStep, wanted: Completion) -> list[ListedRequest]:
-        found: list[ListedRequest] = []
+    def _listed(self, opened: ProcessInStep, wanted: Completion) -> list[_ListedRequest]:
+        found: list[_ListedRequest] = []
         for place in wanted.requests:
             slot = opened.requests[place.name]
             if isinstance(slot, RequestArray) and not place.indices:

@@ -96,20 +96,19 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "a bit-field replaces its word": (((thread_machine, "inserted", lambda _old, value, *_where: value),), "bit_fields"),
     # words
     "memory holds 0 at the start": (((World, "initial_of", _always(0)),), "halves"),
-    "sequentially consistent stores have no fence": (((atomics, "SEQ_CST", 99),), "accesses"),
+    "sequentially consistent stores have no fence": (((atomics, "SEQ_CST", 99),), "strong_store"),
     "copies are not cut at fields": (_bounds(_always(set())), "halves"),
     "unions are cut at all their members": (_bounds(_every_member), "unions"),
     "what is printed is not read": (((shared_texts, "_texts_among", _always([])),), "printed"),
     "accesses of processors are not seen": (((ThreadRun, "kind_of_access", _always(None)),), "accesses"),
     "an addition in memory adds nothing": (
         ((atomics, "possible_sums", lambda world, word, _added: world.values_of(word)),),
-        "local_atomics",
+        "added",
     ),
     "no region is relaxed": (((set_up, "RELAXED_ORDERING", 0),), "relaxed_region"),
     "a bad address is refused": (((thread_machine, "_BAD_ADDRESS", ()),), "cm_events"),
     # threads
     "memory that threads share is private": (((round_facts, "conflicting_bytes", _always([])),), "mutex"),
-    "creating a thread orders nothing": (((byte_ranges, "_is_before", _always(False)),), "workers"),
     "all accesses come before a thread is created": (((byte_ranges, "_is_before", _always(True)),), "mutex"),
     "threads return nothing": (((ThreadRun, "returns", _always(None)),), "workers"),
     "barriers of one object are one": (

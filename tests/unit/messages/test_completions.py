@@ -24,7 +24,7 @@ from rdma_robust.messages.language.message_program import BUFFERS, Completion
 from rdma_robust.messages.language.messages_text import program_text
 from rdma_robust.messages.machine import process_rules
 from rdma_robust.messages.machine.courses import random_run
-from rdma_robust.messages.machine.process_rules import Completed, ProcessRules
+from rdma_robust.messages.machine.process_rules import CompletionChoice, ProcessRules
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import MessageEngine
 from rdma_robust.messages.replay.interpreter import Interpreter
@@ -62,7 +62,7 @@ RULES: Final = {
     "only the first is completed": (ProcessRules, "choices", _first_only, "any-chosen-too-early"),
     "there is no end before a completion": (ProcessRules, "lacks", lambda *_: (), "any-goes-on"),
     "nothing waits for one of several": (ProcessRules, "held_up", lambda *_: None, "any-of-what-never-comes"),
-    "what is complete is not told": (Completed, "stored", _stores_nothing, "any-drains-all"),
+    "what is complete is not told": (CompletionChoice, "stored", _stores_nothing, "any-drains-all"),
     "what is complete stays active": (process_rules, "_pass", _stays_active, "any-leaves-out-inactive"),
 }
 

@@ -54,13 +54,13 @@ def test_it_is_found_where_the_receive_stands(name: str) -> None:
 
 @pytest.mark.parametrize(("engine", "where"), [(by_states, local_table), (by_sat, message_goals), (by_smt, smt)])
 def test_the_engines_need_the_rule(engine: Any, where: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    what = "mismatch" if where is local_table else "mismatches"
+    what = "pair_mismatch" if where is local_table else "pair_mismatches"
     monkeypatch.setattr(where, what, lambda *_: "" if where is local_table else ())
     assert [is_as_claimed(engine, f"faults/{name}") for name in ("room-too-small", "room-enough")] == [False, True]
 
 
 def test_a_run_that_shows_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courses, "mismatch", lambda *_: "")
+    monkeypatch.setattr(courses, "pair_mismatch", lambda *_: "")
     assert not is_as_claimed(by_sat, "faults/type-of-another")
 
 

@@ -65,7 +65,9 @@ def test_undecided_does_not_read_as_robust() -> None:
 
 def test_what_has_no_view_has_none() -> None:
     assert notebook_views.html_of(3) is None and notebook_views.svg_of(3) is None
-    assert issubclass(Program, rdma_robust.displayed.Displayed) and issubclass(Outcome, rdma_robust.displayed.Displayed)
+    assert issubclass(Program, rdma_robust.notebook_view.NotebookView) and issubclass(
+        Outcome, rdma_robust.notebook_view.NotebookView
+    )
 
 
 @pytest.mark.ci

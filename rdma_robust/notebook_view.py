@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-class Displayed:
+class NotebookView:
     """A value that notebooks show as HTML, or as a drawing; None where there is nothing to show."""
 
     __slots__ = ()
