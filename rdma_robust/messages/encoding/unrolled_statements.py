@@ -22,7 +22,7 @@ from rdma_robust.messages.language.message_terms import FaultKind, Term
 
 
 @dataclass(frozen=True, slots=True)
-class PendingOperation:
+class PendingRequest:
     """An operation that is waited for, and where the wait stores: the names and indices of target, sender and tag."""
 
     kind: Literal["send", "receive"]
@@ -37,7 +37,7 @@ class PendingOperation:
 class SymbolicRequest:
     """Which operation is waited for under which condition, of those that exclude each other; else none."""
 
-    active: tuple[tuple[Symbol, PendingOperation], ...] = ()
+    active: tuple[tuple[Symbol, PendingRequest], ...] = ()
 
 
 INACTIVE: Final = SymbolicRequest()
@@ -93,7 +93,7 @@ def merge_requests(symbols: Symbols, test: Symbol, a: Requests, b: Requests) -> 
         return tuple([merge_requests(symbols, test, one, other) for one, other in zip(a, b, strict=True)])
     if not isinstance(a, SymbolicRequest) or not isinstance(b, SymbolicRequest):
         return None
-    found: dict[int, tuple[Symbol, PendingOperation]] = {}
+    found: dict[int, tuple[Symbol, PendingRequest]] = {}
     for side, request in ((test, a), (symbols.negation(test), b)):
         for condition, operation in request.active:
             here = symbols.conjunction(side, condition)
@@ -259,7 +259,7 @@ class Statements:
         self.made.sends.append(event)
         self.add(event)
         state.sent = self.symbols.apply("+", state.sent, self.symbols.true)
-        operation = PendingOperation("send", number)
+        operation = PendingRequest("send", number)
         self.request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
 
     def _said(self, run: Evaluation, *terms: Term | None) -> list[Symbol | None]:
@@ -306,7 +306,7 @@ class Statements:
         self.made.receives.append(event)
         self.add(event)
         state.received = self.symbols.apply("+", state.received, self.symbols.true)
-        operation = PendingOperation("receive", number, received_value(self.symbols, number, shape), *stores)
+        operation = PendingRequest("receive", number, received_value(self.symbols, number, shape), *stores)
         self.request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
 
     def _requests(self, name: str, size: Term | None, span: Span, state: PathState) -> None:
@@ -389,7 +389,7 @@ class Statements:
 
     def wait_for(
         self,
-        operation: PendingOperation,
+        operation: PendingRequest,
         condition: Symbol,
         statement: mp.Wait | mp.Completion,
         state: PathState,

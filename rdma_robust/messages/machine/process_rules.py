@@ -318,9 +318,8 @@ class ProcessRules:
                 registers[following], registers[last] = first, require_number(value_of(high, registers))
             case Round():
                 goes_to = self._round(frame, instruction)
-            case CollectiveCall():
-                if len(frame.calls) < _CALLS:
-                    frame.calls = (*frame.calls, _called(instruction, frame))
+            case CollectiveCall() if len(frame.calls) < _CALLS:
+                frame.calls = (*frame.calls, _called(instruction, frame))
             case Assume(condition):
                 if not require_number(value_of(condition, registers)):
                     frame.status = "stopped"

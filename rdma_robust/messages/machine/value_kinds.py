@@ -144,17 +144,8 @@ class Kinds:
                 return (*head, self._place(request), template, self._process(to), port, self._num(tag), *said)
             case Probe() | IssueReceive(of=Place()):
                 raise KindsError
-            case IssueReceive(request, target, source, port, tag, sender, which, of_type=of_type, room=room):
-                self._same(self.message(port), self.register(self._me, target.name))
-                source_ = None if source is None else self._process(source)
-                tag_ = None if tag is None else self._num(tag)
-                if sender is not None:
-                    self._mark("process", self.register(self._me, sender.name))
-                if which is not None:
-                    self._number(self.register(self._me, which.name))
-                places = [None if each is None else self._place(each) for each in (request, target, sender, which)]
-                said = [None if each is None else self._num(each) for each in (of_type, room)]
-                return (*head, *places, source_, port, tag_, *said)
+            case IssueReceive():
+                return (*head, *self._receive(instruction))
             case Requests(name, size):
                 return (*head, name, None if size is None else self._num(size))
             case Test(condition, otherwise, again):
@@ -183,6 +174,18 @@ class Kinds:
                 raise KindsError
             case _:
                 return head
+
+    def _receive(self, receive: IssueReceive) -> Template:
+        self._same(self.message(receive.port), self.register(self._me, receive.target.name))
+        source = None if receive.source is None else self._process(receive.source)
+        tag = None if receive.tag is None else self._num(receive.tag)
+        if receive.sender is not None:
+            self._mark("process", self.register(self._me, receive.sender.name))
+        if receive.which is not None:
+            self._number(self.register(self._me, receive.which.name))
+        places = (receive.request, receive.target, receive.sender, receive.which)
+        said = [None if each is None else self._num(each) for each in (receive.of_type, receive.room)]
+        return (*(None if each is None else self._place(each) for each in places), source, receive.port, tag, *said)
 
     def _place(self, place: Place) -> Template:
         return (place.name, *(self._num(each) for each in place.indices))

@@ -173,6 +173,13 @@ class Performer:
                 opened.violation = "assert"
             case Halt():
                 opened.point.clear()
+            case _:
+                self._branch(opened, top, statement, choice)
+
+    def _branch(self, opened: ProcessInStep, top: BlockPoint, statement: Statement, choice: int | None) -> None:
+        """Go into a block of a statement, or behind the statement."""
+        registers = opened.registers
+        match statement:
             case If(condition, then, other):
                 opened.point.append(self._at(then if replay_number(condition, registers) != 0 else other))
             case While(condition, body):
