@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.evaluate.c_values import (
     NOT_FOLLOWED,
-    FunctionValue,
     Object,
-    Pointer,
     Scalar,
     Symbolic,
     UnknownValue,
@@ -200,8 +198,3 @@ def written_operand(raw: Value, what: str) -> tuple[RegisterUse | Scalar, tuple[
     if isinstance(raw, UnknownValue) and raw.reason.endswith(NOT_FOLLOWED):
         return 0, (raw,)
     return operand_of(raw, what)
-
-
-def is_plain(value: Scalar) -> bool:
-    """Whether a value is one that memory can hold whole."""
-    return isinstance(value, int | Pointer | FunctionValue)

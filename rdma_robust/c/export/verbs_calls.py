@@ -92,9 +92,6 @@ class VerbsC(CLibrary):
 
     # words
 
-    def _is_relaxed(self, node: str, name: str) -> bool:
-        return self.given.words_of(node)[name][0].relaxed
-
     def object_of(self, node: str, name: str) -> str:
         """Return the object of a node that has one of its variables."""
         return (self.relaxed if self.given.words_of(node)[name][0].relaxed else self.objects)[node]

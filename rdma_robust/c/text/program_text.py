@@ -8,7 +8,6 @@ from typing import Final
 
 from rdma_robust.build import ProgramBuilder
 from rdma_robust.c.automaton import CProgram, EvaluatedThread
-from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.text.automata_program import chain_span, initial_value, names_of, simple_threads
 from rdma_robust.c.text.blocks import BasicBlock, BlockLine, basic_blocks
 from rdma_robust.c.text.structured import NotStructuredError, WrittenThread, dispatched, structured
@@ -80,9 +79,3 @@ def _with_places(builder: ProgramBuilder) -> str:
 def _told(span: Span | None) -> str:
     """Return the place of the C, with the calls outwards: `mailbox.c:12:2 < mailbox.c:18:21`."""
     return "" if span is None else " < ".join(f"{each.file}:{each.line}:{each.column}" for each in (span, *span.chain()))
-
-
-def place_in_c(comment: str) -> SourcePlace | None:
-    """Return the innermost place that the comment behind a statement names, None if it names none."""
-    found = re.match(r"//\s*(.+?):(\d+):(\d+)(?: <|$)", comment)
-    return None if found is None else SourcePlace(found[1], int(found[2]), int(found[3]))

@@ -150,14 +150,6 @@ class _Structure:
         self.made = WrittenThread()
         self.most = _LONGER * sum(len(block.lines) + 1 for block in blocks.values()) + _MORE
 
-    def _dominates(self, first: int, second: int) -> bool:
-        while second != first:
-            above = self.dominator.get(second, second)
-            if above == second:
-                return False
-            second = above
-        return True
-
     def _loops(self) -> dict[int, frozenset[int]]:
         """Return the first block of each loop with the blocks of the loop. Raises NotStructuredError."""
         loops: dict[int, frozenset[int]] = {}

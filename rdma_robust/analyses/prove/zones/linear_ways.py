@@ -65,11 +65,6 @@ def as_shift(form: LinearForm) -> tuple[str, int] | None:
     return (form.terms[0][0], form.constant) if len(form.terms) == 1 and form.terms[0][1] == 1 else None
 
 
-def form_variables(forms: Iterable[LinearForm]) -> set[str]:
-    """Return the variables of forms."""
-    return {name for form in forms for name, _ in form.terms}
-
-
 MOST_WAYS: Final = 64
 """An expression with more ways is any number, and a condition with more is no restriction."""
 

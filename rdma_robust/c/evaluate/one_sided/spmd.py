@@ -39,11 +39,6 @@ def numbered(call: CallContext, number: int) -> str:
     return found[number]
 
 
-def process_at(call: CallContext, index: int) -> str:
-    """Return the process whose number an argument is. Raises RR818 if there is none."""
-    return numbered(call, call.number(index, "the process that is named"))
-
-
 # set-up
 
 
