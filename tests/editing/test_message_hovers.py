@@ -46,7 +46,8 @@ HOVERS = {
     ("\\result", 3): "`\\result`: What the function returns; in `ensures`.",
     ("to \\all", 0): "`quiet to S`: The processes to which nothing is sent.",
     ("to Server", 0): "`to P`: To whom the message goes: the number of a process, or its name.",
-    ("from any", 6): "`from any s, tag any t`: From anyone, or with any tag; the register behind it gets which that was.",
+    ("from any", 6): "`from any s, tag any t, wait any g into i`: From anyone, or with any tag, or one of the requests; "
+    "a register gets which that was.",
     (
         "under any",
         7,

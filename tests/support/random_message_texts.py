@@ -114,7 +114,8 @@ def _issued(statement: IssueSend | IssueReceive, start: str) -> str:
     port = " on ctl" if statement.port else ""
     if isinstance(statement, IssueSend):
         to, tag = expression_of_term(statement.to), expression_of_term(statement.tag)
-        return f"{start}send {expression_of_term(statement.value)} to {to}{port} tag {tag}"
+        mode = "" if statement.mode == "standard" else f"{statement.mode} "
+        return f"{start}send {mode}{expression_of_term(statement.value)} to {to}{port} tag {tag}"
     source = _or_any(statement.source, statement.sender)
     return f"{start}recv {_place(statement.target)} from {source}{port} tag {_or_any(statement.tag, statement.which)}"
 

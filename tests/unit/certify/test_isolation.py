@@ -40,10 +40,11 @@ WORDS = {
     "messages",
     "messages.traces",
     "messages.message_answers",
+    "notebook_view",
     "value_ranges",
 }
-"""Single modules: shared words, among them the names of messages and of hardware, and what a net is. An empty name is the
-package itself."""
+"""Single modules: shared words, among them the names of messages and of hardware, what a net is, and that notebooks draw
+what they are asked to. An empty name is the package itself."""
 
 FORBIDDEN = ("robustness", "counters", "semantics", "analyses", "pipeline", "evidence", "hardness", "outcome")
 """What finds verdicts, and what tells of them; of the nets' room everything but what is allowed above."""

@@ -70,7 +70,7 @@ ERRORS = [
     ("g %= 0", "RR917", "0", "division by zero", ""),
     ("reg a[-1]", "RR922", "-1", "an array of -1 elements", ""),
     ("g = new(1000001)", "RR922", "1000001", "an array of more than 1,000,000 elements", ""),
-    ("wait any h", "RR101", "h", "unexpected `h`", "`wait any` is reserved for later; `wait h` waits for one request"),
+    ("wait any h", "RR101", "\n", "unexpected end of the line", ""),
     ("g = \\old(g)", "RR101", "\\old", "unexpected `\\old`", None),
     ("probe g", "RR102", "probe", "`probe` begins no statement", None),
     ("mprobe from R", "RR103", "from", "`from` is a keyword, it cannot be a name", ""),
