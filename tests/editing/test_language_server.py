@@ -285,10 +285,10 @@ def test_a_command_that_says_nothing_is_said_in_its_line(command: str, line: str
     code = f"""import sys
 from rdma_robust.editing import language_server as server, opened_texts as texts
 asked = texts.ask_command
-async def ask(arguments, text, folder):
+async def ask(arguments, *of):
     if arguments[0] == {command!r}:
         raise texts.NoAnswer("Running a library, 1.16.0")
-    return await asked(arguments, text, folder)
+    return await asked(arguments, *of)
 texts.ask_command = ask
 server.make_server(60).start_io()
 """

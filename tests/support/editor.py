@@ -70,11 +70,15 @@ async def editing(text: str, path: Path, command: str = COMMAND) -> AsyncIterato
     await editor.client.stop()
 
 
+MOST_S = 300
+"""Seconds after which a server that never answers fails a test; answers take two."""
+
+
 def session(path: Path, talk: Callable[[Editor], Awaitable[T]], text: str = TEXT, command: str = COMMAND) -> T:
     """Open `text` in an editor, and return what `talk` says of it."""
 
     async def whole() -> T:
-        async with editing(text, path, command) as editor:
+        async with asyncio.timeout(MOST_S), editing(text, path, command) as editor:
             return await talk(editor)
 
     return asyncio.run(whole())
