@@ -46,7 +46,7 @@ def _record(told: ProofsOfProgram, asking: ProofAsking, limits: Limits) -> Proof
 def _written(told: ProofsOfProgram, record: ProofRecord, asking: ProofAsking, form: str) -> str:
     match form:
         case "text":
-            from rdma_robust.reports.prove.proof_record import proof_explanation  # noqa: PLC0415
+            from rdma_robust.reports.prove.proof_lines import proof_explanation  # noqa: PLC0415
 
             return "\n".join(proof_explanation(record, asking.width))
         case "json":

@@ -15,19 +15,17 @@ from typing import Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.language.flow.send_queues import RNR, SEND_DEPTH
+from rdma_robust.language.flow.send_queues import HARDWARE, RNR, RNR_SETTING, SEND_DEPTH
 from rdma_robust.language.load import is_c, is_trencher, with_c_options
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.grammar import Grammar
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.value_ranges import is_option, is_range
 
-_HARDWARE: Final = "hardware"
-RNR_SETTING: Final = f"{_HARDWARE} {RNR}"
 _SETTINGS: Final = {SEND_DEPTH: SEND_DEPTH, RNR_SETTING: RNR}
 """The settings of the `hardware` line that are definitions, by the names that these have, which no constant can have."""
 
-_ADDED: Final = {name: re.compile(rf"\n{_HARDWARE} {word} \w+\n\Z") for name, word in _SETTINGS.items()}
+_ADDED: Final = {name: re.compile(rf"\n{HARDWARE} {word} \w+\n\Z") for name, word in _SETTINGS.items()}
 """The lines of a program that had none."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -61,7 +59,7 @@ def with_definitions(text: str, define: Sequence[str], grammar: Grammar | None =
         return text  # whoever reads it says what is wrong
     found = _places(tree)
     for name in [each for each in _SETTINGS if each in values and each not in found]:
-        text = f"{text.rstrip()}\n{_HARDWARE} {_SETTINGS[name]} {values.pop(name)}\n"
+        text = f"{text.rstrip()}\n{HARDWARE} {_SETTINGS[name]} {values.pop(name)}\n"
     for name in values:
         if name not in found and not report.failed:
             raise UsageError(_unknown(name, found, tree))

@@ -38,6 +38,16 @@ def test_the_version_loads_hardly_anything() -> None:
     assert not {name for name in names if name.startswith(("typer", "lark", "rdma_robust.cli", "rdma_robust.language"))}
 
 
+@pytest.mark.parametrize("command", ["check", "verify", "prove", "lint", "repair", "record"])
+def test_help_loads_nothing_that_reads_or_decides_programs(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", COMMAND, command, "--help"], capture_output=True, text=True, check=True
+    )
+    names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    deciding = ("pipeline", "robustness", "counters.search", "analyses", "certify", "language.load", "language.syntax")
+    assert not {name for name in names if name.startswith(tuple(f"rdma_robust.{each}" for each in deciding))}
+
+
 def test_a_quick_answer_on_a_terminal_draws_no_progress_line(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Progress] = []
 

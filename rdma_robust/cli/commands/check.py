@@ -9,8 +9,6 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust import pipeline
-from rdma_robust.cli.answering import answer_each
 from rdma_robust.cli.asked_files import (
     certified,
     checkpoints_of,
@@ -41,6 +39,9 @@ from rdma_robust.tools._rdma_front_ends import TRENCHER_SUFFIX
 
 def run_dump(items: Sequence[Item], options: CheckOptions, pass_name: str) -> Exit:
     """Print the dump of every item; return the worst exit code. Raises UsageError for an unknown pass."""
+    from rdma_robust import pipeline  # noqa: PLC0415 - other checks load it when they decide
+    from rdma_robust.cli.answering import answer_each  # noqa: PLC0415
+
     passes = [each.name for each in pipeline.PASSES]
     if pass_name not in passes:
         raise UsageError(f"--dump-after: there is no pass {pass_name!r}; the passes are {', '.join(passes)}")

@@ -12,8 +12,7 @@ from rdma_robust.cli.asked_files import memory_each, threads_each
 from rdma_robust.cli.options import arguments
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import OF_FOLDERS, Item, expand
-from rdma_robust.language.defines import RNR_SETTING
-from rdma_robust.language.flow.send_queues import SEND_DEPTH
+from rdma_robust.language.flow.send_queues import RNR_SETTING, SEND_DEPTH
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH, CheckOptions
 from rdma_robust.value_ranges import PROCESSES

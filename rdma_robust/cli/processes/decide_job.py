@@ -111,7 +111,7 @@ def _claims(job: Job, outcome: Outcome) -> Claims:
 
 
 def _page(job: Job, outcome: Outcome, limits: Limits) -> Page:
-    from rdma_robust.batch.job import page_of  # noqa: PLC0415 - only where pages are wanted
+    from rdma_robust.batch.pages import page_of  # noqa: PLC0415 - only where pages are wanted
 
     try:
         with guarded_by(_page_limits(limits, job.repair), ENDING), _silence():

@@ -32,8 +32,11 @@ from rdma_robust.language.flow.cfg import (
 from rdma_robust.text import count
 
 SEND_DEPTH: Final = "send depth"
-RNR: Final = "rnr"
 """The word of a `hardware` line whose value is how many requests a send queue has room for."""
+RNR: Final = "rnr"
+HARDWARE: Final = "hardware"
+RNR_SETTING: Final = f"{HARDWARE} {RNR}"
+"""The definition that stands for the word `rnr` of a `hardware` line: a name that no constant can have."""
 
 MAX_DEPTH: Final = 4096
 """The deepest send queues that a program can ask for."""

@@ -32,7 +32,7 @@ from rdma_robust.reports.analyses.safety_report import (
     verify_exit,
 )
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
-from rdma_robust.reports.share.steps_table import deed_of, lane_of
+from rdma_robust.reports.share.run_lines import deed_of, lane_of
 from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.wording import deed, lane

@@ -21,13 +21,13 @@ from rdma_robust.language.check.targets import StateTarget, ThreadAtExit, Thread
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.outcome import Copies
+from rdma_robust.reports.share.run_lines import safety_run_lines
 from rdma_robust.reports.share.steps_table import (
     StepRow,
     folded_rows,
     gutter,
     line_text,
     note_of_places,
-    safety_run_lines,
     table,
 )
 from rdma_robust.semantics.hang import Hang

@@ -16,6 +16,7 @@ from rdma_robust.frame.formats.columns import PAPER
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName, ExpectedAnswer
 from rdma_robust.limits import NO_LIMITS, Limits
+from rdma_robust.reports.prove.proof_lines import difference_lines, model_lines, reason_words
 from rdma_robust.reports.prove.proof_record import (
     DifferenceView,
     Expected,
@@ -28,13 +29,10 @@ from rdma_robust.reports.prove.proof_record import (
     ProofRecord,
     ProofRun,
     SafetyWord,
-    difference_lines,
-    model_lines,
-    reason_words,
     worst_word,
 )
+from rdma_robust.reports.share.run_lines import deed_of, is_quiet, lane_of
 from rdma_robust.reports.share.searchers_text import shared_text
-from rdma_robust.reports.share.steps_table import deed_of, is_quiet, lane_of
 from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import filled, one_line

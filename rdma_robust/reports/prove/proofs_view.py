@@ -19,7 +19,8 @@ from rdma_robust.frame.formats.columns import Column, Columns, of_files
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun, proof_headline
+from rdma_robust.reports.prove.proof_lines import proof_headline
+from rdma_robust.reports.prove.proof_record import ModelRecord, PossibleView, ProofRecord, ProofRun
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.reports.share.html_templates import SourceLine, source_listing, templates
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script

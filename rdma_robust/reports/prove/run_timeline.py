@@ -10,7 +10,7 @@ from rdma_robust.analyses.explain.explanation import Lane, Operation, OperationK
 from rdma_robust.analyses.prove.reorderings import BUFFERED, Reordering, landing
 from rdma_robust.analyses.prove.safety_outcome import SafetyRun
 from rdma_robust.language.flow.cfg import Cell, Get, Program, Put, RemoteOp, Step, Write
-from rdma_robust.reports.share.steps_table import deed_of, is_quiet, lane_of
+from rdma_robust.reports.share.run_lines import deed_of, is_quiet, lane_of
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.text import one_line
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from rdma_robust.analyses.repair.repairs import Repair
-from rdma_robust.batch import job as job_module
-from rdma_robust.batch.job import Job, repair_note
+from rdma_robust.batch import pages
+from rdma_robust.batch.job import Job
+from rdma_robust.batch.pages import repair_note
 from rdma_robust.cli.processes import decide_job as module
 from rdma_robust.cli.processes.decide_job import decide_job
 from rdma_robust.guard import Overrun
@@ -68,7 +69,7 @@ def broken(*_: object, **__: object) -> str:
     ("part", "left"), [("explanation", ""), ("graph_svg", "headline"), ("timeline_svg", "graph"), ("repair", "timeline")]
 )
 def test_a_part_that_fails_costs_that_part(monkeypatch: pytest.MonkeyPatch, part: str, left: str) -> None:
-    monkeypatch.setattr(job_module, part, broken)
+    monkeypatch.setattr(pages, part, broken)
     record = decide_job(MAILBOX)
     assert record.result.verdict == "not-robust"
     assert record.page is not None
@@ -84,7 +85,7 @@ def test_a_page_that_takes_too_much_costs_the_page(monkeypatch: pytest.MonkeyPat
     def exhausted(*_: object) -> Page:
         raise error
 
-    monkeypatch.setattr(job_module, "page_of", exhausted)
+    monkeypatch.setattr(pages, "page_of", exhausted)
     record = decide_job(MAILBOX)
     assert record.result.verdict == "not-robust"
     assert record.page is not None
@@ -113,7 +114,7 @@ def test_what_libraries_print_is_dropped(capfd: pytest.CaptureFixture[str], monk
         os.write(2, b"Warning: fonts")
         return Page()
 
-    monkeypatch.setattr(job_module, "page_of", loud)
+    monkeypatch.setattr(pages, "page_of", loud)
     decide_job(MAILBOX)
     os.write(2, b"heard")
     assert capfd.readouterr().err == "heard"

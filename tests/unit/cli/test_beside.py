@@ -192,7 +192,7 @@ def test_a_note_that_is_ended_from_outside_costs_no_verdict(monkeypatch: pytest.
 
 
 def test_a_page_of_a_report_that_kills_its_process_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdma_robust.batch.job.page_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr("rdma_robust.batch.pages.page_of", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     work = pool.Work(decide_job, pytest.fail, kept=kept_record)
     jobs = [(0, Job("waits.rdma", WAITS, OPTIONS, page=True, claims=1.0))]
     ((_, record),) = pool.in_processes(jobs, work, 1, lambda: None)
