@@ -24,7 +24,8 @@ from rdma_robust.messages.language.message_program import BUFFERS, Completion
 from rdma_robust.messages.language.messages_text import program_text
 from rdma_robust.messages.machine import process_rules
 from rdma_robust.messages.machine.courses import random_run
-from rdma_robust.messages.machine.process_rules import CompletionChoice, ProcessRules
+from rdma_robust.messages.machine.process_rules import ProcessRules
+from rdma_robust.messages.machine.request_rules import CompletionChoice
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import MessageEngine
 from rdma_robust.messages.replay.interpreter import Interpreter
