@@ -74,7 +74,7 @@ def test_every_rule_is_needed(rule: str, monkeypatch: pytest.MonkeyPatch) -> Non
     [
         (interpreter, "new_mismatches", lambda *_: (), "two-operations"),
         (collective_calls, "mismatch", lambda *_: "", "blocking-and-not"),
-        (interpreter, "may_leave", lambda *_, **__: False, "two-roots"),
+        (interpreter, "may_leave", lambda *_, **__: False, "barrier-missed"),
     ],
 )
 def test_a_replay_has_rules_of_its_own(
