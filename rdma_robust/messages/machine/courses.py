@@ -10,8 +10,8 @@ from functools import partial
 
 from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.collectives import differences, first_to_forget, forget, next_opening, open_call
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.group_calls import call_differences, first_to_forget, forget_call, next_opening, open_call
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
 from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, pair_mismatch, seen_by
@@ -20,7 +20,7 @@ from rdma_robust.messages.machine.process_state import (
     ANYTHING,
     CollectiveHandle,
     LocalState,
-    Operation,
+    PendingHandle,
     ProcessFrame,
     SendHandle,
     SendOp,
@@ -90,7 +90,7 @@ class Course:
 
     def note_clashes(self) -> None:
         """Note which calls of collective operations differ from others."""
-        for process, op, kind in differences(self.frames):
+        for process, op, kind in call_differences(self.frames):
             self.clashes.setdefault((self.rules[process].span(op.at), kind), process)
 
     def open_calls(self) -> None:
@@ -99,7 +99,7 @@ class Course:
             open_call(self.frames[opening.process], opening)
         while (group := first_to_forget(self.frames, self.groups)) is not None:
             for process in self.groups[group]:
-                forget(self.frames[process], group)
+                forget_call(self.frames[process], group)
 
     def is_ready(self, process: int) -> bool | None:
         """Return whether a posted receive takes what a process sends ready next; None if it sends nothing so."""
@@ -134,7 +134,7 @@ class Course:
         handle = self._grantable(process)
         return None if handle is None else handle.nth if isinstance(handle, SendHandle) else ANYTHING
 
-    def _grantable(self, process: int) -> Operation | None:
+    def _grantable(self, process: int) -> PendingHandle | None:
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame) if frame.status == "runs" else None
         return handle if is_grantable(handle) else None

@@ -9,8 +9,8 @@ from typing import Final, Literal, NamedTuple
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.collectives import first_to_forget, forget, next_opening, open_call
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.group_calls import first_to_forget, forget_call, next_opening, open_call
 from rdma_robust.messages.machine.local_runs import BUFFERED, Cut, LocalTrail, LocalViolation, local_runs_from
 from rdma_robust.messages.machine.matching import Meeting, is_expected, meetings, pair_mismatch, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
@@ -225,7 +225,7 @@ class LocalTable:
 
     def _without_call(self, me: int, local: LocalState, group: int) -> int:
         frame = ProcessFrame(self.processes[me], local)
-        forget(frame, group)
+        forget_call(frame, group)
         return self.number(me, frame.frozen())
 
     def _after(self, me: int, at: int, frame: ProcessFrame, kind: str) -> Onward:

@@ -56,9 +56,9 @@ from rdma_robust.messages.machine.request_rules import (
     handle_of,
     holder,
     open_send,
-    put,
+    put_request,
     spot_of,
-    store,
+    store_at,
 )
 
 _CALLS: Final = 1000
@@ -160,9 +160,9 @@ class ProcessRules(RequestRules):
         found = (0, None, None) if seen is None else (1, sender, seen.tag)
         for place, value in zip((probe.flag, probe.sender, probe.which), found, strict=True):
             if place is not None and value is not None:
-                store(spot_of(place, frame.registers), value, frame.registers)
+                store_at(spot_of(place, frame.registers), value, frame.registers)
         if probe.taken is not None and seen is not None:
-            put(frame, probe.taken.name, at, MessageHandle(sender, seen.port, seen.tag, seen.key))
+            put_request(frame, probe.taken.name, at, MessageHandle(sender, seen.port, seen.tag, seen.key))
 
     def see(self, frame: ProcessFrame, others: ProcessFrame, sender: int, number: int) -> str:
         """Make a look that sees the message `number` of `others`, the process `sender`, and mark that if it is taken.
@@ -195,7 +195,7 @@ class ProcessRules(RequestRules):
         match instruction:
             case Assign(target, value):
                 spot = spot_of(target, registers)
-                store(spot, value_of(value, registers), registers)
+                store_at(spot, value_of(value, registers), registers)
             case Requests(name, size):
                 if any(isinstance(each, MessageHandle) for _, each in singles(frame.requests[name])):
                     raise FaultError("held")
@@ -267,7 +267,7 @@ class ProcessRules(RequestRules):
         sender = None if receive.sender is None else spot_of(receive.sender, registers)
         which = None if receive.which is None else spot_of(receive.which, registers)
         if receive.of is not None:
-            put(frame, receive.of.name, self.single(frame, receive.of)[0], None)
+            put_request(frame, receive.of.name, self.single(frame, receive.of)[0], None)
         self.activate(frame, receive.request, ReceiveHandle(frame.received, target, sender, which))
         frame.receives.append(posted)
         frame.received += 1
@@ -307,7 +307,7 @@ def take(frame: ProcessFrame, at: int, message: SendOp, sender: int) -> None:
         handle = handle_of(frame, single)
         assert isinstance(handle, ReceiveHandle)
         got = (message.value, sender, message.tag)
-        put(frame, *single, ReceiveHandle(ANYTHING, handle.target, handle.sender, handle.which, got))
+        put_request(frame, *single, ReceiveHandle(ANYTHING, handle.target, handle.sender, handle.which, got))
 
 
 def give(frame: ProcessFrame, at: int) -> None:

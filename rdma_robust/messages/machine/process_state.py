@@ -122,9 +122,9 @@ class CollectiveHandle:
     is_open: bool = False
 
 
-Operation = SendHandle | ReceiveHandle | CollectiveHandle
+PendingHandle = SendHandle | ReceiveHandle | CollectiveHandle
 """The request of what is issued and can be waited for."""
-Handle = Operation | MessageHandle
+Handle = PendingHandle | MessageHandle
 Slot = Handle | tuple[Handle | None, ...] | None
 """What a request is: active or inactive, or an array of such."""
 

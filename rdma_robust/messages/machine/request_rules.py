@@ -9,14 +9,14 @@ from typing import Final
 
 from rdma_robust.messages.language.message_program import Buffer, Completion, Place
 from rdma_robust.messages.language.message_terms import FaultError, Value, require_number, value_of, with_element
-from rdma_robust.messages.machine.collectives import open_early
 from rdma_robust.messages.machine.flat_code import FlatProcess, WaitFor
+from rdma_robust.messages.machine.group_calls import open_early
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
     CollectiveHandle,
     Handle,
     MessageHandle,
-    Operation,
+    PendingHandle,
     ProcessFrame,
     ReceiveHandle,
     SendHandle,
@@ -71,14 +71,14 @@ class RequestRules:
             raise FaultError("held")
         return found
 
-    def lacks(self, frame: ProcessFrame) -> Sequence[Operation]:
+    def lacks(self, frame: ProcessFrame) -> Sequence[PendingHandle]:
         """Return the active requests of the next step, if it completes some, that nothing but a match or a buffer opens."""
         wanted = self.process.code[frame.pc]
         try:
             found = self.singles_of(frame, wanted) if isinstance(wanted, Completion) else []
         except FaultError:
             return ()
-        return [each for _, _, each in found if isinstance(each, Operation) and not is_handle_open(each)]
+        return [each for _, _, each in found if isinstance(each, PendingHandle) and not is_handle_open(each)]
 
     def buffers(self, frame: ProcessFrame, choice: int) -> list[int]:
         """Return the sends that a choice completes by a buffer: under `any`, of a step that completes requests."""
@@ -104,7 +104,7 @@ class RequestRules:
         except FaultError:
             return None
 
-    def blocking(self, frame: ProcessFrame) -> Operation | None:
+    def blocking(self, frame: ProcessFrame) -> PendingHandle | None:
         """Return the request that the process waits for and whose wait is not open, None if its next step is enabled."""
         instruction = self.process.code[frame.pc]
         if not isinstance(instruction, WaitFor):
@@ -113,9 +113,9 @@ class RequestRules:
             handle = self.awaited_single(frame, instruction.place)[1]
         except FaultError:
             return None
-        return handle if isinstance(handle, Operation) and not is_handle_open(handle) else None
+        return handle if isinstance(handle, PendingHandle) and not is_handle_open(handle) else None
 
-    def held_up(self, frame: ProcessFrame) -> Operation | None:
+    def held_up(self, frame: ProcessFrame) -> PendingHandle | None:
         """Return the same, also where the process waits for one of several: the first send that is not matched, else the
         first receive or collective operation; under `any` a buffer may let it go on."""
         wanted = self.process.code[frame.pc]
@@ -137,7 +137,7 @@ class RequestRules:
 
     def activate(self, frame: ProcessFrame, request: Place, handle: Handle) -> None:
         """Make the request active; one that is active is lost, its operation stays."""
-        put(frame, request.name, self.spare(frame, request), handle)
+        put_request(frame, request.name, self.spare(frame, request), handle)
 
     def single(self, frame: ProcessFrame, request: Place) -> tuple[int, Handle | None]:
         """Return the index (ANYTHING for none) of one request, and what it is. Raises FaultError."""
@@ -181,7 +181,7 @@ class RequestRules:
         for place, values in done.stored(wanted):
             name, indices = spot_of(place, frame.registers)
             for at, value in values:
-                store((name, (*indices, *at)), value, frame.registers)
+                store_at((name, (*indices, *at)), value, frame.registers)
 
     def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> CompletionChoice:
         """Return what a choice completes. Raises FaultError."""
@@ -249,18 +249,18 @@ def _chosen(wanted: Completion, choice: int, count: int) -> Iterator[int]:
 def _pass(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
     """Pass the wait for one request, which is open: it is inactive then, and what it has received is stored."""
     if handle is not None:
-        put(frame, name, at, None)
+        put_request(frame, name, at, None)
     if isinstance(handle, CollectiveHandle) and handle.target is not None:
         if isinstance(handle.got, str):
             raise FaultError(handle.got)
         for each in handle.got or ():
-            store(handle.target, each, frame.registers)
+            store_at(handle.target, each, frame.registers)
     if isinstance(handle, ReceiveHandle):
         assert handle.got is not None
         spots = (handle.target, handle.sender, handle.which)
         for spot, value in zip(spots, handle.got, strict=True):
             if spot is not None:
-                store(spot, value, frame.registers)
+                store_at(spot, value, frame.registers)
 
 
 Single = tuple[str, int]
@@ -292,7 +292,7 @@ def open_send(frame: ProcessFrame, nth: int) -> None:
     """Open the wait for a send, if its request is not lost."""
     single = holder(frame, SendHandle, nth)
     if single is not None:
-        put(frame, *single, SendHandle(ANYTHING))
+        put_request(frame, *single, SendHandle(ANYTHING))
 
 
 def grant_buffer(frame: ProcessFrame, handle: Handle | None) -> None:
@@ -303,7 +303,7 @@ def grant_buffer(frame: ProcessFrame, handle: Handle | None) -> None:
         open_early(frame, handle)
 
 
-def put(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
+def put_request(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
     slot = frame.requests[name]
     if isinstance(slot, tuple):
         frame.requests[name] = (*slot[:at], handle, *slot[at + 1 :])
@@ -315,6 +315,6 @@ def spot_of(place: Place, registers: dict[str, Value]) -> Spot:
     return place.name, tuple(require_number(value_of(each, registers)) for each in place.indices)
 
 
-def store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
+def store_at(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
     name, indices = spot
     registers[name] = with_element(registers[name], indices, value)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
-from rdma_robust.messages.machine.collectives import absent_members, differences
+from rdma_robust.messages.machine.group_calls import absent_members, call_differences
 from rdma_robust.messages.machine.interchangeable import Alike, Orbits
 from rdma_robust.messages.machine.local_runs import LocalTrail, LocalViolation
 from rdma_robust.messages.machine.local_table import After, Hop, LocalTable, Onward, State
@@ -165,7 +165,7 @@ class StateSearch:
 
     def _note_differences(self, state: State) -> None:
         """Note calls of collective operations that differ."""
-        for process, op, kind in differences(self.table.locals_of(state)):
+        for process, op, kind in call_differences(self.table.locals_of(state)):
             place = (self.table.rules[process].span(op.at), kind)
             broken = LocalViolation(op.at, kind, LocalTrail((), 0))
             self.found.violations.setdefault(place, Broke(process, broken, state, None))

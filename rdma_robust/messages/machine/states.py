@@ -8,9 +8,9 @@ from typing import Final
 from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
-from rdma_robust.messages.machine.collectives import DIFFERENCES
 from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.group_calls import CALL_DIFFERENCES
 from rdma_robust.messages.machine.interchangeable import Alike, interchangeable_processes
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import LocalTable, State
@@ -245,7 +245,7 @@ def _course(search: StateSearch, state: State | None) -> Course:
 
 
 def _to_violation(search: StateSearch, broke: Broke, place: tuple[Span, str]) -> Schedule:
-    if broke.broken.kind in DIFFERENCES:
+    if broke.broken.kind in CALL_DIFFERENCES:
         return _to_difference(search, broke, place)
     course = _course(search, broke.before)
     if broke.hop is not None:

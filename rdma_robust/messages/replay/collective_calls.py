@@ -8,10 +8,10 @@ from rdma_robust.messages.language.collective_kinds import COLLECTIVES
 from rdma_robust.messages.language.message_terms import FaultError, Value
 from rdma_robust.messages.replay.world import ActiveCall, ReplayState, StepViolation, UnfinishedCall
 
-Group = tuple[int, ...]
+_Members = tuple[int, ...]
 
 
-def call_of(world: ReplayState, process: int, group: int, nth: int) -> UnfinishedCall | None:
+def unfinished_call(world: ReplayState, process: int, group: int, nth: int) -> UnfinishedCall | None:
     """Return the nth call of a process in a group, if it was made and is not over for all."""
     for call in world.calls:
         if call.process == process and call.group == group and call.nth == nth:
@@ -19,7 +19,7 @@ def call_of(world: ReplayState, process: int, group: int, nth: int) -> Unfinishe
     return None
 
 
-def mismatch(one: UnfinishedCall, other: UnfinishedCall) -> str:
+def call_mismatch(one: UnfinishedCall, other: UnfinishedCall) -> str:
     """Return in what two calls that belong together differ first; '' if in nothing that both say."""
     if one.name != other.name or one.blocking is not other.blocking:
         return "collective"
@@ -35,15 +35,15 @@ def new_mismatches(world: ReplayState, call: UnfinishedCall) -> Iterator[StepVio
     """Yield the violations that a new call is: each at the one of the two with the larger process."""
     for other in world.calls:
         if other.process != call.process and (other.group, other.nth) == (call.group, call.nth):
-            kind = mismatch(call, other)
+            kind = call_mismatch(call, other)
             later = call if call.process > other.process else other
             if kind:
                 yield StepViolation(later.process, kind, later.at)
 
 
-def waits_for(world: ReplayState, active: ActiveCall, group: Group, *, everyone: bool) -> list[int]:
+def waits_for(world: ReplayState, active: ActiveCall, group: _Members, *, everyone: bool) -> list[int]:
     """Return the other members without whom one does not leave."""
-    call = call_of(world, active.process, active.group, active.nth)
+    call = unfinished_call(world, active.process, active.group, active.nth)
     assert call is not None
     depends = COLLECTIVES[call.name].depends
     found = []
@@ -63,26 +63,26 @@ def waits_for(world: ReplayState, active: ActiveCall, group: Group, *, everyone:
     return found
 
 
-def have_entered(world: ReplayState, active: ActiveCall, group: Group, *, everyone: bool) -> bool:
+def have_entered(world: ReplayState, active: ActiveCall, group: _Members, *, everyone: bool) -> bool:
     """Whether all have made their calls for whom a member waits."""
     needed = waits_for(world, active, group, everyone=everyone)
-    return all(call_of(world, each, active.group, active.nth) is not None for each in needed)
+    return all(unfinished_call(world, each, active.group, active.nth) is not None for each in needed)
 
 
-def may_leave(world: ReplayState, active: ActiveCall, group: Group, *, everyone: bool) -> bool:
+def may_leave(world: ReplayState, active: ActiveCall, group: _Members, *, everyone: bool) -> bool:
     """Whether all have made their calls for whom a member waits, and the same as it."""
-    own = call_of(world, active.process, active.group, active.nth)
+    own = unfinished_call(world, active.process, active.group, active.nth)
     assert own is not None
     for member in waits_for(world, active, group, everyone=everyone):
-        call = call_of(world, member, active.group, active.nth)
-        if call is None or mismatch(own, call):
+        call = unfinished_call(world, member, active.group, active.nth)
+        if call is None or call_mismatch(own, call):
             return False
     return True
 
 
-def gotten(world: ReplayState, active: ActiveCall, group: Group) -> list[Value]:
+def gotten(world: ReplayState, active: ActiveCall, group: _Members) -> list[Value]:
     """Return the value that a member gets, in a list; an empty one for nothing. Raises FaultError."""
-    calls = {each: call_of(world, each, active.group, active.nth) for each in group}
+    calls = {each: unfinished_call(world, each, active.group, active.nth) for each in group}
     given = {each: call.value for each, call in calls.items() if call is not None}
     own = calls[active.process]
     assert own is not None

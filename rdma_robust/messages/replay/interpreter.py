@@ -9,7 +9,7 @@ from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, Choose, Completion, Loop, MessageProgram, Probe
 from rdma_robust.messages.language.message_terms import FaultError
 from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
-from rdma_robust.messages.replay.collective_calls import call_of, have_entered, may_leave, new_mismatches
+from rdma_robust.messages.replay.collective_calls import have_entered, may_leave, new_mismatches, unfinished_call
 from rdma_robust.messages.replay.performing import Performer, ProcessInStep
 from rdma_robust.messages.replay.world import (
     Active,
@@ -193,7 +193,7 @@ class Interpreter:
         return may_leave(world, call, self.performer.groups[call.group], everyone=everyone)
 
     def _for_everyone(self, world: ReplayState, call: ActiveCall) -> bool:
-        made = call_of(world, call.process, call.group, call.nth)
+        made = unfinished_call(world, call.process, call.group, call.nth)
         assert made is not None
         few = self.buffer == "eager" and replay_size(made.value) <= (self.program.eager or 0)
         return not few and self.buffer != "infinite"

@@ -34,9 +34,9 @@ from rdma_robust.messages.language.message_program import (
     While,
 )
 from rdma_robust.messages.language.message_terms import Term, Value, shown_value, term_names
-from rdma_robust.messages.machine.collectives import absent_members
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor
+from rdma_robust.messages.machine.group_calls import absent_members
 from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, singles
 from rdma_robust.messages.message_answers import BufferGrant, MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.reports.messages.message_claims import line_of

@@ -15,7 +15,7 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.messages_text import program_text
-from rdma_robust.messages.machine import collectives, state_search
+from rdma_robust.messages.machine import group_calls, state_search
 from rdma_robust.messages.machine.courses import random_run
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer
@@ -36,29 +36,29 @@ DIFFERENT: Final = {
 }
 
 RULES: Final[dict[str, tuple[Any, str, Any, str]]] = {
-    "calls are compared": (state_search, "differences", lambda *_: (), "two-roots"),
+    "calls are compared": (state_search, "call_differences", lambda *_: (), "two-roots"),
     "calls that differ are no deadlock": (state_search, "absent_members", lambda *_: None, "two-names"),
     "who depends on nobody leaves": (
-        collectives,
+        group_calls,
         "awaited_members",
         lambda _, me, members, **__: tuple(each for each in members if each != me),
         "root-does-not-wait",
     ),
     "all wait with rendezvous": (
-        collectives,
+        group_calls,
         "awaited_members",
         lambda *given, **_: _AWAITED(*given, everyone=False),
         "scan",
     ),
     "groups are apart": (
-        collectives,
+        group_calls,
         "_call",
         lambda local, _, nth: next((op for op in local.ops if op.nth == nth), None),
         "circle-without-waiting",
     ),
 }
 """Rules of the machine, what stands for them, and a program that shows that each is needed."""
-_AWAITED = collectives.awaited_members
+_AWAITED = group_calls.awaited_members
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -73,7 +73,7 @@ def test_every_rule_is_needed(rule: str, monkeypatch: pytest.MonkeyPatch) -> Non
     ("where", "what", "other", "name"),
     [
         (interpreter, "new_mismatches", lambda *_: (), "two-operations"),
-        (collective_calls, "mismatch", lambda *_: "", "blocking-and-not"),
+        (collective_calls, "call_mismatch", lambda *_: "", "blocking-and-not"),
         (interpreter, "may_leave", lambda *_, **__: False, "barrier-missed"),
     ],
 )

@@ -52,7 +52,7 @@ def _stores_nothing(_done: Any, _wanted: Any) -> Iterator[Any]:
 def _stays_active(frame: Any, name: str, at: int, handle: Any) -> None:
     _PASS(frame, name, at, handle)
     if handle is not None:
-        request_rules.put(frame, name, at, handle)
+        request_rules.put_request(frame, name, at, handle)
 
 
 _CHOICES = ProcessRules.choices

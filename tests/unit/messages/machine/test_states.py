@@ -84,7 +84,7 @@ def _never_at(kind: type) -> Callable[..., Any]:
 
 def _also_infinite(self: Any, frame: Any, request: Any, handle: Any) -> None:
     at, _ = self.single(frame, request)
-    request_rules.put(frame, request.name, at, SendHandle(frame.sent) if isinstance(handle, SendHandle) else handle)
+    request_rules.put_request(frame, request.name, at, SendHandle(frame.sent) if isinstance(handle, SendHandle) else handle)
 
 
 _ADVANCES, _MAY_SEND = LocalTable.advances, LocalTable.may_send

@@ -24,14 +24,13 @@ from rdma_robust.messages.machine.process_state import (
     Slot,
 )
 
-Members = tuple[int, ...]
-Changing = Callable[[Handle | None], Handle | None]
-CLOSED: Final = 0
-EARLY: Final = 1
+_Members = tuple[int, ...]
+_Change = Callable[[Handle | None], Handle | None]
+_EARLY: Final = 1
 """Those have entered whom the member waits for, but not all: under `any` a wait is not open by that."""
-OPEN: Final = 2
+_OPEN: Final = 2
 
-DIFFERENCES: Final = ("collective", "root", "operation", "signature")
+CALL_DIFFERENCES: Final = ("collective", "root", "operation", "signature")
 """The kinds of violation that two calls are which belong together."""
 
 
@@ -44,7 +43,7 @@ class Opening(NamedTuple):
     got: Gotten
 
 
-def difference(one: CollectiveOp, other: CollectiveOp) -> str:
+def call_difference(one: CollectiveOp, other: CollectiveOp) -> str:
     """Return the kind of violation that two calls are which belong together, '' if they agree."""
     if (one.name, one.blocking) != (other.name, other.blocking):
         return "collective"
@@ -55,13 +54,13 @@ def difference(one: CollectiveOp, other: CollectiveOp) -> str:
     return "signature" if None not in (one.sig, other.sig) and one.sig != other.sig else ""
 
 
-def differences(locals_: Sequence[LocalState | ProcessFrame]) -> Iterator[tuple[int, CollectiveOp, str]]:
+def call_differences(locals_: Sequence[LocalState | ProcessFrame]) -> Iterator[tuple[int, CollectiveOp, str]]:
     """Yield the calls that differ from that of a process with a smaller number: by which process, and the kind."""
     for me, local in enumerate(locals_):
         for op in local.ops:
             for before in locals_[:me]:
                 other = _call(before, op.group, op.nth)
-                kind = "" if other is None else difference(other, op)
+                kind = "" if other is None else call_difference(other, op)
                 if kind:
                     yield me, op, kind
 
@@ -70,7 +69,7 @@ def _call(local: LocalState | ProcessFrame, group: int, nth: int) -> CollectiveO
     return next((op for op in local.ops if (op.group, op.nth) == (group, nth)), None)
 
 
-def awaited_members(op: CollectiveOp, me: int, members: Members, *, everyone: bool) -> Members:
+def awaited_members(op: CollectiveOp, me: int, members: _Members, *, everyone: bool) -> _Members:
     """Return the other members that have to enter before one leaves."""
     others = tuple([each for each in members if each != me])
     depends = "all" if everyone else COLLECTIVES[op.name].depends
@@ -82,8 +81,8 @@ def awaited_members(op: CollectiveOp, me: int, members: Members, *, everyone: bo
 
 
 def absent_members(
-    me: int, handle: Handle | None, locals_: Sequence[LocalState | ProcessFrame], groups: Sequence[Members]
-) -> tuple[str, Members] | None:
+    me: int, handle: Handle | None, locals_: Sequence[LocalState | ProcessFrame], groups: Sequence[_Members]
+) -> tuple[str, _Members] | None:
     """Return the name of the operation that a process waits in, and the members it waits for that have not entered.
 
     None if it waits for something else. Under `any` it waits for everyone, as under `zero`. If nobody is absent and it still
@@ -96,28 +95,28 @@ def absent_members(
     return op.name, tuple([each for each in others if _call(locals_[each], op.group, op.nth) is None])
 
 
-def next_opening(locals_: Sequence[LocalState | ProcessFrame], groups: Sequence[Members]) -> Opening | None:
+def next_opening(locals_: Sequence[LocalState | ProcessFrame], groups: Sequence[_Members]) -> Opening | None:
     """Return the first call that comes to another stage now, if there is one."""
     for me, local in enumerate(locals_):
         for at, op in enumerate(local.ops):
-            stages = {"zero": (OPEN,), "infinite": (EARLY,)}.get(op.rule, (OPEN, EARLY))
+            stages = {"zero": (_OPEN,), "infinite": (_EARLY,)}.get(op.rule, (_OPEN, _EARLY))
             for stage in stages:
                 if op.stage >= stage:
                     break
                 members = groups[op.group]
-                others = awaited_members(op, me, members, everyone=stage == OPEN)
+                others = awaited_members(op, me, members, everyone=stage == _OPEN)
                 calls = {each: _call(locals_[each], op.group, op.nth) for each in others}
                 entered = {each: call for each, call in calls.items() if call is not None}
-                if len(entered) == len(calls) and not any(difference(op, each) for each in entered.values()):
+                if len(entered) == len(calls) and not any(call_difference(op, each) for each in entered.values()):
                     return Opening(me, at, stage, _got(op, me, members, {**entered, me: op}))
     return None
 
 
-def first_to_forget(locals_: Sequence[LocalState | ProcessFrame], groups: Sequence[Members]) -> int | None:
+def first_to_forget(locals_: Sequence[LocalState | ProcessFrame], groups: Sequence[_Members]) -> int | None:
     """Return a group whose first calls are over for everyone, if there is one."""
     for group in sorted({op.group for local in locals_ for op in local.ops}):
         calls = [_call(locals_[each], group, 0) for each in groups[group]]
-        if all(call is not None and call.stage >= (EARLY if call.rule == "infinite" else OPEN) for call in calls):
+        if all(call is not None and call.stage >= (_EARLY if call.rule == "infinite" else _OPEN) for call in calls):
             return group
     return None
 
@@ -126,7 +125,7 @@ def open_call(frame: ProcessFrame, opening: Opening) -> None:
     """Bring a call to its stage, and open its request where that is enough, if it is not lost."""
     op = frame.ops[opening.at]
     frame.ops = (*frame.ops[: opening.at], op._replace(stage=opening.stage), *frame.ops[opening.at + 1 :])
-    is_open = opening.stage == OPEN or op.rule == "infinite"
+    is_open = opening.stage == _OPEN or op.rule == "infinite"
 
     def opened(handle: Handle | None) -> Handle | None:
         if not isinstance(handle, CollectiveHandle) or handle.is_open or (handle.group, handle.nth) != (op.group, op.nth):
@@ -145,7 +144,7 @@ def open_early(frame: ProcessFrame, handle: CollectiveHandle) -> None:
     frame.requests = {name: _changed(slot, opened) for name, slot in frame.requests.items()}
 
 
-def forget(frame: ProcessFrame, group: int) -> None:
+def forget_call(frame: ProcessFrame, group: int) -> None:
     """Forget the first call of a group, which is over for everyone; the others move up."""
     kept = [op for op in frame.ops if (op.group, op.nth) != (group, 0)]
     frame.ops = tuple([op._replace(nth=op.nth - 1) if op.group == group else op for op in kept])
@@ -158,11 +157,11 @@ def forget(frame: ProcessFrame, group: int) -> None:
     frame.requests = {name: _changed(slot, moved) for name, slot in frame.requests.items()}
 
 
-def _changed(slot: Slot, change: Changing) -> Slot:
+def _changed(slot: Slot, change: _Change) -> Slot:
     return tuple([change(each) for each in slot]) if isinstance(slot, tuple) else change(slot)
 
 
-def _got(op: CollectiveOp, me: int, members: Members, calls: Mapping[int, CollectiveOp]) -> Gotten:
+def _got(op: CollectiveOp, me: int, members: _Members, calls: Mapping[int, CollectiveOp]) -> Gotten:
     """Return what a member gets from the calls of those it waits for and its own; nothing, or a fault."""
     kind = COLLECTIVES[op.name]
     if kind.gets == "nothing" or (kind.depends == "at root" and op.root != me):
@@ -173,7 +172,7 @@ def _got(op: CollectiveOp, me: int, members: Members, calls: Mapping[int, Collec
         return fault.kind
 
 
-def _value(op: CollectiveOp, me: int, members: Members, calls: Mapping[int, CollectiveOp]) -> tuple[Value, ...]:
+def _value(op: CollectiveOp, me: int, members: _Members, calls: Mapping[int, CollectiveOp]) -> tuple[Value, ...]:
     gets, at = COLLECTIVES[op.name].gets, members.index(me)
     if gets in ("of root", "element of root"):
         assert op.root is not None
