@@ -1,0 +1,435 @@
+"""Collective calls of MPI: as messages of those whose data others need, which all of them wait for.
+
+The k-th collective calls of the processes of a communicator belong together. What a process gives to each other one, and
+takes of each, says who waits for whom: the standard does not let a program count on more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from rdma_robust.c.code import CType
+from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, canonical, known_scalar
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.mpi.datatypes import Datatype
+from rdma_robust.c.evaluate.one_sided.contributions import reduced
+from rdma_robust.c.evaluate.one_sided.spmd import store_handle
+from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.lock_step.call_arguments import (
+    IN_PLACE,
+    Communicator,
+    communicator_at,
+    count_at,
+    datatype_at,
+    layout_of,
+    operation_at,
+    root_at,
+    wrong,
+)
+from rdma_robust.c.lock_step.layouts import EMPTY, NOTHING, Layout, Payload, deliver, packed
+from rdma_robust.c.lock_step.message_calls import RECEIVED, new_record
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.expr import Const
+from rdma_robust.messages.language import message_program as mp
+
+_COMBINED: Final = {"SUM": "sum", "PROD": "prod", "MIN": "min", "MAX": "max", "BAND": "and", "BOR": "or", "BXOR": "xor"}
+_LOGICAL: Final[Mapping[str, Callable[[list[bool]], bool]]] = {
+    "LAND": all, "LOR": any, "LXOR": lambda given: sum(given) % 2 == 1
+}  # fmt: skip
+_OF_INTEGERS: Final = ("LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
+
+
+@dataclass(slots=True)
+class Entered:
+    """A collective call of one process: its name with root and operation, what it gives to each process, and what it takes
+    of each. `combine` stores what it makes of all it takes, where it does not store each by itself."""
+
+    name: str
+    line: int
+    gives: dict[int, Payload] = field(default_factory=dict)
+    takes: dict[int, Layout] = field(default_factory=dict)
+    combine: Callable[[State, dict[int, Payload]], None] | None = None
+    said: object = None
+
+
+def enter(call: CallContext, group: Communicator, entered: Entered) -> RequestRecord:
+    """Let a process enter its next collective call of a communicator; return what completes it. Raises WrongCallError where
+    others have entered another one."""
+    rank = rank_of(call)
+    number = rank.collectives.get(group.name, 0)
+    rank.collectives[group.name] = number + 1
+    key = (group.name if group.name != "self" else f"self{rank.number}", number)
+    others = rank.job.calls.setdefault(key, {})
+    for other, made in others.items():
+        assert isinstance(made, Entered)
+        _compare(call, rank, entered, other, made)
+    others[rank.number] = entered
+    record = new_record(rank, call, ())
+    sources = [each for each in entered.takes if each != rank.number]
+    targets = [each for each in entered.gives if each != rank.number]
+    port, span, tag = rank.job.port(group.name, collective=True), rank.job.place(call.chain), Const(number)
+    receives, sends = [rank.new_place() for _ in sources], [rank.new_place() for _ in targets]
+    for place, source in zip(receives, sources, strict=True):
+        rank.emit(mp.IssueReceive(place, mp.Place(RECEIVED), Const(source), port, tag, span=span))
+    for place, target in zip(sends, targets, strict=True):
+        rank.emit(mp.IssueSend(place, Const(entered.gives[target].number), Const(target), port, tag, span))
+    record.places = (*receives, *sends)
+    record.is_ready = lambda: all(each in others for each in entered.takes)
+    record.finish = partial(_finish, rank, entered, others)
+    return record
+
+
+def _compare(call: CallContext, rank: RankMachine, entered: Entered, other: int, made: Entered) -> None:
+    """Raises WrongCallError if two processes do not make the same call, or do not agree on what one gives the other."""
+    here, there = entered.name, made.name
+    if here != there:
+        names = [each.partition(" ")[0] for each in (here, there)]
+        kind = "collective-mismatch" if names[0] != names[1] else f"{_differs(here, there)}-mismatch"
+        raise wrong(call, kind, f"process {rank.number} calls {here}, and process {other} calls {there} (line {made.line})")
+    for giver, taker, at, to in ((entered, made, rank.number, other), (made, entered, other, rank.number)):
+        payload, layout = giver.gives.get(to), taker.takes.get(at)
+        if payload is None or layout is None:
+            continue
+        if payload.size != layout.size:
+            said = f"process {at} gives {payload.size} bytes, and process {to} takes {layout.size} (line {made.line})"
+            raise wrong(call, "truncation" if payload.size > layout.size else "type-mismatch", said)
+        if payload.size and payload.basic != layout.basic and None not in (payload.basic, layout.basic):
+            raise wrong(call, "type-mismatch", f"processes {at} and {to} have data of other types (line {made.line})")
+
+
+def _differs(here: str, there: str) -> str:
+    """Return in what two calls of one name differ first: `root` or `operation`."""
+    words = here.split(" ")
+    at = next(at for at, (mine, other) in enumerate(zip(words, there.split(" "), strict=False)) if mine != other)
+    return words[at - 1]
+
+
+def _finish(rank: RankMachine, entered: Entered, others: dict[int, object], state: State) -> None:
+    """Store what a process takes of all that it waits for."""
+    found: dict[int, Payload] = {}
+    for source in entered.takes:
+        made = others[source]
+        assert isinstance(made, Entered)
+        found[source] = made.gives.get(rank.number, EMPTY)
+    if entered.combine is not None:
+        entered.combine(state, found)
+        return
+    for source, layout in entered.takes.items():
+        if layout.object is not None:
+            deliver(rank, state, found[source], layout)
+
+
+# what each call gives and takes
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A collective call with its communicator, in terms of which others say what it gives and takes."""
+
+    call: CallContext
+    group: Communicator
+    read: list[Layout] = field(default_factory=list)
+    """What it has read."""
+
+    @property
+    def own(self) -> int:
+        """The number of this process."""
+        return rank_of(self.call).number
+
+    @property
+    def name(self) -> str:
+        """The name of the call."""
+        return self.call.name
+
+    def is_in_place(self, index: int) -> bool:
+        """Whether an argument is MPI_IN_PLACE."""
+        return known_scalar(self.call.arguments[index]) == IN_PLACE
+
+    def entered(self, root: int | None = None, operation: str | None = None) -> Entered:
+        """Return the call without data."""
+        said = self.name + ("" if root is None else f" root {self.group.rank(root)}")
+        said += "" if operation is None else f" operation {operation or 'of the program'}"
+        return Entered(said, self.call.chain[0].line if self.call.chain else 0)
+
+    def part(self, first: int, at: int = 0, *, of_each: bool = False) -> Layout:
+        """Return the buffer of three arguments, or that of the process `at` if it has one `of_each`."""
+        count, kind = count_at(self.call, first + 1), datatype_at(self.call, first + 2)
+        return self.piece(first, count, at * count if of_each else 0, kind)
+
+    def varying(self, first: int, at: int) -> Layout:
+        """Return the part of a process in a buffer with lists of numbers of elements and of displacements."""
+        kind, call = datatype_at(self.call, first + 3), self.call
+        count, distance = (
+            call.run.raw_read(call.state, *_listed(call, first + 1 + which, at), 4) for which in (0, 1)
+        )
+        if not isinstance(count, int) or not isinstance(distance, int) or count < 0:
+            raise wrong(call, "invalid-count", f"the number of elements of process {at} is {_told(count)}")
+        return self.piece(first, count, distance, kind)
+
+    def piece(self, buffer: int, count: int, distance: int, kind: Datatype) -> Layout:
+        """Return so many elements at a distance of elements in a buffer."""
+        address = self.call.arguments[buffer]
+        return layout_of(self.call, further(address, distance * kind.extent) if distance else address, count, kind)
+
+    def used(self, layout: Layout, *, writes: bool) -> Layout:
+        """Say that the call accesses memory."""
+        if layout.object is not None:
+            for low, high in layout.ranges:
+                rank_of(self.call).note(self.call.state, layout.object, low, high - low, is_write=writes)
+        return layout
+
+    def packed(self, layout: Layout) -> Payload:
+        """Return what lies in a buffer now."""
+        self.read.append(layout)
+        return packed(self.call.run, self.call.state, self.used(layout, writes=False))
+
+
+def _listed(call: CallContext, index: int, at: int) -> tuple[object, int]:
+    name, offset = call.address(index, "a list of this call")
+    return name, offset + 4 * at
+
+
+def _told(value: object) -> str:
+    return str(value) if isinstance(value, int) else "not known"
+
+
+def _barrier(what: Called) -> Entered:
+    found = what.entered()
+    found.gives = dict.fromkeys(what.group.members, EMPTY)
+    found.takes = dict.fromkeys(what.group.members, NOTHING)
+    return found
+
+
+def _bcast(what: Called) -> Entered:
+    """Buffer, count, type, root."""
+    root = root_at(what.call, 3, what.group)
+    found, data = what.entered(root), what.part(0)
+    if what.own == root:
+        found.gives = {each: what.packed(data) for each in what.group.members if each != root}
+    else:
+        found.takes = {root: what.used(data, writes=True)}
+    return found
+
+
+def _gather(*, varying: bool) -> Callable[[Called], Entered]:
+    """What is sent, what is received of each, root: arguments 0 to 2, from 3 on, and behind them."""
+
+    def work(what: Called) -> Entered:
+        root = root_at(what.call, 6 + varying, what.group)
+        found = what.entered(root)
+        if what.own == root:
+            for at, each in enumerate(what.group.members):
+                part = what.varying(3, at) if varying else what.part(3, at, of_each=True)
+                if each != root or not what.is_in_place(0):
+                    found.takes[each] = what.used(part, writes=True)
+        if what.own != root or not what.is_in_place(0):
+            found.gives = {root: what.packed(what.part(0))}
+        return found
+
+    return work
+
+
+def _scatter(*, varying: bool) -> Callable[[Called], Entered]:
+    """What is sent to each, what is received, root."""
+
+    def work(what: Called) -> Entered:
+        root = root_at(what.call, 6 + varying, what.group)
+        found = what.entered(root)
+        if what.own == root:
+            for at, each in enumerate(what.group.members):
+                if each != root or not what.is_in_place(3 + varying):
+                    part = what.varying(0, at) if varying else what.part(0, at, of_each=True)
+                    found.gives[each] = what.packed(part)
+        if what.own != root or not what.is_in_place(3 + varying):
+            found.takes = {root: what.used(what.part(3 + varying), writes=True)}
+        return found
+
+    return work
+
+
+def _allgather(*, varying: bool) -> Callable[[Called], Entered]:
+    """What is sent, what is received of each."""
+
+    def work(what: Called) -> Entered:
+        found, in_place = what.entered(), what.is_in_place(0)
+        parts = {
+            each: what.varying(3, at) if varying else what.part(3, at, of_each=True)
+            for at, each in enumerate(what.group.members)
+        }
+        mine = what.packed(parts[what.own] if in_place else what.part(0))
+        found.gives = dict.fromkeys(what.group.members, mine)
+        found.takes = {each: what.used(part, writes=True) for each, part in parts.items()}
+        return found
+
+    return work
+
+
+def _alltoall(*, varying: bool) -> Callable[[Called], Entered]:
+    """What is sent to each, what is received of each."""
+
+    def work(what: Called) -> Entered:
+        found, second = what.entered(), 4 if varying else 3
+        in_place = what.is_in_place(0)
+        for at, each in enumerate(what.group.members):
+            here = what.varying(second, at) if varying else what.part(second, at, of_each=True)
+            found.takes[each] = here
+            there = here if in_place else what.varying(0, at) if varying else what.part(0, at, of_each=True)
+            found.gives[each] = what.packed(there)
+        for layout in found.takes.values():
+            what.used(layout, writes=True)
+        return found
+
+    return work
+
+
+# reductions
+
+
+def _combined(operation: str, kind: CType, values: list[Scalar]) -> Scalar:
+    """Return the raw value that an operation gives."""
+    if not operation or kind.size > 8:
+        return UnknownValue("what an operation of the program gives")
+    if operation in _COMBINED:
+        return reduced(_COMBINED[operation], values, kind)
+    numbers = [each for each in values if isinstance(each, int)]
+    if operation in _LOGICAL and len(numbers) == len(values):
+        return canonical(int(_LOGICAL[operation]([each != 0 for each in numbers])), kind.size)
+    return UnknownValue("what this reduction gives")
+
+
+def _reduction(what: Called, count: int, kind: Datatype, operation: str, target: Layout) -> Callable[..., None]:
+    """Return what stores the result of a reduction of all that is taken."""
+    run = what.call.run
+
+    def combine(state: State, found: dict[int, Payload]) -> None:
+        size = kind.size
+        block = ObjectBytes()
+        is_simple = len({each.name for each in kind.runs}) == 1
+        element = kind.runs[0].element if is_simple and kind.runs else CType("int", 1)
+        width = element.size if is_simple else max(size, 1)
+        for at in range(0, count * size, width):
+            values = [known_scalar(each.block.read(at, width, "data")) for each in found.values()]
+            raw = _combined(operation, element, values) if is_simple else UnknownValue("what this reduction gives")
+            block.write(at, width, raw)
+        if target.object is not None:
+            deliver(run, state, Payload(block, count * size, None), target)
+
+    return combine
+
+
+def _reduce(kind_of_call: str) -> Callable[[Called], Entered]:
+    """What is given, where the result goes, count, type, operation, and the root if there is one."""
+
+    def work(what: Called) -> Entered:
+        call, members, own = what.call, what.group.members, what.own
+        count, kind = count_at(call, 2), datatype_at(call, 3)
+        operation = _checked_operation(call, 4, kind)
+        root = root_at(call, 5, what.group) if kind_of_call == "root" else None
+        found = what.entered(root, operation)
+        in_place = what.is_in_place(0)
+        mine = what.packed(what.piece(1 if in_place else 0, count, 0, kind))
+        rank = members.index(own)
+        takers = {"root": (root,), "all": members, "scan": members[rank:], "exscan": members[rank + 1 :]}[kind_of_call]
+        found.gives = {each: mine for each in takers if each is not None}
+        givers = {"root": members if own == root else (), "all": members, "scan": members[: rank + 1], "exscan": members[:rank]}
+        if givers[kind_of_call]:
+            target = what.used(what.piece(1, count, 0, kind), writes=True)
+            found.takes = dict.fromkeys(givers[kind_of_call], Layout(None, 0, target.runs))
+            found.combine = _reduction(what, count, kind, operation, target)
+        return found
+
+    return work
+
+
+def _checked_operation(call: CallContext, index: int, kind: Datatype) -> str:
+    operation = operation_at(call, index)
+    floats = any(each.element.kind == "float" for each in kind.runs)
+    if operation in _OF_INTEGERS and floats:
+        raise wrong(call, "invalid-operation", f"MPI_{operation} is not defined for numbers with a fraction")
+    return operation
+
+
+def _reduce_scatter_block(what: Called) -> Entered:
+    """What is given, where the result goes, number of elements of each, type, operation."""
+    call, members = what.call, what.group.members
+    count, kind = count_at(call, 2), datatype_at(call, 3)
+    operation = _checked_operation(call, 4, kind)
+    found, buffer = what.entered(None, operation), 1 if what.is_in_place(0) else 0
+    for at, each in enumerate(members):
+        found.gives[each] = what.packed(what.piece(buffer, count, at * count, kind))
+    target = what.used(what.piece(1, count, 0, kind), writes=True)
+    found.takes = dict.fromkeys(members, Layout(None, 0, target.runs))
+    found.combine = _reduction(what, count, kind, operation, target)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveForm:
+    """A collective function: where its communicator is among its arguments, and what it gives and takes."""
+
+    communicator: int
+    work: Callable[[Called], Entered]
+
+
+FORMS: Final[Mapping[str, CollectiveForm]] = {
+    "barrier": CollectiveForm(0, _barrier),
+    "bcast": CollectiveForm(4, _bcast),
+    "gather": CollectiveForm(7, _gather(varying=False)),
+    "gatherv": CollectiveForm(8, _gather(varying=True)),
+    "scatter": CollectiveForm(7, _scatter(varying=False)),
+    "scatterv": CollectiveForm(8, _scatter(varying=True)),
+    "allgather": CollectiveForm(6, _allgather(varying=False)),
+    "allgatherv": CollectiveForm(7, _allgather(varying=True)),
+    "alltoall": CollectiveForm(6, _alltoall(varying=False)),
+    "alltoallv": CollectiveForm(8, _alltoall(varying=True)),
+    "reduce": CollectiveForm(6, _reduce("root")),
+    "allreduce": CollectiveForm(5, _reduce("all")),
+    "scan": CollectiveForm(5, _reduce("scan")),
+    "exscan": CollectiveForm(5, _reduce("exscan")),
+    "reduce_scatter_block": CollectiveForm(5, _reduce_scatter_block),
+}
+
+
+def _blocking(form: CollectiveForm) -> Handler:
+    def handler(call: CallContext) -> Result:
+        rank = rank_of(call)
+        if rank.ongoing is None:
+            group = communicator_at(call, form.communicator)
+            record = enter(call, group, form.work(Called(call, group)))
+            if record.places:
+                rank.emit(mp.Wait(record.places, rank.job.place(call.chain)))
+            rank.ongoing = record
+        record = rank.ongoing  # type: ignore[assignment]
+        if not record.is_ready():
+            raise Blocked
+        rank.ongoing = None
+        rank.complete(record)
+        return 0
+
+    return handler
+
+
+def _nonblocking(form: CollectiveForm) -> Handler:
+    def handler(call: CallContext) -> Result:
+        rank, group = rank_of(call), communicator_at(call, form.communicator)
+        what = Called(call, group)
+        entered = form.work(what)
+        record = enter(call, group, entered)
+        for layout in entered.takes.values():
+            rank.begin(record, layout, writes=True)
+        for layout in what.read:
+            rank.begin(record, layout, writes=False)
+        store_handle(call, call.arguments[form.communicator + 1], "request", (record.number,))
+        return 0
+
+    return handler
+
+
+COLLECTIVE_CALLS: Final[dict[str, Handler]] = {
+    **{f"MPI_{name.capitalize()}": _blocking(form) for name, form in FORMS.items()},
+    **{f"MPI_I{name}": _nonblocking(form) for name, form in FORMS.items()},
+}

@@ -1,0 +1,114 @@
+"""All processes of a C program with messages in lock step: the program of messages that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rdma_robust.c.code import SourcePlace
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Value
+from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
+from rdma_robust.c.evaluate.round_facts import EvaluationOptions, World
+from rdma_robust.c.evaluate.state import Frame, State
+from rdma_robust.c.evaluate.thread_machine import ThreadMachine
+from rdma_robust.c.evaluate.thread_run import text_of
+from rdma_robust.c.evaluate.units import Units
+from rdma_robust.c.lock_step.message_calls import RECEIVED
+from rdma_robust.c.lock_step.rank_machine import Job, RankMachine
+from rdma_robust.c.lock_step.request_calls import WHICH
+from rdma_robust.c.lock_step.world_calls import LIBRARY
+from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.messages.language import message_program as mp
+
+_NONE: Final = Refusal("RR818", "no function `main` has its body here", "read the file that has it too (--with)")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What lock step has found: processes, ports, what is wrong by itself by its places, and what is not understood."""
+
+    processes: tuple[mp.Process, ...]
+    ports: tuple[str, ...]
+    found: dict[Span, dict[tuple[str, str], list[int]]]
+    refused: tuple[Diagnostic, ...]
+
+
+def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], Span]) -> Evaluated:
+    """Return what so many processes that run `main` do. `span` makes places of libclang those of the text."""
+    job = Job(processes, span)
+    main = units.function("main")
+    if main is None:
+        return Evaluated((), ("",), {}, (diagnostic(_NONE, []),))
+    world = World(units, EvaluationOptions(), _Initialiser(units))
+    ranks = [RankMachine(world, job, number, LIBRARY) for number in range(processes)]
+    for rank in ranks:
+        arguments: list[Value] = [1, Pointer(_program_name(world, rank.state, rank.process))]
+        rank.push(rank.state, main, arguments, None)
+    while any([rank.advance() for rank in ranks if rank.is_running]):
+        pass
+    place = units.declared("main")
+    return Evaluated(tuple(_process(rank, job, place) for rank in ranks), tuple(job.ports), job.found, tuple(job.refused))
+
+
+class _Initialiser:
+    """The contents of globals as their declarations say."""
+
+    def __init__(self, units: Units) -> None:
+        self.units = units
+
+    def __call__(self, name: Object) -> ObjectBytes:
+        world = World(self.units, EvaluationOptions(), self)
+        state = State()
+        state.place(name, ObjectBytes(zero=True))
+        state.frames = [Frame(self.units.initialiser(world.globals[name.key[0]]))]
+        machine = ThreadMachine(world, name.process, "", LIBRARY)
+        while state.frames:
+            machine.execute(state)
+        return state.memory[name]
+
+
+def _program_name(world: World, state: State, process: str) -> Object:
+    """Return the list of arguments of a program that is run without any: its name, and the end."""
+    found = Object("handle", process, "argv", ("argv",))
+    state.place(found, ObjectBytes({0: (8, Pointer(text_of(process, b"program\0"))), 8: (8, 0)}))
+    world.sizes[found] = 16
+    return found
+
+
+def _process(rank: RankMachine, job: Job, place: SourcePlace | None) -> mp.Process:
+    body = _without_idle_checks(rank, job)
+    names = dict.fromkeys(name for each in body for name in _requests(each))
+    span = job.place([place] if place else [])
+    return mp.Process(rank.process, body, (RECEIVED, WHICH), tuple(names), span=span)
+
+
+def _requests(statement: mp.Statement) -> list[str]:
+    match statement:
+        case mp.IssueSend() | mp.IssueReceive():
+            return [statement.request.name]
+        case _:
+            return []
+
+
+def _without_idle_checks(rank: RankMachine, job: Job) -> mp.Block:
+    """Return the statements of a process, without what forced receives and their messages say of type and size, where these
+    agree: no match of them can go wrong then."""
+    body = list(rank.statements)
+    for receives in job.channels.receives.values():
+        for each in receives:
+            sent = None if each.is_open else each.message
+            if sent is None or sent.payload.size > each.layout.size:
+                continue
+            if None not in (sent.payload.basic, each.layout.basic) and sent.payload.basic != each.layout.basic:
+                continue
+            if each.receiver == rank.number:
+                receive = body[each.at]
+                assert isinstance(receive, mp.IssueReceive)
+                body[each.at] = replace(receive, of_type=None, room=None)
+            if sent.sender == rank.number:
+                send = body[sent.at]
+                assert isinstance(send, mp.IssueSend)
+                body[sent.at] = replace(send, of_type=None, size=None)
+    return tuple(body)
