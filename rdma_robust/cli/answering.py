@@ -22,7 +22,11 @@ from rdma_robust.value_ranges import one_value
 Found = TypeVar("Found")
 
 
-def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = (),
+def only(
+    file: str,
+    command: str,
+    define: Sequence[str] | None = None,
+    suffixes: tuple[str, ...] = (),
     named: tuple[str, ...] = (),
 ) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""

@@ -54,8 +54,8 @@ class CComments:
 
 
 def c_comments(text: str, file: str, *, of_messages: bool = False) -> CComments:
-    """Return what the comments of `text`, that of `file`, tell. Raises ProgramError for options that are none (RR848). Where it
-    is read as a program `of_messages`, its lines are those of that language, and are not looked at here."""
+    """Return what the comments of `text`, that of `file`, tell. Raises ProgramError for options that are none (RR848). Read
+    as a program `of_messages`, its lines are those of that language, and are not looked at here."""
     if MARK not in text:
         return CComments()
     report = Reporter(file, text)

@@ -180,5 +180,3 @@ def envelope_at(call: CallContext, first: int, communicator: int, *, receives: b
     tag = tag_at(call, first + 4, any_tag=receives)
     layout = NOTHING if peer == PROC_NULL else layout_of(call, call.arguments[first], count, kind)
     return Envelope(layout, peer, tag, group)
-
-

@@ -90,8 +90,8 @@ class Channels:
         return receive.source == ANY or any(each.is_open and each.is_like(receive) for each in before)
 
     def may_complete(self, receive: PostedReceive) -> bool:
-        """Whether a receive can be over: a forced one has its message. For an open one there have to be more messages that fit
-        than receives of the same pattern before it, which come first."""
+        """Whether a receive can be over: a forced one has its message. For an open one there are more messages that fit than
+        receives of the same pattern before it, which come first."""
         if not receive.is_open:
             return receive.message is not None
         key = receive.communicator, receive.receiver

@@ -1,6 +1,6 @@
 """Collective calls of MPI: as messages of those whose data others need, which all of them wait for.
 
-The k-th collective calls of the processes of a communicator belong together. What a process gives to each other one, and
+What a process gives to each other one, and
 takes of each, says who waits for whom: the standard does not let a program count on more.
 """
 
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, canonical, known_scalar
+from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, canonical, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype
@@ -30,10 +29,9 @@ from rdma_robust.c.lock_step.call_arguments import (
     root_at,
     wrong,
 )
+from rdma_robust.c.lock_step.collective_entries import Entered, enter
 from rdma_robust.c.lock_step.layouts import EMPTY, NOTHING, Layout, Payload, deliver, packed
-from rdma_robust.c.lock_step.message_calls import RECEIVED, new_record
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
-from rdma_robust.expr import Const
+from rdma_robust.c.lock_step.rank_machine import Blocked, rank_of
 from rdma_robust.messages.language import message_program as mp
 
 _COMBINED: Final = {"SUM": "sum", "PROD": "prod", "MIN": "min", "MAX": "max", "BAND": "and", "BOR": "or", "BXOR": "xor"}
@@ -41,86 +39,6 @@ _LOGICAL: Final[Mapping[str, Callable[[list[bool]], bool]]] = {
     "LAND": all, "LOR": any, "LXOR": lambda given: sum(given) % 2 == 1
 }  # fmt: skip
 _OF_INTEGERS: Final = ("LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
-
-
-@dataclass(slots=True)
-class Entered:
-    """A collective call of one process: its name with root and operation, what it gives to each process, and what it takes
-    of each. `combine` stores what it makes of all it takes, where it does not store each by itself."""
-
-    name: str
-    line: int
-    gives: dict[int, Payload] = field(default_factory=dict)
-    takes: dict[int, Layout] = field(default_factory=dict)
-    combine: Callable[[State, dict[int, Payload]], None] | None = None
-    said: object = None
-
-
-def enter(call: CallContext, group: Communicator, entered: Entered) -> RequestRecord:
-    """Let a process enter its next collective call of a communicator; return what completes it. Raises WrongCallError where
-    others have entered another one."""
-    rank = rank_of(call)
-    number = rank.collectives.get(group.name, 0)
-    rank.collectives[group.name] = number + 1
-    key = (group.name if group.name != "self" else f"self{rank.number}", number)
-    others = rank.job.calls.setdefault(key, {})
-    for other, made in others.items():
-        assert isinstance(made, Entered)
-        _compare(call, rank, entered, other, made)
-    others[rank.number] = entered
-    record = new_record(rank, call, ())
-    sources = [each for each in entered.takes if each != rank.number]
-    targets = [each for each in entered.gives if each != rank.number]
-    port, span, tag = rank.job.port(group.name, collective=True), rank.job.place(call.chain), Const(number)
-    receives, sends = [rank.new_place() for _ in sources], [rank.new_place() for _ in targets]
-    for place, source in zip(receives, sources, strict=True):
-        rank.emit(mp.IssueReceive(place, mp.Place(RECEIVED), Const(source), port, tag, span=span))
-    for place, target in zip(sends, targets, strict=True):
-        rank.emit(mp.IssueSend(place, Const(entered.gives[target].number), Const(target), port, tag, span))
-    record.places = (*receives, *sends)
-    record.is_ready = lambda: all(each in others for each in entered.takes)
-    record.finish = partial(_finish, rank, entered, others)
-    return record
-
-
-def _compare(call: CallContext, rank: RankMachine, entered: Entered, other: int, made: Entered) -> None:
-    """Raises WrongCallError if two processes do not make the same call, or do not agree on what one gives the other."""
-    here, there = entered.name, made.name
-    if here != there:
-        names = [each.partition(" ")[0] for each in (here, there)]
-        kind = "collective-mismatch" if names[0] != names[1] else f"{_differs(here, there)}-mismatch"
-        raise wrong(call, kind, f"process {rank.number} calls {here}, and process {other} calls {there} (line {made.line})")
-    for giver, taker, at, to in ((entered, made, rank.number, other), (made, entered, other, rank.number)):
-        payload, layout = giver.gives.get(to), taker.takes.get(at)
-        if payload is None or layout is None:
-            continue
-        if payload.size != layout.size:
-            said = f"process {at} gives {payload.size} bytes, and process {to} takes {layout.size} (line {made.line})"
-            raise wrong(call, "truncation" if payload.size > layout.size else "type-mismatch", said)
-        if payload.size and payload.basic != layout.basic and None not in (payload.basic, layout.basic):
-            raise wrong(call, "type-mismatch", f"processes {at} and {to} have data of other types (line {made.line})")
-
-
-def _differs(here: str, there: str) -> str:
-    """Return in what two calls of one name differ first: `root` or `operation`."""
-    words = here.split(" ")
-    at = next(at for at, (mine, other) in enumerate(zip(words, there.split(" "), strict=False)) if mine != other)
-    return words[at - 1]
-
-
-def _finish(rank: RankMachine, entered: Entered, others: dict[int, object], state: State) -> None:
-    """Store what a process takes of all that it waits for."""
-    found: dict[int, Payload] = {}
-    for source in entered.takes:
-        made = others[source]
-        assert isinstance(made, Entered)
-        found[source] = made.gives.get(rank.number, EMPTY)
-    if entered.combine is not None:
-        entered.combine(state, found)
-        return
-    for source, layout in entered.takes.items():
-        if layout.object is not None:
-            deliver(rank, state, found[source], layout)
 
 
 # what each call gives and takes
@@ -163,9 +81,7 @@ class Called:
     def varying(self, first: int, at: int) -> Layout:
         """Return the part of a process in a buffer with lists of numbers of elements and of displacements."""
         kind, call = datatype_at(self.call, first + 3), self.call
-        count, distance = (
-            call.run.raw_read(call.state, *_listed(call, first + 1 + which, at), 4) for which in (0, 1)
-        )
+        count, distance = (call.run.raw_read(call.state, *_listed(call, first + 1 + which, at), 4) for which in (0, 1))
         if not isinstance(count, int) or not isinstance(distance, int) or count < 0:
             raise wrong(call, "invalid-count", f"the number of elements of process {at} is {_told(count)}")
         return self.piece(first, count, distance, kind)
@@ -188,7 +104,7 @@ class Called:
         return packed(self.call.run, self.call.state, self.used(layout, writes=False))
 
 
-def _listed(call: CallContext, index: int, at: int) -> tuple[object, int]:
+def _listed(call: CallContext, index: int, at: int) -> tuple[Object, int]:
     name, offset = call.address(index, "a list of this call")
     return name, offset + 4 * at
 
@@ -335,7 +251,12 @@ def _reduce(kind_of_call: str) -> Callable[[Called], Entered]:
         rank = members.index(own)
         takers = {"root": (root,), "all": members, "scan": members[rank:], "exscan": members[rank + 1 :]}[kind_of_call]
         found.gives = {each: mine for each in takers if each is not None}
-        givers = {"root": members if own == root else (), "all": members, "scan": members[: rank + 1], "exscan": members[:rank]}
+        givers = {
+            "root": members if own == root else (),
+            "all": members,
+            "scan": members[: rank + 1],
+            "exscan": members[:rank],
+        }
         if givers[kind_of_call]:
             target = what.used(what.piece(1, count, 0, kind), writes=True)
             found.takes = dict.fromkeys(givers[kind_of_call], Layout(None, 0, target.runs))

@@ -15,6 +15,7 @@ from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.thread_run import text_of
 from rdma_robust.c.evaluate.units import Units
+from rdma_robust.c.lock_step.layouts import Layout, Payload
 from rdma_robust.c.lock_step.message_calls import RECEIVED
 from rdma_robust.c.lock_step.rank_machine import Job, RankMachine
 from rdma_robust.c.lock_step.request_calls import WHICH
@@ -46,7 +47,7 @@ def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], S
     for rank in ranks:
         arguments: list[Value] = [1, Pointer(_program_name(world, rank.state, rank.process))]
         rank.push(rank.state, main, arguments, None)
-    while any([rank.advance() for rank in ranks if rank.is_running]):
+    while any(rank.advance() for rank in ranks if rank.is_running):
         pass
     place = units.declared("main")
     return Evaluated(tuple(_process(rank, job, place) for rank in ranks), tuple(job.ports), job.found, tuple(job.refused))
@@ -93,22 +94,26 @@ def _requests(statement: mp.Statement) -> list[str]:
 
 
 def _without_idle_checks(rank: RankMachine, job: Job) -> mp.Block:
-    """Return the statements of a process, without what forced receives and their messages say of type and size, where these
-    agree: no match of them can go wrong then."""
+    """Return the statements of a process, without what receives and messages say of type and size where every message that
+    a receive may take agrees with it: no match can go wrong then."""
     body = list(rank.statements)
-    for receives in job.channels.receives.values():
-        for each in receives:
-            sent = None if each.is_open else each.message
-            if sent is None or sent.payload.size > each.layout.size:
-                continue
-            if None not in (sent.payload.basic, each.layout.basic) and sent.payload.basic != each.layout.basic:
-                continue
-            if each.receiver == rank.number:
-                receive = body[each.at]
-                assert isinstance(receive, mp.IssueReceive)
-                body[each.at] = replace(receive, of_type=None, room=None)
-            if sent.sender == rank.number:
-                send = body[sent.at]
-                assert isinstance(send, mp.IssueSend)
-                body[sent.at] = replace(send, of_type=None, size=None)
+    wrong: set[tuple[int, int]] = set()
+    for key, receives in job.channels.receives.items():
+        for receive in receives:
+            sent = job.channels.messages.get(key, ()) if receive.is_open else filter(None, [receive.message])
+            for message in sent:
+                if receive.fits(message) and not _agree(receive.layout, message.payload):
+                    wrong |= {(receive.receiver, receive.at), (message.sender, message.at)}
+    for at, each in enumerate(body):
+        if (rank.number, at) in wrong:
+            continue
+        if isinstance(each, mp.IssueReceive):
+            body[at] = replace(each, of_type=None, room=None)
+        elif isinstance(each, mp.IssueSend):
+            body[at] = replace(each, of_type=None, size=None)
     return tuple(body)
+
+
+def _agree(layout: Layout, payload: Payload) -> bool:
+    kinds = layout.basic, payload.basic
+    return payload.size <= layout.size and (None in kinds or kinds[0] == kinds[1])

@@ -55,7 +55,7 @@ class ActiveUse:
 class RequestRecord:
     """A request: the call that made it, its requests in the program of messages, what completes it, and its uses of memory.
 
-    `again` issues a persistent one. One that `is_active` was issued and is not complete; `status` is what its completion says:
+    `again` issues a persistent one. One that `is_active` was issued and is not complete. Its completion says `status`:
     source, tag, bytes. `maybe` is memory that it has received into, if it is the one of several that is complete.
     """
 
@@ -64,7 +64,7 @@ class RequestRecord:
     chain: Chain
     places: tuple[mp.Place, ...] = ()
     is_ready: Callable[[], bool] = lambda: True
-    finish: Callable[[State], None] = lambda state: None
+    finish: Callable[[State], None] = lambda _: None
     again: Callable[[State, RequestRecord], None] | None = None
     is_active: bool = True
     status: tuple[Value, Value, Value] | None = None
@@ -132,7 +132,7 @@ class RankMachine(ThreadMachine):
                 steps = self.execute(self.state)
                 moved = True
                 if steps is not None:
-                    self._at = top.function.places[min(top.at, len(top.function.places) - 1)],
+                    self._at = (top.function.places[min(top.at, len(top.function.places) - 1)],)
                     self._take(steps)
         except Blocked:
             pass
@@ -146,7 +146,9 @@ class RankMachine(ThreadMachine):
         self.job.steps += 1
         if self.job.steps > STEPS:
             raise Refusal(
-                "RR817", f"the processes take more than {STEPS:,} steps until here, and no more are followed", "smaller bounds"
+                "RR817",
+                f"the processes take more than {STEPS:,} steps until here, and no more are followed",
+                "smaller bounds",
             )
 
     def _take(self, steps: Sequence[ThreadStep]) -> None:

@@ -23,8 +23,8 @@ _NO_NUMBER: Final = "how many processes run it? -n 4, or -n 2..4, or a comment i
 def read_mpi(text: str, file: str) -> MessageProgram:
     """Return the program of messages that the C in `text` is; `file` is its name for messages.
 
-    Statements have the places of their calls in the C. What is wrong with a call by itself is a claim that is violated there,
-    and told by `MessageProgram.found`. Raises ProgramError with all that is wrong or not understood, and UsageError.
+    Statements have the places of their calls in the C. What is wrong with a call by itself is a claim that is violated there
+    and that `MessageProgram.found` tells. Raises ProgramError with all that is wrong or not understood, and UsageError.
     """
     path, places = file_of(file), TextPlaces(text, file_of(file))
     comments = c_comments(text, path, of_messages=True)
@@ -44,7 +44,7 @@ def read_mpi(text: str, file: str) -> MessageProgram:
         text,
         evaluated.processes,
         evaluated.ports,
-        tuple(claim for line, span in comments.lines for claim in _claims(line, span)),
+        tuple(claim for line, span in comments.lines for claim in _claims(line, span, file, text)),
         tuple(replace(each, severity="warning") for each in places.all_of(evaluated.refused, lambda span: span)),
         found=_findings(evaluated),
     )
@@ -56,22 +56,20 @@ def _check(units: CUnits, file: str) -> None:
         raise UsageError(f"{file} does not include mpi.h; `rdma-robust check` decides C with one-sided operations")
 
 
-def _claims(line: str, span: Span) -> Sequence[MessageClaim]:
+def _claims(line: str, span: Span, file: str, text: str) -> Sequence[MessageClaim]:
     """Return the claims of a line of the language. Raises ProgramError."""
     try:
         claims = load_messages(f"proc P {{ }}\n{line}\n", "claim.mp").claims
     except ProgramError as error:
         message = error.diagnostics[0].message
         found = Diagnostic("error", "RR848", message, span, hint="/* rdma-robust: expect holds, no deadlock */")
-        raise ProgramError(error.file, error.source, (found,)) from None
+        raise ProgramError(file, text, (found,)) from None
     return [replace(each, span=span) for each in claims]
 
 
 def _findings(evaluated: Evaluated) -> dict[Span, tuple[LocalFinding, ...]]:
     return {
-        span: tuple(
-            LocalFinding(kind, f"{text} ({_ranks(ranks)})", tuple(ranks)) for (kind, text), ranks in kinds.items()
-        )
+        span: tuple(LocalFinding(kind, f"{text} ({_ranks(ranks)})", tuple(ranks)) for (kind, text), ranks in kinds.items())
         for span, kinds in evaluated.found.items()
     }
 

@@ -176,7 +176,9 @@ def _request_free(call: CallContext) -> Result:
         raise wrong(call, "invalid-request", "the request is MPI_REQUEST_NULL")
     if record.is_active and any(use.writes for _, use in record.uses):
         line = record.chain[0].line
-        rank.wrong("request-lost", f"{call.name}: the receive of line {line} is active, and nobody can wait for it", call.chain)
+        rank.wrong(
+            "request-lost", f"{call.name}: the receive of line {line} is active, and nobody can wait for it", call.chain
+        )
     rank.requests.pop(record.number)
     call.run.raw_write(call.state, *_cell(call, 0, 0), _HANDLE, 0)
     return 0

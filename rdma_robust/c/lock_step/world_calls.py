@@ -19,7 +19,8 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS
 from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, handle_of, wrong
-from rdma_robust.c.lock_step.collective_calls import COLLECTIVE_CALLS, Entered, enter
+from rdma_robust.c.lock_step.collective_calls import COLLECTIVE_CALLS
+from rdma_robust.c.lock_step.collective_entries import Entered, enter
 from rdma_robust.c.lock_step.layouts import EMPTY, NOTHING
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
@@ -34,7 +35,9 @@ _UNDEFINED: Final = -32766
 def _init(call: CallContext) -> Result:
     rank = rank_of(call)
     if rank.stage != "before":
-        raise wrong(call, "double-init", "MPI is initialised already" if rank.stage == "inside" else "MPI is finalised already")
+        raise wrong(
+            call, "double-init", "MPI is initialised already" if rank.stage == "inside" else "MPI is finalised already"
+        )
     rank.stage = "inside"
     if call.name == "MPI_Init_thread":
         call.set_private(call.arguments[3], 4, call.arguments[2], "the thread level")
@@ -99,7 +102,9 @@ def _own(rank: RankMachine, kind: str, key: tuple[object, ...], name: str, chain
     rank.owned.setdefault((kind, key), []).append((name, chain))
 
 
-def _constructor(said: Callable[[CallContext, Communicator], object], made: Callable[[CallContext, dict[int, object]], object]) -> Handler:
+def _constructor(
+    said: Callable[[CallContext, Communicator], object], made: Callable[[CallContext, dict[int, object]], object]
+) -> Handler:
     """A call that makes a communicator of what all processes of another one say."""
 
     def handler(call: CallContext) -> Result:
@@ -148,7 +153,7 @@ def _split_made(call: CallContext, told: dict[int, object]) -> object:
     return (own[0], *(at for _, _, at in chosen))
 
 
-def _dup_made(call: CallContext, told: dict[int, object]) -> object:
+def _dup_made(call: CallContext, _: dict[int, object]) -> object:
     return ("dup", *communicator_at(call, 0).members)
 
 
@@ -193,9 +198,9 @@ def _made(kind: str, handler: Handler) -> Handler:
     def counted(call: CallContext) -> Result:
         for value in call.arguments[:-1]:
             found = known_scalar(value)
-            if isinstance(found, Pointer) and (found.object.kind, found.object.name) == ("handle", kind):
-                if not rank_of(call).owned.get((kind, found.object.key)):
-                    raise wrong(call, f"invalid-{'datatype' if kind == 'type' else kind}", "the handle is freed")
+            is_own = isinstance(found, Pointer) and (found.object.kind, found.object.name) == ("handle", kind)
+            if isinstance(found, Pointer) and is_own and not rank_of(call).owned.get((kind, found.object.key)):
+                raise wrong(call, f"invalid-{'datatype' if kind == 'type' else kind}", "the handle is freed")
         result = handler(call)
         stored = known_scalar(call.private(call.arguments[-1], 8, "this handle"))
         if isinstance(stored, Pointer):

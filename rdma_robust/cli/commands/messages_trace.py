@@ -14,7 +14,6 @@ from rdma_robust.cli.answering import answering, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
 from rdma_robust.cli.options.messages_options import NAMED
-from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand, read_source

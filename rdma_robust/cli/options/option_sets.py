@@ -19,7 +19,7 @@ from rdma_robust.value_ranges import PROCESSES
 
 
 class OptionSet:
-    """A frozen dataclass whose fields are options, with their defaults. A command with one that `reads_c` has options of C."""
+    """A frozen dataclass whose fields are options, with their defaults. Who has one that `reads_c` has options of C."""
 
     reads_c: ClassVar[bool] = False
 

@@ -12,7 +12,7 @@ from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.messages.message_answers import Deadlock, OperationId, WaitingProcess
-from rdma_robust.reports.messages.message_claims import local_text, FAULTS, line_of, place_of, statement_at
+from rdma_robust.reports.messages.message_claims import FAULTS, line_of, local_text, place_of, statement_at
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration, OperationNames, RunEvent
 from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 
