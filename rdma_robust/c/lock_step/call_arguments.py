@@ -11,7 +11,7 @@ from rdma_robust.c.evaluate.mpi.datatypes import Datatype, datatype_of
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import OPERATIONS, TYPES
 from rdma_robust.c.lock_step.channels import ANY
-from rdma_robust.c.lock_step.layouts import NOTHING, Layout
+from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout
 from rdma_robust.c.lock_step.rank_machine import WrongCallError, rank_of
 
 PROC_NULL: Final = -2
@@ -37,7 +37,7 @@ class Envelope:
     """The arguments of a send or receive: where the data is, the process at the other end (`ANY`, PROC_NULL), tag, and
     communicator."""
 
-    layout: Layout
+    layout: BufferLayout
     peer: int
     tag: int
     communicator: Communicator
@@ -48,7 +48,7 @@ def wrong(call: CallContext, kind: str, text: str) -> WrongCallError:
     return WrongCallError(kind, f"{call.name}: {text}")
 
 
-def handle_of(call: CallContext, index: int, kind: str, what: str) -> tuple[object, ...] | int:
+def mpi_handle(call: CallContext, index: int, kind: str, what: str) -> tuple[object, ...] | int:
     """Return what a handle was made with, or the number of a predefined one. Raises WrongCallError for one without value."""
     found = known_scalar(call.arguments[index])
     if isinstance(found, Pointer) and found.object.kind == "handle" and found.object.name == kind:
@@ -65,7 +65,7 @@ def handle_of(call: CallContext, index: int, kind: str, what: str) -> tuple[obje
 def communicator_at(call: CallContext, index: int) -> Communicator:
     """Return the communicator that an argument is."""
     rank = rank_of(call)
-    found = handle_of(call, index, "communicator", "communicator")
+    found = mpi_handle(call, index, "communicator", "communicator")
     if found == _WORLD:
         return Communicator("", tuple(range(rank.job.processes)))
     if found == _SELF:
@@ -81,7 +81,7 @@ def communicator_at(call: CallContext, index: int) -> Communicator:
 def datatype_at(call: CallContext, index: int, *, used: bool = True) -> Datatype:
     """Return the type that an argument is; one that is `used` for data has to be committed."""
     rank = rank_of(call)
-    found = handle_of(call, index, "type", "datatype")
+    found = mpi_handle(call, index, "type", "datatype")
     if isinstance(found, int):
         if not 1 <= found <= len(TYPES):
             said = "MPI_DATATYPE_NULL" if found == 0 else f"the number {found}"
@@ -95,7 +95,7 @@ def datatype_at(call: CallContext, index: int, *, used: bool = True) -> Datatype
 
 def operation_at(call: CallContext, index: int) -> str:
     """Return the name of the operation that an argument is; "" for one of the program."""
-    found = handle_of(call, index, "operation", "operation")
+    found = mpi_handle(call, index, "operation", "operation")
     if isinstance(found, int):
         if not 1 <= found <= len(OPERATIONS) or OPERATIONS[found - 1] in ("REPLACE", "NO_OP"):
             said = "MPI_OP_NULL" if found == 0 else "not one of reductions"
@@ -114,7 +114,7 @@ def count_at(call: CallContext, index: int) -> int:
     return found
 
 
-def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> Layout:
+def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> BufferLayout:
     """Return the memory of so many elements of a type at an address."""
     runs = tuple(kind.laid_out(count))
     if not any(each.size for each in runs):
@@ -130,7 +130,7 @@ def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> L
     name, rank = found.object, rank_of(call)
     if name.kind != "text" and name not in call.state.memory and name.kind != "global":
         raise wrong(call, "invalid-buffer", f"`{name.name}` is memory that is no more")
-    layout = Layout(name, found.offset, runs)
+    layout = BufferLayout(name, found.offset, runs)
     total = rank.world.sizes.get(name, 0)
     low = min(each for each, _ in layout.ranges)
     high = max(each for _, each in layout.ranges)
@@ -139,7 +139,7 @@ def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> L
     return layout
 
 
-def buffer_at(call: CallContext, first: int) -> Layout:
+def buffer_at(call: CallContext, first: int) -> BufferLayout:
     """Return the memory that three arguments are: address, number of elements, type."""
     count = count_at(call, first + 1)
     return layout_of(call, call.arguments[first], count, datatype_at(call, first + 2))

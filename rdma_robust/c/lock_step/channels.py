@@ -1,4 +1,4 @@
-"""Which receive takes which message, where that is the same in every run.
+"""The receives that take messages, where that is the same in every run.
 
 A channel is a communicator with a sender and a receiver. Messages of a channel are taken in their order as far as patterns
 fit, by receives in theirs. A receive that names its source is *forced*, if no receive from any source with a tag that may be
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rdma_robust.c.lock_step.layouts import Layout, Payload
+from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
 
 ANY = -1
 
@@ -23,7 +23,7 @@ class Message:
     sender: int
     receiver: int
     tag: int
-    payload: Payload
+    payload: MessageData
     at: int
     is_taken: bool = False
 
@@ -36,7 +36,7 @@ class PostedReceive:
     receiver: int
     source: int
     tag: int
-    layout: Layout
+    layout: BufferLayout
     at: int
     is_open: bool = False
     message: Message | None = None

@@ -29,8 +29,8 @@ from rdma_robust.c.lock_step.call_arguments import (
     root_at,
     wrong,
 )
-from rdma_robust.c.lock_step.collective_entries import Entered, enter
-from rdma_robust.c.lock_step.layouts import EMPTY, NOTHING, Layout, Payload, deliver, packed
+from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
+from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING, BufferLayout, MessageData, delivered_into, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, rank_of
 from rdma_robust.messages.language import message_program as mp
 
@@ -45,12 +45,12 @@ _OF_INTEGERS: Final = ("LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CollectiveArguments:
     """A collective call with its communicator, in terms of which others say what it gives and takes."""
 
     call: CallContext
     group: Communicator
-    read: list[Layout] = field(default_factory=list)
+    read: list[BufferLayout] = field(default_factory=list)
     """What it has read."""
 
     @property
@@ -67,18 +67,18 @@ class Called:
         """Whether an argument is MPI_IN_PLACE."""
         return known_scalar(self.call.arguments[index]) == IN_PLACE
 
-    def entered(self, root: int | None = None, operation: str | None = None) -> Entered:
+    def entered(self, root: int | None = None, operation: str | None = None) -> CollectiveEntry:
         """Return the call without data."""
         said = self.name + ("" if root is None else f" root {self.group.rank(root)}")
         said += "" if operation is None else f" operation {operation or 'of the program'}"
-        return Entered(said, self.call.chain[0].line if self.call.chain else 0)
+        return CollectiveEntry(said, self.call.chain[0].line if self.call.chain else 0)
 
-    def part(self, first: int, at: int = 0, *, of_each: bool = False) -> Layout:
+    def part(self, first: int, at: int = 0, *, of_each: bool = False) -> BufferLayout:
         """Return the buffer of three arguments, or that of the process `at` if it has one `of_each`."""
         count, kind = count_at(self.call, first + 1), datatype_at(self.call, first + 2)
         return self.piece(first, count, at * count if of_each else 0, kind)
 
-    def varying(self, first: int, at: int) -> Layout:
+    def varying(self, first: int, at: int) -> BufferLayout:
         """Return the part of a process in a buffer with lists of numbers of elements and of displacements."""
         kind, call = datatype_at(self.call, first + 3), self.call
         count, distance = (call.run.raw_read(call.state, *_listed(call, first + 1 + which, at), 4) for which in (0, 1))
@@ -86,22 +86,22 @@ class Called:
             raise wrong(call, "invalid-count", f"the number of elements of process {at} is {_told(count)}")
         return self.piece(first, count, distance, kind)
 
-    def piece(self, buffer: int, count: int, distance: int, kind: Datatype) -> Layout:
+    def piece(self, buffer: int, count: int, distance: int, kind: Datatype) -> BufferLayout:
         """Return so many elements at a distance of elements in a buffer."""
         address = self.call.arguments[buffer]
         return layout_of(self.call, further(address, distance * kind.extent) if distance else address, count, kind)
 
-    def used(self, layout: Layout, *, writes: bool) -> Layout:
+    def used(self, layout: BufferLayout, *, writes: bool) -> BufferLayout:
         """Say that the call accesses memory."""
         if layout.object is not None:
             for low, high in layout.ranges:
                 rank_of(self.call).note(self.call.state, layout.object, low, high - low, is_write=writes)
         return layout
 
-    def packed(self, layout: Layout) -> Payload:
+    def read_data(self, layout: BufferLayout) -> MessageData:
         """Return what lies in a buffer now."""
         self.read.append(layout)
-        return packed(self.call.run, self.call.state, self.used(layout, writes=False))
+        return message_data(self.call.run, self.call.state, self.used(layout, writes=False))
 
 
 def _listed(call: CallContext, index: int, at: int) -> tuple[Object, int]:
@@ -113,28 +113,28 @@ def _told(value: object) -> str:
     return str(value) if isinstance(value, int) else "not known"
 
 
-def _barrier(what: Called) -> Entered:
+def _barrier(what: CollectiveArguments) -> CollectiveEntry:
     found = what.entered()
     found.gives = dict.fromkeys(what.group.members, EMPTY)
     found.takes = dict.fromkeys(what.group.members, NOTHING)
     return found
 
 
-def _bcast(what: Called) -> Entered:
+def _bcast(what: CollectiveArguments) -> CollectiveEntry:
     """Buffer, count, type, root."""
     root = root_at(what.call, 3, what.group)
     found, data = what.entered(root), what.part(0)
     if what.own == root:
-        found.gives = {each: what.packed(data) for each in what.group.members if each != root}
+        found.gives = {each: what.read_data(data) for each in what.group.members if each != root}
     else:
         found.takes = {root: what.used(data, writes=True)}
     return found
 
 
-def _gather(*, varying: bool) -> Callable[[Called], Entered]:
+def _gather(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEntry]:
     """What is sent, what is received of each, root: arguments 0 to 2, from 3 on, and behind them."""
 
-    def work(what: Called) -> Entered:
+    def work(what: CollectiveArguments) -> CollectiveEntry:
         root = root_at(what.call, 6 + varying, what.group)
         found = what.entered(root)
         if what.own == root:
@@ -143,23 +143,23 @@ def _gather(*, varying: bool) -> Callable[[Called], Entered]:
                 if each != root or not what.is_in_place(0):
                     found.takes[each] = what.used(part, writes=True)
         if what.own != root or not what.is_in_place(0):
-            found.gives = {root: what.packed(what.part(0))}
+            found.gives = {root: what.read_data(what.part(0))}
         return found
 
     return work
 
 
-def _scatter(*, varying: bool) -> Callable[[Called], Entered]:
+def _scatter(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEntry]:
     """What is sent to each, what is received, root."""
 
-    def work(what: Called) -> Entered:
+    def work(what: CollectiveArguments) -> CollectiveEntry:
         root = root_at(what.call, 6 + varying, what.group)
         found = what.entered(root)
         if what.own == root:
             for at, each in enumerate(what.group.members):
                 if each != root or not what.is_in_place(3 + varying):
                     part = what.varying(0, at) if varying else what.part(0, at, of_each=True)
-                    found.gives[each] = what.packed(part)
+                    found.gives[each] = what.read_data(part)
         if what.own != root or not what.is_in_place(3 + varying):
             found.takes = {root: what.used(what.part(3 + varying), writes=True)}
         return found
@@ -167,16 +167,16 @@ def _scatter(*, varying: bool) -> Callable[[Called], Entered]:
     return work
 
 
-def _allgather(*, varying: bool) -> Callable[[Called], Entered]:
+def _allgather(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEntry]:
     """What is sent, what is received of each."""
 
-    def work(what: Called) -> Entered:
+    def work(what: CollectiveArguments) -> CollectiveEntry:
         found, in_place = what.entered(), what.is_in_place(0)
         parts = {
             each: what.varying(3, at) if varying else what.part(3, at, of_each=True)
             for at, each in enumerate(what.group.members)
         }
-        mine = what.packed(parts[what.own] if in_place else what.part(0))
+        mine = what.read_data(parts[what.own] if in_place else what.part(0))
         found.gives = dict.fromkeys(what.group.members, mine)
         found.takes = {each: what.used(part, writes=True) for each, part in parts.items()}
         return found
@@ -184,17 +184,17 @@ def _allgather(*, varying: bool) -> Callable[[Called], Entered]:
     return work
 
 
-def _alltoall(*, varying: bool) -> Callable[[Called], Entered]:
+def _alltoall(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEntry]:
     """What is sent to each, what is received of each."""
 
-    def work(what: Called) -> Entered:
+    def work(what: CollectiveArguments) -> CollectiveEntry:
         found, second = what.entered(), 4 if varying else 3
         in_place = what.is_in_place(0)
         for at, each in enumerate(what.group.members):
             here = what.varying(second, at) if varying else what.part(second, at, of_each=True)
             found.takes[each] = here
             there = here if in_place else what.varying(0, at) if varying else what.part(0, at, of_each=True)
-            found.gives[each] = what.packed(there)
+            found.gives[each] = what.read_data(there)
         for layout in found.takes.values():
             what.used(layout, writes=True)
         return found
@@ -217,11 +217,13 @@ def _combined(operation: str, kind: CType, values: list[Scalar]) -> Scalar:
     return UnknownValue("what this reduction gives")
 
 
-def _reduction(what: Called, count: int, kind: Datatype, operation: str, target: Layout) -> Callable[..., None]:
+def _reduction(
+    what: CollectiveArguments, count: int, kind: Datatype, operation: str, target: BufferLayout
+) -> Callable[[State, dict[int, MessageData]], None]:
     """Return what stores the result of a reduction of all that is taken."""
     run = what.call.run
 
-    def combine(state: State, found: dict[int, Payload]) -> None:
+    def combine(state: State, found: dict[int, MessageData]) -> None:
         size = kind.size
         block = ObjectBytes()
         is_simple = len({each.name for each in kind.runs}) == 1
@@ -232,22 +234,22 @@ def _reduction(what: Called, count: int, kind: Datatype, operation: str, target:
             raw = _combined(operation, element, values) if is_simple else UnknownValue("what this reduction gives")
             block.write(at, width, raw)
         if target.object is not None:
-            deliver(run, state, Payload(block, count * size, None), target)
+            delivered_into(run, state, MessageData(block, count * size, None), target)
 
     return combine
 
 
-def _reduce(kind_of_call: str) -> Callable[[Called], Entered]:
+def _reduce(kind_of_call: str) -> Callable[[CollectiveArguments], CollectiveEntry]:
     """What is given, where the result goes, count, type, operation, and the root if there is one."""
 
-    def work(what: Called) -> Entered:
+    def work(what: CollectiveArguments) -> CollectiveEntry:
         call, members, own = what.call, what.group.members, what.own
         count, kind = count_at(call, 2), datatype_at(call, 3)
         operation = _checked_operation(call, 4, kind)
         root = root_at(call, 5, what.group) if kind_of_call == "root" else None
         found = what.entered(root, operation)
         in_place = what.is_in_place(0)
-        mine = what.packed(what.piece(1 if in_place else 0, count, 0, kind))
+        mine = what.read_data(what.piece(1 if in_place else 0, count, 0, kind))
         rank = members.index(own)
         takers = {"root": (root,), "all": members, "scan": members[rank:], "exscan": members[rank + 1 :]}[kind_of_call]
         found.gives = {each: mine for each in takers if each is not None}
@@ -259,7 +261,7 @@ def _reduce(kind_of_call: str) -> Callable[[Called], Entered]:
         }
         if givers[kind_of_call]:
             target = what.used(what.piece(1, count, 0, kind), writes=True)
-            found.takes = dict.fromkeys(givers[kind_of_call], Layout(None, 0, target.runs))
+            found.takes = dict.fromkeys(givers[kind_of_call], BufferLayout(None, 0, target.runs))
             found.combine = _reduction(what, count, kind, operation, target)
         return found
 
@@ -274,16 +276,16 @@ def _checked_operation(call: CallContext, index: int, kind: Datatype) -> str:
     return operation
 
 
-def _reduce_scatter_block(what: Called) -> Entered:
+def _reduce_scatter_block(what: CollectiveArguments) -> CollectiveEntry:
     """What is given, where the result goes, number of elements of each, type, operation."""
     call, members = what.call, what.group.members
     count, kind = count_at(call, 2), datatype_at(call, 3)
     operation = _checked_operation(call, 4, kind)
     found, buffer = what.entered(None, operation), 1 if what.is_in_place(0) else 0
     for at, each in enumerate(members):
-        found.gives[each] = what.packed(what.piece(buffer, count, at * count, kind))
+        found.gives[each] = what.read_data(what.piece(buffer, count, at * count, kind))
     target = what.used(what.piece(1, count, 0, kind), writes=True)
-    found.takes = dict.fromkeys(members, Layout(None, 0, target.runs))
+    found.takes = dict.fromkeys(members, BufferLayout(None, 0, target.runs))
     found.combine = _reduction(what, count, kind, operation, target)
     return found
 
@@ -293,7 +295,7 @@ class CollectiveForm:
     """A collective function: where its communicator is among its arguments, and what it gives and takes."""
 
     communicator: int
-    work: Callable[[Called], Entered]
+    work: Callable[[CollectiveArguments], CollectiveEntry]
 
 
 FORMS: Final[Mapping[str, CollectiveForm]] = {
@@ -320,7 +322,7 @@ def _blocking(form: CollectiveForm) -> Handler:
         rank = rank_of(call)
         if rank.ongoing is None:
             group = communicator_at(call, form.communicator)
-            record = enter(call, group, form.work(Called(call, group)))
+            record = enter(call, group, form.work(CollectiveArguments(call, group)))
             if record.places:
                 rank.emit(mp.Wait(record.places, rank.job.place(call.chain)))
             rank.ongoing = record
@@ -337,7 +339,7 @@ def _blocking(form: CollectiveForm) -> Handler:
 def _nonblocking(form: CollectiveForm) -> Handler:
     def handler(call: CallContext) -> Result:
         rank, group = rank_of(call), communicator_at(call, form.communicator)
-        what = Called(call, group)
+        what = CollectiveArguments(call, group)
         entered = form.work(what)
         record = enter(call, group, entered)
         for layout in entered.takes.values():

@@ -9,27 +9,27 @@ from functools import partial
 from rdma_robust.c.evaluate.calls import CallContext
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import Communicator, wrong
-from rdma_robust.c.lock_step.layouts import EMPTY, Layout, Payload, deliver
 from rdma_robust.c.lock_step.message_calls import RECEIVED, new_record
+from rdma_robust.c.lock_step.message_layouts import EMPTY, BufferLayout, MessageData, delivered_into
 from rdma_robust.c.lock_step.rank_machine import RankMachine, RequestRecord, rank_of
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
 
 
 @dataclass(slots=True)
-class Entered:
+class CollectiveEntry:
     """A collective call of one process: its name with root and operation, what it gives to each process, and what it takes
     of each. `combine` stores what it makes of all it takes, where it does not store each by itself."""
 
     name: str
     line: int
-    gives: dict[int, Payload] = field(default_factory=dict)
-    takes: dict[int, Layout] = field(default_factory=dict)
-    combine: Callable[[State, dict[int, Payload]], None] | None = None
+    gives: dict[int, MessageData] = field(default_factory=dict)
+    takes: dict[int, BufferLayout] = field(default_factory=dict)
+    combine: Callable[[State, dict[int, MessageData]], None] | None = None
     said: object = None
 
 
-def enter(call: CallContext, group: Communicator, entered: Entered) -> RequestRecord:
+def enter(call: CallContext, group: Communicator, entered: CollectiveEntry) -> RequestRecord:
     """Let a process enter its next collective call of a communicator; return what completes it. Raises WrongCallError where
     others have entered another one."""
     rank = rank_of(call)
@@ -38,7 +38,7 @@ def enter(call: CallContext, group: Communicator, entered: Entered) -> RequestRe
     key = (group.name if group.name != "self" else f"self{rank.number}", number)
     others = rank.job.calls.setdefault(key, {})
     for other, made in others.items():
-        assert isinstance(made, Entered)
+        assert isinstance(made, CollectiveEntry)
         _compare(call, rank, entered, other, made)
     others[rank.number] = entered
     record = new_record(rank, call, ())
@@ -56,7 +56,7 @@ def enter(call: CallContext, group: Communicator, entered: Entered) -> RequestRe
     return record
 
 
-def _compare(call: CallContext, rank: RankMachine, entered: Entered, other: int, made: Entered) -> None:
+def _compare(call: CallContext, rank: RankMachine, entered: CollectiveEntry, other: int, made: CollectiveEntry) -> None:
     """Raises WrongCallError if two processes do not make the same call, or do not agree on what one gives the other."""
     here, there = entered.name, made.name
     if here != there:
@@ -81,16 +81,16 @@ def _differs(here: str, there: str) -> str:
     return words[at - 1]
 
 
-def _finish(rank: RankMachine, entered: Entered, others: dict[int, object], state: State) -> None:
+def _finish(rank: RankMachine, entered: CollectiveEntry, others: dict[int, object], state: State) -> None:
     """Store what a process takes of all that it waits for."""
-    found: dict[int, Payload] = {}
+    found: dict[int, MessageData] = {}
     for source in entered.takes:
         made = others[source]
-        assert isinstance(made, Entered)
+        assert isinstance(made, CollectiveEntry)
         found[source] = made.gives.get(rank.number, EMPTY)
     if entered.combine is not None:
         entered.combine(state, found)
         return
     for source, layout in entered.takes.items():
         if layout.object is not None:
-            deliver(rank, state, found[source], layout)
+            delivered_into(rank, state, found[source], layout)

@@ -15,9 +15,9 @@ from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.evaluate.thread_run import text_of
 from rdma_robust.c.evaluate.units import Units
-from rdma_robust.c.lock_step.layouts import Layout, Payload
 from rdma_robust.c.lock_step.message_calls import RECEIVED
-from rdma_robust.c.lock_step.rank_machine import Job, RankMachine
+from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
+from rdma_robust.c.lock_step.rank_machine import RankMachine, RankWorld
 from rdma_robust.c.lock_step.request_calls import WHICH
 from rdma_robust.c.lock_step.world_calls import LIBRARY
 from rdma_robust.errors import Diagnostic, Span
@@ -27,8 +27,8 @@ _NONE: Final = Refusal("RR818", "no function `main` has its body here", "read th
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What lock step has found: processes, ports, what is wrong by itself by its places, and what is not understood."""
+class LockStepResult:
+    """The processes and ports that lock step has found, what is wrong by itself by its places, and what is not understood."""
 
     processes: tuple[mp.Process, ...]
     ports: tuple[str, ...]
@@ -36,12 +36,12 @@ class Evaluated:
     refused: tuple[Diagnostic, ...]
 
 
-def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], Span]) -> Evaluated:
+def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], Span]) -> LockStepResult:
     """Return what so many processes that run `main` do. `span` makes places of libclang those of the text."""
-    job = Job(processes, span)
+    job = RankWorld(processes, span)
     main = units.function("main")
     if main is None:
-        return Evaluated((), ("",), {}, (diagnostic(_NONE, []),))
+        return LockStepResult((), ("",), {}, (diagnostic(_NONE, []),))
     world = World(units, EvaluationOptions(), _Initialiser(units))
     ranks = [RankMachine(world, job, number, LIBRARY) for number in range(processes)]
     for rank in ranks:
@@ -50,7 +50,9 @@ def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], S
     while any(rank.advance() for rank in ranks if rank.is_running):
         pass
     place = units.declared("main")
-    return Evaluated(tuple(_process(rank, job, place) for rank in ranks), tuple(job.ports), job.found, tuple(job.refused))
+    return LockStepResult(
+        tuple(_process(rank, job, place) for rank in ranks), tuple(job.ports), job.found, tuple(job.refused)
+    )
 
 
 class _Initialiser:
@@ -78,7 +80,7 @@ def _program_name(world: World, state: State, process: str) -> Object:
     return found
 
 
-def _process(rank: RankMachine, job: Job, place: SourcePlace | None) -> mp.Process:
+def _process(rank: RankMachine, job: RankWorld, place: SourcePlace | None) -> mp.Process:
     body = _without_idle_checks(rank, job)
     names = dict.fromkeys(name for each in body for name in _requests(each))
     span = job.place([place] if place else [])
@@ -93,7 +95,7 @@ def _requests(statement: mp.Statement) -> list[str]:
             return []
 
 
-def _without_idle_checks(rank: RankMachine, job: Job) -> mp.Block:
+def _without_idle_checks(rank: RankMachine, job: RankWorld) -> mp.Block:
     """Return the statements of a process, without what receives and messages say of type and size where every message that
     a receive may take agrees with it: no match can go wrong then."""
     body = list(rank.statements)
@@ -114,6 +116,6 @@ def _without_idle_checks(rank: RankMachine, job: Job) -> mp.Block:
     return tuple(body)
 
 
-def _agree(layout: Layout, payload: Payload) -> bool:
+def _agree(layout: BufferLayout, payload: MessageData) -> bool:
     kinds = layout.basic, payload.basic
     return payload.size <= layout.size and (None in kinds or kinds[0] == kinds[1])

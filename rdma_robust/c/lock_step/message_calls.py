@@ -13,7 +13,7 @@ from rdma_robust.c.evaluate.operations import Chain
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at
 from rdma_robust.c.lock_step.channels import ANY, Message, PostedReceive
-from rdma_robust.c.lock_step.layouts import NOTHING, deliver, forget, packed
+from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
@@ -41,7 +41,7 @@ def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope
         rank.begin(record, None, writes=False)
         return
     _accessed(rank, state, envelope, writes=False)
-    payload = packed(rank, state, envelope.layout)
+    payload = message_data(rank, state, envelope.layout)
     port, span = rank.job.port(envelope.communicator.name), rank.job.place(record.chain)
     kind = None if payload.basic is None else Const(payload.basic)
     to, tag, size = Const(envelope.peer), Const(envelope.tag), Const(payload.size)
@@ -86,7 +86,7 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
             record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
             return
         message = receive.message
-        deliver(rank, now, message.payload, layout)
+        delivered_into(rank, now, message.payload, layout)
         record.status = group.rank(message.sender), message.tag, min(message.payload.size, layout.size)
 
     record.is_ready, record.finish = lambda: rank.job.channels.may_complete(receive), finish

@@ -15,7 +15,7 @@ from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Channels
-from rdma_robust.c.lock_step.layouts import Layout
+from rdma_robust.c.lock_step.message_layouts import BufferLayout
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
@@ -73,8 +73,8 @@ class RequestRecord:
 
 
 @dataclass(slots=True)
-class Job:
-    """What all processes of a run share: messages, collective calls, ports, and what was found."""
+class RankWorld:
+    """All that the processes of a run share: messages, collective calls, ports, and what was found."""
 
     processes: int
     span: Callable[[Span], Span]
@@ -100,7 +100,7 @@ class Job:
 class RankMachine(ThreadMachine):
     """A process in execution: it runs until it needs something of another one."""
 
-    def __init__(self, world: World, job: Job, number: int, library: Mapping[str, Handler]) -> None:
+    def __init__(self, world: World, job: RankWorld, number: int, library: Mapping[str, Handler]) -> None:
         super().__init__(world, f"P{number}", "main", library)
         self.job, self.number = job, number
         self.state = State()
@@ -211,7 +211,7 @@ class RankMachine(ThreadMachine):
 
     # requests
 
-    def begin(self, record: RequestRecord, layout: Layout | None, *, writes: bool) -> None:
+    def begin(self, record: RequestRecord, layout: BufferLayout | None, *, writes: bool) -> None:
         """Let a request be under way, which uses memory until it is complete."""
         record.is_active = True
         if layout is None or layout.object is None:

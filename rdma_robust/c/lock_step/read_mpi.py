@@ -9,7 +9,7 @@ from typing import Final
 
 from rdma_robust.c.front.c_comments import c_comments
 from rdma_robust.c.front.c_units import CUnits, read_units
-from rdma_robust.c.lock_step.lock_step import Evaluated, evaluate_in_lock_step
+from rdma_robust.c.lock_step.lock_step import LockStepResult, evaluate_in_lock_step
 from rdma_robust.c.read_c import TextPlaces
 from rdma_robust.diagnose import listing
 from rdma_robust.errors import Diagnostic, ProgramError, Span, UsageError
@@ -67,7 +67,7 @@ def _claims(line: str, span: Span, file: str, text: str) -> Sequence[MessageClai
     return [replace(each, span=span) for each in claims]
 
 
-def _findings(evaluated: Evaluated) -> dict[Span, tuple[LocalFinding, ...]]:
+def _findings(evaluated: LockStepResult) -> dict[Span, tuple[LocalFinding, ...]]:
     return {
         span: tuple(LocalFinding(kind, f"{text} ({_ranks(ranks)})", tuple(ranks)) for (kind, text), ranks in kinds.items())
         for span, kinds in evaluated.found.items()

@@ -18,11 +18,11 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS
-from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, handle_of, wrong
+from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, mpi_handle, wrong
 from rdma_robust.c.lock_step.collective_calls import COLLECTIVE_CALLS
-from rdma_robust.c.lock_step.collective_entries import Entered, enter
-from rdma_robust.c.lock_step.layouts import EMPTY, NOTHING
+from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
+from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
 from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
 from rdma_robust.messages.language import message_program as mp
@@ -110,7 +110,7 @@ def _constructor(
     def handler(call: CallContext) -> Result:
         rank, group = rank_of(call), communicator_at(call, 0)
         if rank.ongoing is None:
-            entered = Entered(call.name, call.chain[0].line if call.chain else 0)
+            entered = CollectiveEntry(call.name, call.chain[0].line if call.chain else 0)
             entered.gives, entered.takes = dict.fromkeys(group.members, EMPTY), dict.fromkeys(group.members, NOTHING)
             entered.said = said(call, group)
             rank.ongoing = enter(call, group, entered)
@@ -124,7 +124,7 @@ def _constructor(
         rank.complete(record)
         number = rank.collectives[group.name] - 1
         others = rank.job.calls[group.name if group.name != "self" else f"self{rank.number}", number]
-        told = {at: each.said for at, each in others.items() if isinstance(each, Entered)}
+        told = {at: each.said for at, each in others.items() if isinstance(each, CollectiveEntry)}
         chosen = made(call, told)
         if not isinstance(chosen, tuple):
             call.set_private(call.arguments[-1], 8, 0, "this communicator")
@@ -158,7 +158,7 @@ def _dup_made(call: CallContext, _: dict[int, object]) -> object:
 
 
 def _group_members(call: CallContext, index: int) -> tuple[int, ...]:
-    found = handle_of(call, index, "group", "group")
+    found = mpi_handle(call, index, "group", "group")
     if isinstance(found, int):
         if found == 1:
             return ()

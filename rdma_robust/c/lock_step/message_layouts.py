@@ -18,7 +18,7 @@ PACKED: Final = "PACKED"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BufferLayout:
     """Memory of a process that a message is read from or written to: runs of elements from an offset of an object on."""
 
     object: Object | None
@@ -42,12 +42,12 @@ class Layout:
         return tuple((self.offset + each.offset, self.offset + each.offset + each.size) for each in self.runs)
 
 
-NOTHING: Final = Layout(None, 0, ())
+NOTHING: Final = BufferLayout(None, 0, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Payload:
-    """What a message carries: its bytes, one behind the other; their number and the predefined type of the elements."""
+class MessageData:
+    """The data of a message: its bytes, one behind the other; their number and the predefined type of the elements."""
 
     block: ObjectBytes
     size: int
@@ -60,10 +60,10 @@ class Payload:
         return value if isinstance(value, int) else 0
 
 
-EMPTY: Final = Payload(ObjectBytes(), 0, None)
+EMPTY: Final = MessageData(ObjectBytes(), 0, None)
 
 
-def packed(run: ThreadRun, state: State, layout: Layout) -> Payload:
+def message_data(run: ThreadRun, state: State, layout: BufferLayout) -> MessageData:
     """Return what lies in a layout. Raises Refusal for memory that cannot be read."""
     block, at = ObjectBytes(), 0
     for each in layout.runs:
@@ -77,10 +77,10 @@ def packed(run: ThreadRun, state: State, layout: Layout) -> Payload:
             for low, width, value in state.memory[layout.object].pieces(start, each.size, layout.object.name):
                 block.write(at + low, width, value)
         at += each.size
-    return Payload(block, at, layout.basic)
+    return MessageData(block, at, layout.basic)
 
 
-def deliver(run: ThreadRun, state: State, payload: Payload, layout: Layout) -> None:
+def delivered_into(run: ThreadRun, state: State, payload: MessageData, layout: BufferLayout) -> None:
     """Store what a message carries in a layout, as far as there is room."""
     at = 0
     for each in layout.runs:
@@ -93,7 +93,7 @@ def deliver(run: ThreadRun, state: State, payload: Payload, layout: Layout) -> N
         at += size
 
 
-def forget(run: ThreadRun, state: State, layouts: Iterable[Layout], reason: str) -> None:
+def forget(run: ThreadRun, state: State, layouts: Iterable[BufferLayout], reason: str) -> None:
     """Let nothing be known of what lies in layouts, for a reason."""
     for layout in layouts:
         for each in layout.runs:
