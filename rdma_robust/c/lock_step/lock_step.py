@@ -28,7 +28,7 @@ _NONE: Final = Refusal("RR818", "no function `main` has its body here", "read th
 
 @dataclass(frozen=True, slots=True)
 class LockStepResult:
-    """The processes and ports that lock step has found, what is wrong by itself by its places, and what is not understood."""
+    """The processes and ports that lock step has found, what is wrong by itself at its places, and all refusals."""
 
     processes: tuple[mp.Process, ...]
     ports: tuple[str, ...]

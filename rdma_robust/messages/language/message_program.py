@@ -369,7 +369,7 @@ class MessageClaim:
 
 @dataclass(frozen=True, slots=True)
 class LocalFinding:
-    """What is wrong at a place by itself, of a program that was made of C: its class, what is said, and the processes."""
+    """Something wrong at a place by itself, of a program that was made of C: its class, what is said, and the processes."""
 
     kind: str
     text: str
