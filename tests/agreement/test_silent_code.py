@@ -1,0 +1,64 @@
+"""What nobody sees, executed by functions that are made once: the same program as instruction by instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rdma_robust.c.automaton import CProgram
+from rdma_robust.c.evaluate import thread_machine
+from rdma_robust.c.evaluate.evaluated_c import evaluate_units
+from rdma_robust.c.front.c_options import COptions
+from rdma_robust.c.front.c_units import read_units
+from rdma_robust.errors import ProgramError
+from tests.support.c_automata import evaluated
+from tests.support.patches import Patch, mutated
+from tests.support.random_c_values import RandomC
+
+_DATA: Final = Path(__file__).parent.parent / "data" / "c"
+ONE_BY_ONE: Final[tuple[Patch, ...]] = ((thread_machine, "silent_run", lambda *_arguments: 0),)
+
+
+def of_file(file: Path) -> CProgram | str:
+    """Return the program that a file is evaluated to, or why it is refused."""
+    try:
+        return evaluate_units(read_units(str(file), COptions()))
+    except ProgramError as error:
+        return str(error)
+
+
+def differing(seeds: Iterable[int], size: int) -> list[int]:
+    """Return the random programs that are not evaluated alike."""
+    found = []
+    for seed in seeds:
+        text = RandomC(seed, size).text
+        with mutated(ONE_BY_ONE):
+            wanted = evaluated(text)
+        if evaluated(text) != wanted:
+            found.append(seed)
+    return found
+
+
+def test_random_programs_are_evaluated_alike() -> None:
+    assert not differing(range(2), 5)
+
+
+@pytest.mark.ci
+def test_more_random_programs_are_evaluated_alike() -> None:
+    assert not differing(range(100, 140), 10)
+
+
+@pytest.mark.long
+def test_many_random_programs_are_evaluated_alike() -> None:
+    assert not differing(range(1000, 3000), 20)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("file", sorted(_DATA.glob("*/*.c")), ids=lambda file: file.stem)
+def test_programs_with_threads_and_cards_are_evaluated_alike(file: Path) -> None:
+    with mutated(ONE_BY_ONE):
+        wanted = of_file(file)
+    assert of_file(file) == wanted
