@@ -43,12 +43,12 @@ def differing(seeds: Iterable[int], size: int) -> list[int]:
 
 
 def test_random_programs_are_evaluated_alike() -> None:
-    assert not differing(range(2), 5)
+    assert not differing(range(1), 3)
 
 
 @pytest.mark.ci
 def test_more_random_programs_are_evaluated_alike() -> None:
-    assert not differing(range(100, 140), 10)
+    assert not differing(range(100, 120), 10)
 
 
 @pytest.mark.long
