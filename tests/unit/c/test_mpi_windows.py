@@ -185,6 +185,27 @@ def test_requests_tell_of_their_own_transfers_on_one_queue_pair_too() -> None:
     assert "poll P1; w = 8; poll P1" in "; ".join(statements(evaluated(program(text.format("w = 8;"))), "main_P0"))
 
 
+SET = "MPI_Raccumulate(&{0}, 1, MPI_LONG, 1, {2}, 1, MPI_LONG, MPI_REPLACE, win, &{1});"
+SEEN = "while (r != 6) { MPI_Fetch_and_op(&w, &r, MPI_LONG, 1, 0, MPI_NO_OP, win); MPI_Win_flush(1, win); } v = m[0];"
+BOTH = "MPI_Request l[2] = { p, q }; MPI_Waitall(2, l, MPI_STATUSES_IGNORE);"
+
+
+@pytest.mark.ci
+def test_accumulates_with_requests_are_in_order_with_each_other_and_with_others() -> None:
+    request, first, second = "MPI_Request p;", SET.format("v", "p", 0), SET.format("w", "q", 0)
+    assert races_of_c(program(f"{request} {first} {second} {BOTH} v = w = 0;", SEEN)) == set()
+    assert races_of_c(program(ADD.replace("SUM", "REPLACE") + second, SEEN)) == set()
+    assert races_of_c(program(f"{request} {first} {second.replace('MPI_LONG', 'MPI_UNSIGNED_LONG')}", SEEN))
+
+
+def test_requests_of_accumulates_at_several_locations_are_waited_for_one_by_one() -> None:
+    text = f"MPI_Request p; {SET.format('v', 'p', 0)} {SET.format('w', 'q', '{}')} MPI_Wait(&q, MPI_STATUS_IGNORE); {{}}"
+    assert races_of_c(program(text.format(1, "w = 0;"))) == set()
+    assert len(races_of_c(program(text.format(1, "v = 0;")))) == 1
+    with pytest.raises(ProgramError, match="older ones of its type"):
+        races_of_c(program(text.format(0, "")))
+
+
 def test_exclusive_locks_exclude_and_shared_ones_do_not() -> None:
     exclusive, shared = LOCKED.format("EXCLUSIVE", put()), LOCKED.format("SHARED", put("w"))
     assert races_of_c(program(exclusive, exclusive)) == set()
