@@ -237,10 +237,10 @@ def _ends(call: CallContext, of: Window, places: Sequence[tuple[Remote, str]], a
 
     The standard keeps accumulates of one origin on one location in order, for each type (MPI 4.1, 12.7.2), those with
     requests too: each type has a queue pair where that is asked about. A request has one of its own, `apart`, unless others
-    accumulate there. Raises RR814 for one whose words have several types then.
+    accumulate there, or where that does not matter. Raises RR814 for one whose words have several types then.
     """
     world = call.run.world
-    if not world.options.is_of_standard:
+    if not world.options.is_of_standard or (apart and world.options.requests_apart):
         return [_on(call, of, place, apart) for place, _ in places]
     keys = [("accumulated at", of.number, call.run.process, name, place.object, place.offset) for place, name in places]
     world.found.said.update((*key, apart) for key in keys)
