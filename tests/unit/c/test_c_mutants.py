@@ -114,6 +114,8 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
         ((atomics, "possible_sums", lambda world, word, _added: world.values_of(word)),),
         "added",
     ),
+    "results of bitwise atomics are always used": (((atomics, "is_dropped", _always(False)),), "locked_bits"),
+    "results of bitwise atomics are never used": (((atomics, "is_dropped", _always(True)),), "used_bits"),
     "no region is relaxed": (((set_up, "RELAXED_ORDERING", 0),), "relaxed_region"),
     "a bad address is refused": (((thread_machine, "_BAD_ADDRESS", ()),), "cm_events"),
     # threads
