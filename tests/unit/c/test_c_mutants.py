@@ -96,11 +96,7 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "bit-fields are whole words": (((thread_machine, "extracted", lambda value, *_where: value),), "bit_fields"),
     "a bit-field replaces its word": (((thread_machine, "inserted", lambda _old, value, *_where: value),), "bit_fields"),
     # what nobody sees
-    "all memory is of one thread": (((silent_code.PrivateMemory, "_is_private", _always(True)),), "mutex"),
-    "locals whose address is taken are of one thread": (
-        ((silent_code.PrivateMemory, "_is_unreachable", _always(True)),),
-        "workers",
-    ),
+    "all memory is of one thread": (((silent_code.PrivateMemory, "_is_private", _always(True)),), "workers"),
     "branches go on": (((silent_code, "_branch", lambda _condition, then, _otherwise: lambda *_run: then),), "numbers"),
     "stores keep all numbers": (((silent_code, "range_of", _always((-(1 << 70), 1 << 70))),), "numbers"),
     # words
