@@ -39,7 +39,8 @@ _MOST_PIECES = 8
 class EvaluationOptions:
     """Limits of evaluation: places of a thread, values of a word, completions and receives that wait, rounds, steps that
     nobody sees. Whether it is asked what the standard of a library promises, not what one queue pair for each two processes
-    does."""
+    does; and whether requests may be out of order all the same, as races need not know: of two atomics of one kind on one
+    word the later one reads what the earlier one has written."""
 
     places: int = 6000
     values: int = 48
@@ -48,6 +49,7 @@ class EvaluationOptions:
     silent_steps: int = 400_000
     with_errors: bool = False
     is_of_standard: bool = False
+    requests_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
