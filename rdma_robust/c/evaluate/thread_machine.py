@@ -54,7 +54,7 @@ from rdma_robust.c.evaluate.thread_run import ThreadRun
 
 _BAD_ADDRESS = ("RR813", "RR816")
 _WATCHED = 500
-"""Steps that nobody sees before states are compared, to find out whether a thread goes round for ever."""
+"""Steps that nobody sees before states are compared, to find out whether a thread goes round forever."""
 _CELLS_PER_STEP = 8
 """How many cells of memory may be compared for each step: large memory is looked at less often."""
 _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
@@ -144,7 +144,7 @@ class ThreadMachine(ThreadRun):
             if count >= next_look and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
                 key = state.key()
                 if key in seen:
-                    return [ThreadStep((), self.chain(state), state)]  # it goes round for ever
+                    return [ThreadStep((), self.chain(state), state)]  # it goes round forever
                 seen.add(key)
                 next_look = count + state.cells() // _CELLS_PER_STEP
         self._note(_SILENT, self.chain(state))
