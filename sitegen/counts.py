@@ -1,4 +1,4 @@
-"""Numbers of files in prose, `<!-- count litmus/*.rdma -->355 programs`: the number behind the comment is written by the tool.
+"""Numbers of files in prose, `<!-- count litmus/*.rdma -->355 programs`: what is behind the comment is written by the tool.
 
 The comment must not begin a line, where Markdown takes it for a block of its own.
 """
