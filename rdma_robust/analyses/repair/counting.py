@@ -19,7 +19,7 @@ many more polls than gets a path can have.
 
 The statements worth inserting, and the places that differ for a queue pair.
 
-Left out is what no cheapest set needs (docs/repair.md has the arguments):
+Left out is what no cheapest set needs (docs/repair-method.md has the arguments):
 
 - places that no event can follow: a trace may end before them; remote fences and `order`s that no operation of their queue
   pair can come before, or that none can follow; `mfence`s that no store can come before, or no read, poll or receive can

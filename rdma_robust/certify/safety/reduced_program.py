@@ -148,7 +148,7 @@ class ReducedProgram(ABC):
 
     @abstractmethod
     def told(self, t: int, own: Own) -> object:
-        """Return what thread `t` has under way as JSON, as docs/certificates.md says."""
+        """Return what thread `t` has under way as JSON, as docs/certificate-evidence.md says."""
 
     @abstractmethod
     def slots(self, state: PlacedState) -> frozenset[str]:
