@@ -55,7 +55,7 @@ from rdma_robust.c.evaluate.thread_run import ThreadRun
 
 _BAD_ADDRESS = ("RR813", "RR816")
 _WATCHED = 500
-"""Steps that nobody sees before states are compared, to find out whether a thread goes round for ever."""
+"""Steps that nobody sees before states are compared, to find out whether a thread goes round forever."""
 _STEPS_PER_CELL = 8
 """How many steps there are for each cell of memory until states are compared again."""
 _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
@@ -135,7 +135,7 @@ class ThreadMachine(ThreadRun):
                     next_look = count + _STEPS_PER_CELL * state.cells() + 1
                     key = state.key()
                     if key in seen:
-                        return [ThreadStep((), self.chain(state), state)]  # it goes round for ever
+                        return [ThreadStep((), self.chain(state), state)]  # it goes round forever
                     seen.add(key)
                 found = self.execute(state)
             except CaseSplit as split:
