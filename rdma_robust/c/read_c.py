@@ -88,7 +88,11 @@ def _evaluated(
     try:
         units = read_units(path, comments.options, text, changed)
         options = comments.options
-        asked = EvaluationOptions(is_of_standard=options.about == "standard", with_errors=options.with_errors)
+        asked = EvaluationOptions(
+            is_of_standard=options.about != "queue pairs",
+            requests_apart=options.about == "races",
+            with_errors=options.with_errors,
+        )
         evaluated = evaluate_units(units, asked, refused=refused)
     except ProgramError as error:
         raise ProgramError(file, text, moved.all_of(error.diagnostics, lambda span: span)) from None

@@ -54,7 +54,7 @@ def _answer(
     asked = text
     if is_c(text, source.name) and asking.options.order is None and asking.options.hardware is None:
         # What a program of OpenSHMEM or MPI may rely on is what the standard says; others are as they were.
-        asked = with_c_options(text, ("--about=standard",), source.name)
+        asked = with_c_options(text, ("--about=races",), source.name)
     program = blocking(load_decidable(asked, source.name))
     program = spin_assumed(program, asking.options.await_loops)
     options = asking.options.on(program.hardware)

@@ -28,7 +28,7 @@ VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-comm
 FLAGS: Final = ("--wc-errors",)
 """Those without a value."""
 
-ABOUT: Final = ("standard", "queue pairs")
+ABOUT: Final = ("standard", "races", "queue pairs")
 """The questions about a program of OpenSHMEM or MPI."""
 
 _PIECES: Final = re.compile(

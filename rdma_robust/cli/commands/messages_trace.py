@@ -136,7 +136,7 @@ def _said(program: MessageProgram, buffer: RunBuffer, schedule: Schedule) -> Ite
         "complete": "all processes have ended",
         "deadlock": "it ends in a deadlock",
         "stopped": "a process has stopped",
-        "open": "it was cut, it may go on for ever",
+        "open": "it was cut, it may go on forever",
     }
     violations = f", {count(len(end.violations), 'violation')}" if end.violations else ""
     yield f"{printable(program.file)}: note: a run under {buffer}, {len(end.pairs)} matched: {ends[end.ending]}{violations}"
