@@ -175,7 +175,7 @@ def needs_checkers_search(program: Program, model: Model) -> bool:
 
 
 def checkers_evidence(program: Program, model: Model, depth: int, limits: Limits) -> JsonObject:
-    """Return the evidence that the program is robust, see docs/certificates.md. Raises as :func:`all_states`."""
+    """Return the evidence that the program is robust, see docs/certificate-evidence.md. Raises as :func:`all_states`."""
     platform = Platform(model.cpu, model.atomics, model.order, model.ordered_reads)
     return _Words(program, all_states(program, platform, depth, limits)).evidence()
 

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "robustness": f"{WORDS} language semantics counters counting",
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
-    "c": f"{WORDS} build build_lines language",
+    "c": f"{WORDS} build build_lines language messages.language",
     "record": f"{WORDS} build c language",
     "exports": f"{WORDS} c language semantics counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
