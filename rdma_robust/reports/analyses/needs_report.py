@@ -186,7 +186,7 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
 
 
 def _tables_said(tables: Sequence[TableAnswer], width: int | None) -> list[str]:
-    """Return the lines that say which tables are enough, which are not, by what they lack, and of which that is left open."""
+    """Return the lines that say which tables are enough, what others lack, and of which that is left open."""
     if not tables:
         return []
     said = {"enough": [printable(each.order) for each in tables if each.gives] or ["no table"]}
