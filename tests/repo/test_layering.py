@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "exports": f"{WORDS} c language semantics counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
-    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
+    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove analyses.races "
     "messages.language messages.message_answers messages.replay messages.engines",
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
