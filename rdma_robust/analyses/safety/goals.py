@@ -43,7 +43,7 @@ class FaultGoal:
 
 @dataclass(frozen=True, slots=True)
 class HangGoal:
-    """A state in which nothing is under way and nothing changes any more, and in which some thread waits for ever; see
+    """A state in which nothing is under way and nothing changes any more, and in which some thread waits forever; see
     :mod:`resting`."""
 
 

@@ -71,7 +71,7 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         many = "lines " if len(lines) > 1 else "line "
         where = f"{many}{', '.join(lines)}"
         loop = f" in `{first.text}`" if first.text.startswith("while ") else ""
-        text = f"{thread.name} goes round at {where}{loop} for ever{nobody}"
+        text = f"{thread.name} goes round at {where}{loop} forever{nobody}"
     else:
         text = f"{thread.name} waits {_alternatives(resting.steps)}{nobody}"
     return Wait(thread.name, *at, first.text, spins, text, cells, places=places)
@@ -187,7 +187,7 @@ def _hanging(test: RestTest, machine: ScMachine, state: Any) -> tuple[Resting, .
 def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ...]:
     """Return the ways in which threads hang at the end of executions, each once, if every execution ends in a hang.
 
-    Nothing if one does not, if one goes on for ever, or if that was not seen within `limits`.
+    Nothing if one does not, if one goes on forever, or if that was not seen within `limits`.
     """
     machine = sc_machine_of(program)
     test = RestTest(program)

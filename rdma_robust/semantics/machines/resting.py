@@ -55,7 +55,7 @@ class RestKind(Enum):
     """What a thread ends up in where memory does not change any more.
 
     ENDED: its exit, or it was never started. FAULT: an overflow and the like ended it. ASIDE: it stands at a false
-    `assume`. IDLE: it goes round in a loop that is meant to run for ever. BLOCKED: it waits for what does not come. SPIN: it
+    `assume`. IDLE: it goes round in a loop that is meant to run forever. BLOCKED: it waits for what does not come. SPIN: it
     re-reads in a loop that it could leave, but never will.
     """
 

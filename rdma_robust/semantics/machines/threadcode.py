@@ -276,7 +276,7 @@ class ThreadCode:
         """Return the places where the thread may be after any number of register-only steps.
 
         A place counts if the thread has a shared access, its end, or nothing to do there; register-only steps commute
-        with everything else, so nothing is lost. A thread that can only go on with register-only steps for ever stays
+        with everything else, so nothing is lost. A thread that can only go on with register-only steps forever stays
         where it is. With `stepwise` register-only steps are commands like others.
         """
         if self.stepwise:
