@@ -12,6 +12,7 @@ from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler
 from rdma_robust.c.evaluate.operations import FAILED, Chain, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic, span_of
 from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.silent_code import silent_run
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Channels
@@ -22,7 +23,7 @@ from rdma_robust.messages.language import message_program as mp
 
 DEPTH: Final = 200
 """Calls of functions inside of one another."""
-STEPS: Final = 3_000_000
+STEPS: Final = 10_000_000
 """Steps of all processes together."""
 
 Severity = Literal["error", "warning"]
@@ -128,6 +129,8 @@ class RankMachine(ThreadMachine):
         try:
             while self.is_running:
                 self._count()
+                if moved and not any(self.uses.values()):  # no operation is under way, which an access might disturb
+                    self.job.steps += silent_run(self, self.state, self._addresses, STEPS - self.job.steps)
                 top = self.state.frames[-1]
                 steps = self.execute(self.state)
                 moved = True
