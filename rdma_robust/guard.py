@@ -8,6 +8,7 @@ swallows. What does not even come back to the interpreter is ended by another pr
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -153,7 +154,9 @@ def _drops_exceptions(frame: FrameType | None) -> bool:
 
 
 def _can_ring() -> bool:
-    return threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    """Whether there is a timer here: in a browser there is only the function."""
+    in_main = threading.current_thread() is threading.main_thread()
+    return in_main and hasattr(signal, "setitimer") and sys.platform != "emscripten"
 
 
 def doing(frame: FrameType | None) -> str:

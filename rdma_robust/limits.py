@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -277,9 +276,18 @@ def ignore(_states: int, _frontier: int) -> None:
 
 
 def resident_mebibytes() -> int:
-    """Resident memory of this process now (where the system tells), else its peak."""
+    """Resident memory of this process now (where the system tells), else its peak; 0 in a browser."""
     try:
         with open("/proc/self/statm", encoding="ascii") as statm:
-            return int(statm.read().split()[1]) * resource.getpagesize() >> 20
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        return peak_mebibytes()
+
+
+def peak_mebibytes() -> int:
+    """The most resident memory that this process has had; 0 where the system does not tell."""
+    try:
+        import resource  # noqa: PLC0415 - not in a browser
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

@@ -176,7 +176,8 @@ class Crew:
 
 
 def can_fork() -> bool:
-    return hasattr(os, "fork")
+    """Whether a process can be forked: in a browser there is only the function."""
+    return hasattr(os, "fork") and sys.platform != "emscripten"
 
 
 def with_messages(children: Sequence[Child], seconds: float) -> list[Child]:

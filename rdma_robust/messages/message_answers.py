@@ -76,7 +76,7 @@ WaitKind = Literal["receive", "send", "collective"]
 
 @dataclass(frozen=True, slots=True)
 class WaitingProcess:
-    """A process that waits for ever, where, and for what; the operation of a collective one is the number of its group."""
+    """A process that waits forever, where, and for what; the operation of a collective one is the number of its group."""
 
     process: int
     kind: WaitKind

@@ -5,7 +5,6 @@ Each process of a `processes.Crew` takes a program at a time over its pipe, and 
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from rdma_robust.frame.shell.stop import check
-from rdma_robust.limits import Limits
+from rdma_robust.limits import Limits, peak_mebibytes
 from rdma_robust.processes import Child, Crew, Gone, Pipe, with_messages
 
 Reply = TypeVar("Reply")
@@ -135,7 +134,7 @@ def _answer(child: Child, given: _Given[Reply], work: Work[Reply]) -> tuple[Repl
         return None
     assert isinstance(message, tuple)
     reply, peak = message
-    return reply, peak < work.retire * 1024
+    return reply, peak < work.retire
 
 
 def _overdue(child: Child, given: _Given[Reply], work: Work[Reply]) -> tuple[Reply, bool] | None:
@@ -168,4 +167,4 @@ def _work(work: Work[Reply], connection: Pipe) -> None:
     keeping = {} if work.kept is None else {"keep": keep}
     while True:
         answer = work.decide(connection.recv(), *more, **keeping)
-        connection.send((answer, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+        connection.send((answer, peak_mebibytes()))

@@ -106,7 +106,7 @@ def test_who_waits_for_whom_is_told() -> None:
     program = program_of("groups/groups-in-a-circle")
     answer = by_states(program, "zero", QUESTIONS, Limits.of(20))
     (found,) = run_findings(program, [answer])
-    assert any("P0 waits for ever for P1 to enter `barrier`" in row.text for row in found.chart.rows)
+    assert any("P0 waits forever for P1 to enter `barrier`" in row.text for row in found.chart.rows)
     assert found.words == ("P0 waits for P1, P1 for P2, and P2 for P0.",)
     assert found.advice.startswith("Every member of a group")
 
