@@ -85,7 +85,7 @@ class Playground:
         driver.get("about:blank")
         show(driver, address, **how)
 
-    def until(self, met: Callable[[], Any], seconds: float = 90) -> None:
+    def until(self, met: Callable[[], Any], seconds: float = 240) -> None:
         from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
 
         WebDriverWait(self.driver, seconds, 0.05).until(lambda _: met())
@@ -113,9 +113,8 @@ class Playground:
         self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
 
     def written(self) -> str:
-        lines = (
-            "return [...document.querySelector('#editor').shadowRoot.querySelectorAll('.cm-line')].map(e => e.textContent)"
-        )
+        root = "document.querySelector('#editor').shadowRoot"
+        lines = f"return [...{root}.querySelectorAll('.cm-line')].map(each => each.textContent)"
         return "\n".join(self.driver.execute_script(lines))
 
     def in_editor(self, selector: str) -> int:

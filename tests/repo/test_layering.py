@@ -87,6 +87,7 @@ MAY_IMPORT = {
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
+    "teaching.playground": f"{WORDS} teaching.explorer",
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ frame language semantics analyses.lints messages.language",
     "cli": (
@@ -95,7 +96,8 @@ MAY_IMPORT = {
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
-        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
+        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns "
+        "teaching.playground editing tools"
     ),
     "__init__": f"{WORDS} language semantics pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",

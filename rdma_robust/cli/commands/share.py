@@ -47,6 +47,8 @@ def run_share(file: str, base: str, tab: str) -> Exit:
     if isinstance(item, Missing):
         warn(item.message())
         return Exit.INVALID
+    if item.name.endswith(".c"):
+        raise UsageError("a browser cannot read C: `rdma-robust import FILE.c -o FILE.rdma` writes a program; share that")
     if "#" in base or not base.startswith(("http://", "https://")):
         raise UsageError(f"--base {printable(base)}: an address that begins with http:// or https://, without #, is needed")
     text = read_source(item)

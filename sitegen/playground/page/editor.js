@@ -80,7 +80,7 @@ export function editorIn(host, tables, changed, told) {
         highlightActiveLineGutter(), highlightSelectionMatches(), lintGutter(), THEME,
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
         EditorState.tabSize.of(2), hovers(told),
-        EditorView.contentAttributes.of({ "aria-label": "Program", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": "Program", spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) { changed(); } }),
       ],
     }),
