@@ -14,7 +14,7 @@ from rdma_robust.frame.shell.inputs import Missing, expand, read_source
 from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.messages.language.recognised import is_messages
-from rdma_robust.teaching.playground.links import SharedProgram, fragment_of
+from rdma_robust.teaching.playground.shared_link import SharedProgram, fragment_of
 from rdma_robust.teaching.playground.tabs import TABS
 from rdma_robust.text import printable
 
