@@ -86,9 +86,14 @@ class Playground:
         show(driver, address, **how)
 
     def until(self, met: Callable[[], Any], seconds: float = 240) -> None:
+        from selenium.common.exceptions import TimeoutException  # noqa: PLC0415
         from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
 
-        WebDriverWait(self.driver, seconds, 0.05).until(lambda _: met())
+        try:
+            WebDriverWait(self.driver, seconds, 0.05).until(lambda _: met())
+        except TimeoutException:
+            shown = {each: self.text(each) for each in ("#state", "#notice", "#badge", "#said")}
+            pytest.fail(f"it did not come; the page shows {shown} and says {complaints(self.driver)}")
 
     def text(self, selector: str) -> str:
         return str(self.driver.find_element("css selector", selector).text)
