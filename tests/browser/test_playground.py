@@ -20,7 +20,7 @@ from tests.support.browser import MISSING, chromium, complaints, requests, show
 
 LACKING = [*MISSING, *bundle.missing()]
 pytestmark = [
-    pytest.mark.ci,
+    pytest.mark.long,
     pytest.mark.skipif(bool(LACKING), reason=f"{' and '.join(LACKING)} is not installed: the playground was not tried"),
 ]
 
