@@ -1,4 +1,4 @@
-"""What a page asks in which the tool runs: commands and what editors want to know, in this process, a worker of a browser.
+"""The worker of the page in which the tool runs: commands, and what editors ask, are answered in this process.
 
 The page has a worker for one question at a time, so standard output and the current folder are the question's own.
 """
@@ -90,7 +90,7 @@ def findings(text: str, file: str) -> str:
     return json.dumps([_placed(each) for each in found if not each.span.file])
 
 
-def hover(text: str, file: str, offset: int) -> str:
+def hover_at(text: str, file: str, offset: int) -> str:
     """Return what there is to say at a 0-based offset, as JSON: from, to and Markdown; or null."""
     found = _editor(text, file).hover(text, offset)
     return json.dumps(found and {"from": found.span.start, "to": found.span.end, "text": found.text})

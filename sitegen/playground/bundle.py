@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from rdma_robust.cli.commands.playground import PLAYGROUND_POLICY
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
-from rdma_robust.teaching.playground.static_site import POLICY
 from sitegen.playground.page_data import page_data
 from sitegen.playground.python_archive import ROOT, write_archive
 
@@ -85,7 +85,7 @@ def _bundle(folder: Path) -> None:
 
 
 def _with_policy(name: str) -> str:
-    return (PAGE / name).read_text(encoding="utf-8").replace("@POLICY@", POLICY)
+    return (PAGE / name).read_text(encoding="utf-8").replace("@POLICY@", PLAYGROUND_POLICY)
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Token, _TokenType
 
-from rdma_robust.teaching.playground.tabs import HARDWARE, TABS
+from rdma_robust.teaching.playground.page_questions import HARDWARE_OFFERED, TABS
 from sitegen.lexer import RdmaLexer
 from sitegen.litmus_index import LITMUS, SHELVES, on
 from sitegen.message_lexer import MessageLexer
@@ -37,7 +37,7 @@ def page_data() -> dict[str, Any]:
     return {
         "first": FIRST,
         "tabs": [asdict(each) for each in TABS],
-        "hardware": [{"name": name, "label": label, "values": values} for name, (label, values) in HARDWARE.items()],
+        "hardware": [{"name": name, "label": label, "values": values} for name, (label, values) in HARDWARE_OFFERED.items()],
         "examples": [*_shelves()],
         "colours": {"rdma": colour_rules(RdmaLexer), "mp": colour_rules(MessageLexer)},
     }

@@ -87,7 +87,6 @@ MAY_IMPORT = {
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
-    "teaching.playground": f"{WORDS} teaching.explorer",
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ frame language semantics analyses.lints messages.language",
     "cli": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -14,13 +14,8 @@ from rdma_robust.frame.shell.inputs import Missing, expand, read_source
 from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.messages.language.recognised import is_messages
-from rdma_robust.teaching.playground.shared_link import SharedProgram, fragment_of
-from rdma_robust.teaching.playground.tabs import TABS
+from rdma_robust.teaching.playground.page_questions import HOME, TABS, SharedProgram, fragment_of
 from rdma_robust.text import printable
-
-HOME_PORT: Final = 8417
-HOME: Final = f"http://127.0.0.1:{HOME_PORT}/"
-"""Where `rdma-robust playground` serves the page."""
 
 
 def share_command(

@@ -198,7 +198,7 @@ async function look() {
   if (text === editor.text()) { editor.mark(found); }
 }
 
-const told = (text, offset) => tool.call("hover", [text, file(), offset]).catch(() => null);
+const told = (text, offset) => tool.call("hover_at", [text, file(), offset]).catch(() => null);
 
 /* ---- the page */
 

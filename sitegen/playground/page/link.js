@@ -1,5 +1,5 @@
 /* A program, its options and the open tab in a fragment: version, full stop, base64url of deflated JSON.
-   The other end is rdma_robust/teaching/playground/shared_link.py. */
+   The other end is rdma_robust/teaching/playground/page_questions.py. */
 
 export const VERSION = "1";
 export const LONGEST = 32000;
