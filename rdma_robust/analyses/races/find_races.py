@@ -22,8 +22,8 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.happens_before import Synchronising, happens_before, races_of, synchronising_accesses
 from rdma_robust.semantics.kinds import kind_of
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.machine import Action
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.order_table import delayed_types, visible_when_polled
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.waits import messages_wait
@@ -155,7 +155,7 @@ def _teller(trace: Trace, first: Event, second: Event, rules: MarkRules) -> Even
 
 def _replayed(system: RaceSystem, labels: Sequence[RaceStep]) -> list[Action]:
     """Return the actions of a run of the machine that counts completions, found step by step."""
-    machine: DeployedScMachine = system.machine
+    machine: ScMachine = system.machine
     state = None
     found = []
     for label in labels:
