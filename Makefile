@@ -15,10 +15,11 @@ WORKERS ?= 2
 LOCKED ?= $(shell $(BIN)/python -c 'import sys, platform; print("yes" if sys.platform == "linux" \
 	and platform.python_implementation() == "CPython" and (3, 11) <= sys.version_info[:2] <= (3, 13) else "no")')
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+ARTIFACT := dist/rdma-robust-artifact
 BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' -o -name '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format litmus bench docs playground pictures proofs dist promote lock clean
+.PHONY: help run test test-long lint format litmus bench docs playground pictures proofs dist artifact promote lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -60,7 +61,19 @@ proofs: ## compile the machine-checked proofs and check them once more (needs De
 	@if command -v coqc >/dev/null; then $(MAKE) -C proofs check; else echo "NOT RUN: without coqc the proofs are not checked"; fi
 
 dist: $(DEV) ## build the sdist and, from it, a wheel in dist/
+	rm -f dist/*.whl dist/rdma_robust-*.tar.gz
 	$(BIN)/python -m build --no-isolation
+
+artifact: dist ## pack sources, packages and expected output for a review without a network, dist/rdma-robust-artifact.tar.gz
+	rm -rf $(ARTIFACT) && mkdir -p $(ARTIFACT)/wheels
+	git archive HEAD | tar -x -C $(ARTIFACT)
+	cp docs/artifact.md $(ARTIFACT)/ARTIFACT.md
+	$(PIP) download --only-binary :all: --require-hashes --requirement requirements/dev.lock --dest $(ARTIFACT)/wheels
+	cp dist/*.whl $(ARTIFACT)/wheels
+	$(BIN)/python -c 'import sys, sysconfig; print(sys.version, sysconfig.get_platform())' > $(ARTIFACT)/wheels/PLATFORM
+	$(BIN)/python $(ARTIFACT)/release/reproduce.py --record
+	rm -rf $(ARTIFACT)/.venv $(ARTIFACT)/certificates
+	tar -czf $(ARTIFACT).tar.gz -C dist $(notdir $(ARTIFACT))
 
 promote: $(DEV) ## rewrite the goldens in litmus/expected/ (never an `expect` line) and the reference pages in docs/
 	$(BIN)/python -m tests.litmus.goldens

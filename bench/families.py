@@ -73,7 +73,7 @@ def polls(count: int) -> str:
 
 
 def lock_server(clients: int) -> str:
-    """Clients ask an agent each, agents compete by compare-and-swap, update and release come in one message; for ever."""
+    """Clients ask an agent each, agents compete by compare-and-swap, update and release come in one message; forever."""
     numbers = range(clients)
     agents = (
         _thread(
@@ -113,7 +113,7 @@ def lock_server(clients: int) -> str:
 
 
 def pipeline(threads: int, size: int) -> str:
-    """Messages go through rings of `size` slots from thread to thread, with a credit word per slot; for ever."""
+    """Messages go through rings of `size` slots from thread to thread, with a credit word per slot; forever."""
     last = threads - 1
     nodes = []
     for i in range(threads):
@@ -165,7 +165,7 @@ def _receive(back: int, slot: int) -> tuple[str, ...]:
 
 
 def producers(count: int, size: int) -> str:
-    """Equal producers fill a ring of `size` slots each; one consumer takes whatever is there and gives credit; for ever."""
+    """Equal producers fill a ring of `size` slots each; one consumer takes whatever is there and gives credit; forever."""
     numbers, slots = range(count), range(size)
     rings = ", ".join(f"ring{i}[{size}] = 0" for i in numbers)
     nodes = [f"node Hub {{ {rings}, given = 1 }}", *(f"node P{i} {{ out = 1, credit[{size}] = 1 }}" for i in numbers)]
@@ -193,7 +193,7 @@ def producers(count: int, size: int) -> str:
 
 
 def claimed_slots(count: int, size: int) -> str:
-    """Equal producers claim slots of one ring by compare-and-swap on its server; a consumer empties them; for ever."""
+    """Equal producers claim slots of one ring by compare-and-swap on its server; a consumer empties them; forever."""
     nodes = [
         f"node Hub {{ free[{size}] = 1, ring[{size}] = 0 }}",
         *(f"node P{i} {{ out = 1, got = 0 }}" for i in range(count)),

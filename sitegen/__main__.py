@@ -1,10 +1,11 @@
 """`python -m sitegen` writes anew what is made from other files (make promote): the reference, the figures, the indexes of
-the litmus suite, the tables of the grammars; where the proofs are compiled, what Coq prints of them."""
+the litmus suite, numbers in prose, the tables of the grammars; where the proofs are compiled, what Coq prints of them."""
 
 from __future__ import annotations
 
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
 from sitegen.contracts_index import CONTRACTS_INDEX, contracts_index
+from sitegen.counts import counted, pages_with_counts
 from sitegen.figures import figures
 from sitegen.litmus_index import INDEX, litmus_index
 from sitegen.messages_index import MESSAGES_INDEX, messages_index
@@ -23,6 +24,8 @@ def main() -> None:
         path = DOCS / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for page in pages_with_counts():
+        page.write_text(counted(page.read_text(encoding="utf-8")), encoding="utf-8")
     INDEX.write_text(litmus_index(), encoding="utf-8")
     for folder in FOLDERS:
         folder.index.write_text(folder.text(), encoding="utf-8")

@@ -43,7 +43,7 @@ FAMILIES: Final = {
         "Looking for messages",
         "`probe`, `iprobe`, `mprobe`, `improbe`: what they see, what they do not, and what they promise.",
     ),
-    "deadlocks": ("Deadlocks", "Every kind of waiting for ever, and what looks like it."),
+    "deadlocks": ("Deadlocks", "Every kind of waiting forever, and what looks like it."),
     "races": ("Races", "Receives that may take one of several messages: harmless ones and others."),
     "collectives": (
         "Collectives",
@@ -56,7 +56,7 @@ FAMILIES: Final = {
     "requests": ("Requests", "When values are read and stored, and what happens to requests that are used again."),
     "leaks": ("Leaks", "Messages and receives that are left over when all processes have ended."),
     "faults": ("Faults", "Divisions, indices, ranks, tags and kinds that have no meaning."),
-    "daemons": ("Servers", "Processes that may wait for ever: servers, locks, buffers."),
+    "daemons": ("Servers", "Processes that may wait forever: servers, locks, buffers."),
     "choices": ("Choices and loops", "`choose`, `loop`, `while` and `assume` around messages."),
     "values": ("Values and functions", "Arrays as messages, globals, functions, arithmetic."),
     "verbs": ("Two-sided verbs", "Queue pairs, shared receive queues, receivers that are not ready, credits."),

@@ -13,7 +13,7 @@ PROVE: Final = LITMUS / "prove"
 PROVE_INDEX: Final = PROVE / "README.md"
 
 _ABOUT: Final = (
-    "Programs for `rdma-robust prove`: mutual exclusion, protocols and queues, many with numbers that grow for ever. The "
+    "Programs for `rdma-robust prove`: mutual exclusion, protocols and queues, many with numbers that grow forever. The "
     "first comment of each says what it is, what it asks, and where it comes from; `expected.json` has which engine "
     "answered and how large its search was. `plain` have no fence and no flush, `fenced` and `flushed` one at every site, "
     "`fewest` as few as are enough, `one-less` one of those taken out, `broken` a mistake that SC shows too."

@@ -293,7 +293,7 @@ MEMORIES: Final = Folder(
             r"flushed-|read-|one-flush-|two-cards-|flag-|operands?-",
         ),
         ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-|polled-"),
-        ("For ever", "rings of one slot, and rails", r"ring-|rails-"),
+        ("Forever", "rings of one slot, and rails", r"ring-|rails-"),
     ),
     ("hardware", hardware),
 )

@@ -99,7 +99,7 @@ def to_net(vass: ExplicitVass) -> Net:
     """Return the same question as a Petri net: a place for each control state, which has a token iff the VASS is there,
     then a place for each counter. Transition i is edge i, target i is target i.
 
-    Every place starts at exactly one number, so the control places hold one token together for ever; `weights` says so.
+    Every place starts at exactly one number, so the control places hold one token together forever; `weights` says so.
     """
     first = len(vass.states)
 

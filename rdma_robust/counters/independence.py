@@ -4,7 +4,7 @@ For every process and location the footprints of the commands there (`next`) and
 (`future`) are known. A set of processes is *closed* in a state if no command next in a member conflicts with a command in
 the future of a non-member. The enabled commands of a closed set are a persistent set: whatever the others do first, it
 commutes with what the members do next. Expanding only these preserves the reachability of every target, if no command is
-put off for ever. Where a run to a target has no command of the set, it is possible after each of its commands, and is no
+put off forever. Where a run to a target has no command of the set, it is possible after each of its commands, and is no
 shorter then; so one of these must be progress, of which there is no end only if less of the run is left: it *advances* its
 process, to a location of a larger number. Any numbers will do; here the edges that decrease them are those by which loops
 close. A transition that raises the rank, as the start of phase 2 does, is a choice that a run to another target may have no
@@ -45,7 +45,7 @@ class LocationMoves:
 
 NOWHERE = LocationMoves(Footprint(), Footprint(), 0)
 LONGEST_CHAIN: Final = 32
-"""Transitions at local locations that are taken at once at most: a process may loop there for ever."""
+"""Transitions at local locations that are taken at once at most: a process may loop there forever."""
 
 
 class Independence:

@@ -69,7 +69,7 @@ def as_net(system: CountingSystem[C, L, A], poll: Poll = NEVER) -> SystemNet[C, 
 
 
 def reachable_locals(known: NumberedSystem[C, L, A], poll: Poll) -> dict[int, int]:
-    """Return for every control state the local states that may be there: a token that has been given stays for ever."""
+    """Return for every control state the local states that may be there: a token that has been given stays forever."""
     return dict(growing(known, poll))
 
 

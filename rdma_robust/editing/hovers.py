@@ -106,7 +106,7 @@ SETTINGS: Final = {
     'that with atomics of one word in order. The others are tables as their pages have them, `"mine.toml"` is one of your '
     "own, and `fi(RMA_WAW, SAS)` what flags of libfabric promise.",
     "reads": "`ordered`: two gets of a queue pair read in order. `unordered`: they need not.",
-    "rnr": "What a message does that finds no buffer (receiver not ready): `fault`, or it is to `wait`, for ever if need "
+    "rnr": "What a message does that finds no buffer (receiver not ready): `fault`, or it is to `wait`, forever if need "
     "be, and with it what is behind it on its queue pair.",
     "send depth": "`send depth N`: a send queue has room for N requests whose completions were not taken. One more is a "
     "fault.",
@@ -114,7 +114,7 @@ SETTINGS: Final = {
 """What a word of a `hardware` line says."""
 
 WAITING: Final = {
-    "await": "Waits until the condition is true. A thread that stands here for ever hangs.",
+    "await": "Waits until the condition is true. A thread that stands here forever hangs.",
     "assume": "Goes on if the condition is true. Executions that stop here are set aside: neither complete nor hangs.",
 }
 

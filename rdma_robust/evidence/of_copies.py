@@ -177,7 +177,7 @@ def _told_tag(tag: Tag) -> list[object]:
 
 
 def copies_evidence(program: Program, model: Model, depth: int, limits: Limits) -> JsonObject:
-    """Return the evidence that the program is robust for any number of copies, see docs/certificates.md.
+    """Return the evidence that the program is robust for any number of copies, see docs/certificate-evidence.md.
 
     Raises SizeLimitError where it is not found within `limits`, as :func:`all_markings`, and InternalError if the checker's
     rules find a violation.

@@ -1,7 +1,7 @@
 """Evidence for ROBUST: the states of the pivot instrumentation in the words of the design.
 
 The instrumented program knows program points of its own between the events of a put or get, sets of numbers as bits, and
-registers that it sets to 0 where they do not matter. Here all of that gets the names that docs/certificates.md gives it.
+registers that it sets to 0 where they do not matter. Here all of that gets the names of docs/certificate-evidence.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rdma_robust.semantics.trace import NIC_WRITE_TYPES, EventType
 
 
 def invariant_evidence_of(found: InductiveInvariant) -> JsonObject:
-    """Return the evidence that the states of `found` are, see docs/certificates.md.
+    """Return the evidence that the states of `found` are, see docs/certificate-evidence.md.
 
     Left out is what the checker does not ask for: states in which a thread has come somewhere without an event, and those
     from which the pivot's thread cannot come to the pivot.

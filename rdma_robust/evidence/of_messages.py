@@ -38,7 +38,7 @@ FEW_STEPS: Final = 10_000
 _PROVING: Final = 0.4
 """Of the time that is left, the part that a proof gets; what is about other claims, and all states, needs some too."""
 
-ENDLESS: Final = "a process computes for ever, which certificates do not cover"
+ENDLESS: Final = "a process computes forever, which certificates do not cover"
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def safety_certificate(outcome: SafetyOutcome, file: str | None, limits: Limits 
 
 
 def safe_evidence(outcome: SafetyOutcome, limits: Limits = NO_LIMITS, *, lazy: bool = True) -> JsonObject:
-    """Return the evidence that `outcome` is SAFE, see docs/certificates.md; raises as :func:`safety_certificate`."""
+    """Return the evidence that `outcome` is SAFE, see docs/certificate-evidence.md; raises as :func:`safety_certificate`."""
     program = outcome.program
     faults = (step.fault for thread in program.threads for _, _, step in steps(thread))
     if not claims_of(program, outcome.model) and not any(fault is not None for fault in faults):

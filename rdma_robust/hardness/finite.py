@@ -274,7 +274,7 @@ class _Writer:
 
 @dataclass(frozen=True, slots=True)
 class _Lock:
-    """How a thread takes the lock and gives it back. One that comes too early waits for ever; in other runs it does not."""
+    """How a thread takes the lock and gives it back. One that comes too early waits forever; in other runs it does not."""
 
     register: str
     take: tuple[str, ...]

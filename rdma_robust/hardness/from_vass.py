@@ -2,7 +2,7 @@
 
 One thread on one node simulates the VASS. Its control state is a variable of that node. Every counter is a node with one
 word, and its value is the number of puts towards that node which no poll has taken yet: giving a token is a put, taking one
-is a poll, which waits for ever if there is no completion left to take. A loop chooses among the rules: look at the control
+is a poll, which waits forever if there is no completion left to take. A loop chooses among the rules: look at the control
 state, take, give, set the control state. Behind the loop stand for each target a test of the control state and the polls
 for the tokens it asks for, and then a gadget that is not robust: `put Gadget.z = g`, then `g = 1`, of which the card may
 read the new `g`.
@@ -196,7 +196,7 @@ def _marked_at_start(system: System) -> Iterator[int]:
 def _possible(system: System) -> System:
     """Return `system` without rules and targets that need a counter to which nothing is ever given.
 
-    They would be polls that wait for ever, of which the language warns.
+    They would be polls that wait forever, of which the language warns.
     """
     marked = set(_marked_at_start(system))
     missing = [sum(counter not in marked for counter, _ in rule.take) for rule in system.rules]

@@ -121,10 +121,13 @@ def load_automata(text: str, file: str, shapes: Mapping[str, AutomatonShape]) ->
 
 
 def has_text(program: cfg.Program) -> bool:
-    """Return whether the source of `program` is the text of a program that does the same: then it can be edited."""
+    """Return whether the source of `program` is the text of a program that does the same: then it can be edited.
+
+    It is not where its file has a name of C and nothing that reads C is installed: then it was built.
+    """
     try:
         return same_program(load_program(program.source, program.file), program)
-    except ProgramError:
+    except (ProgramError, UsageError):
         return False
 
 

@@ -70,7 +70,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class WaitingProcess:
-    """A process that waits for ever, where, and for what: `kind` is `receive` or `send`."""
+    """A process that waits forever, where, and for what: `kind` is `receive` or `send`."""
 
     process: int
     kind: Literal["receive", "send"]

@@ -71,7 +71,7 @@ class NetRun:
         return single + sum(loop.times * sum(times for _, times in loop.body) for loop in loops)
 
     def unrolled(self) -> Iterator[int]:
-        """Yield the transitions one by one, which may take for ever."""
+        """Yield the transitions one by one, which may take forever."""
         for firing in self.transitions:
             if isinstance(firing, RepeatedFirings):
                 for _ in range(firing.times):

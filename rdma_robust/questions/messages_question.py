@@ -141,11 +141,21 @@ def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answe
         part = limits.share(1 / (len(buffers) - number))
         if asking.self_check:
             checked.append(self_checked(program, buffer, questions, part, asking.engine))
-            so_far.answers.append(checked[-1].answer)
+            so_far.answers.append(_as_far_as_read(program, checked[-1].answer))
         else:
-            so_far.answers.append(answered(program, buffer, questions, part, asking.engine))
+            found = answered(program, buffer, questions, part, asking.engine)
+            so_far.answers.append(_as_far_as_read(program, found))
     if checked:
         so_far.notes += (comparison(checked),)
+
+
+def _as_far_as_read(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
+    """Return an answer that says nothing of what is left out of a program: what was not seen is unknown."""
+    if not program.left_out:
+        return answer
+    unknown = {name: "unknown" for name in ("violated", "deadlocked", "leaking") if getattr(answer, name) == "no"}
+    reason = f"the rest was not looked at: {program.left_out}"
+    return replace(answer, **unknown, pairs=None, pairs_exact=False, matchings=None, reason=reason)  # type: ignore[arg-type]
 
 
 def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:
@@ -192,7 +202,8 @@ def _answer(
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
-    judging = Judging(asking.expect, asking.deny)
+    deny = (*asking.deny, "leak") if program.is_c and "leak" not in asking.deny else asking.deny
+    judging = Judging(asking.expect, deny)
     found.notes += nothing_complete_notes(program, answers)
     spent = round(time.monotonic() - started, 6)
     record = messages_record(program, answers, judging, spent, found.notes, objects=asking.objects)
@@ -207,7 +218,7 @@ def _answer(
     if asking.findings:
         from rdma_robust.reports.messages.message_findings import message_findings  # noqa: PLC0415 - for few forms
 
-        record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
+        record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=deny))
     warnings = warning_texts(program.warnings, program.file, program.source)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
     certify = partial(_certify, program, answers, source, limits, asking.loop_bound)

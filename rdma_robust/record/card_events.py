@@ -45,7 +45,7 @@ class LoggedQueuePair:
 class CardEvents:
     """Queue pairs; by the number of the event: requests that took effect with their transfers, and the request that took a
     posted receive. `effects` are the requests in the order in which they took effect, `arrived` the messages among them, by
-    the queue of receives that they came to. `waits` says that a message that finds no receive waits for ever."""
+    the queue of receives that they came to. `waits` says that a message that finds no receive waits forever."""
 
     queue_pairs: dict[int, LoggedQueuePair] = field(default_factory=dict)
     requests: dict[int, LoggedRequest] = field(default_factory=dict)

@@ -89,7 +89,7 @@ def with_waiting(outcome: Outcome, context: Context) -> Outcome:
 
     ROBUST stays, as then no message finds no buffer; NOT ROBUST does if no run in which messages wait has the trace. Where a
     message can find no buffer the axioms decide; in loops, beyond the limits of brute force, and where a violation may be
-    behind a message that waits for ever, it is UNKNOWN.
+    behind a message that waits forever, it is UNKNOWN.
     """
     unready = any(fault.kind == "rnr" for fault in outcome.faults)
     faults = tuple(fault for fault in outcome.faults if fault.kind != "rnr")

@@ -37,7 +37,7 @@ Columns
 Classes of errors
   RTE  something goes wrong in a body
   CCM  processes make different calls
-  DL   processes wait for ever
+  DL   processes wait forever
   SGV  what is ensured of the state is false
   PGV  what is promised of the order of events is false
   SRV  what a callee requires of the state is false

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MESSAGES_HELP = """Decide programs of processes that send and receive messages, `.mp`, and recorded runs of such programs.
 
 Which receive takes which message may differ from run to run. All of it is decided: whether an assertion can fail, whether
-processes can wait for ever, which receives race, and that under rendezvous, with unlimited buffers, and where the runtime
+processes can wait forever, which receives race, and that under rendezvous, with unlimited buffers, and where the runtime
 may buffer a message or not.
 
 \b
@@ -30,12 +30,13 @@ Examples
 
 CHECK_HELP = """Decide every message program: assertions and faults, deadlock, races, leaks. This is the default command.
 
-FILE is a program `.mp`, a trace `.json`, a directory (every *.mp below it), a glob pattern, or - for standard input.
+FILE is a program `.mp`, a trace `.json`, C with MPI messages, a directory (every *.mp below it), a glob pattern, or - for
+standard input. C needs -n, the number of its processes.
 
 \b
 Columns
   asserts    hold, or VIOLATED: an assertion is false, or something goes wrong, in some run
-  deadlock   no, or the buffers under which processes can wait for ever: YES if all that were asked about
+  deadlock   no, or the buffers under which processes can wait forever: YES if all that were asked about
   races      receives that can take more than one message; a note, not a mistake
   matchings  in how many ways receives can take messages in complete runs, up to a small number
 \b
@@ -54,6 +55,7 @@ Examples
   rdma-robust messages check --buffer any --deny race,leak src/
   rdma-robust messages check --expect litmus/messages/
   rdma-robust messages check --format json -D N=2..5 ring.mp
+  rdma-robust messages check -n 2..4 ring.c
 """
 
 TRACE_HELP = """Run a message program once and write what happened as a trace, or convert a recorded run to one.

@@ -105,6 +105,7 @@ Examples
   rdma-robust races --order none put-then-flag.rdma
   rdma-robust races litmus/races/ --expect
   rdma-robust races src/ --format sarif -o races.sarif
+  rdma-robust races --certificate proofs/ mailbox.rdma
 
 `expect race free` and `expect race` lines say what --expect compares. What cannot be answered within a limit is UNKNOWN.
 """
@@ -213,7 +214,7 @@ Examples
 REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
 
 A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every answer is decided
-again from its text, and no poll is inserted that could wait for ever. Costs are multiplied by 10 for each loop around an
+again from its text, and no poll is inserted that could wait forever. Costs are multiplied by 10 for each loop around an
 insertion.
 
 With --goal safe no claim is violated under a memory model: under rdma by the same insertions at the same costs, else by the
@@ -512,7 +513,9 @@ TOOL: Final = Tool(
         SettingKind("loop-weight", "whole", 370),
     ),
     certificates=(
-        CertificateKind("rdma", VERIFY, {"robust": "is robust", "not-robust": "is not robust", **SAFETY}),
+        CertificateKind(
+            "rdma", VERIFY, {"robust": "is robust", "not-robust": "is not robust", "race": "has a data race", **SAFETY}
+        ),
         CertificateKind("flow-graphs", VERIFY, {}),
     ),
     folders=(".rdma",),

@@ -23,7 +23,7 @@ def completions() -> Canvas:
 
 
 def karp_miller() -> Canvas:
-    """Acceleration for a loop that puts: what can grow for ever becomes omega."""
+    """Acceleration for a loop that puts: what can grow forever becomes omega."""
     c = Canvas(860, 330, "Acceleration in the tree of Karp and Miller")
     c.text(20, 32, "loop { put B.y = 1 }  poll B  poll B  poll B", "code strong")
     for x, y, text, look in (
@@ -105,7 +105,7 @@ def cones() -> Canvas:
         520,
         210,
         (
-            "No cone is new for ever: behind 7, 0 comes",
+            "No cone is new forever: behind 7, 0 comes",
             "10, 0, which is in it. The start is in none",
             "of them: the net is safe.",
         ),

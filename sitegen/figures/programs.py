@@ -53,7 +53,7 @@ def hang() -> Canvas:
     c.box((50, 205, 110, 44), "ended", "ok filled")
     c.prose(180, 223, ("no edge, and nothing to do:", "that is no hang by itself"), "muted")
     c.box((470, 205, 150, 44), "await data == 1", "cycle filled code")
-    c.prose(640, 223, ("data = 2, no edge:", "blocked for ever"), "cycle")
+    c.prose(640, 223, ("data = 2, no edge:", "blocked forever"), "cycle")
     c.text(50, 290, "Nothing is under way: the state is drained and at rest.", "muted")
     c.text(470, 290, "Under SC the put takes v = 1 at once.", "muted")
     return c

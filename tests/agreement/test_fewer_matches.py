@@ -94,7 +94,7 @@ def test_matches_that_are_not_enough_are_noticed(wrong: object, monkeypatch: pyt
 
 
 def test_a_process_that_others_need_is_not_put_off_for_ever() -> None:
-    """Two processes talk for ever, which is always enough to try; the third and fourth must come to their turn."""
+    """Two processes talk forever, which is always enough to try; the third and fourth must come to their turn."""
     text = """
     proc A { reg x; while 1 { send 1 to B; recv x from B } }
     proc B { reg x; while 1 { recv x from A; send 1 to A } }

@@ -138,7 +138,7 @@ def check_fence(found: Program, warning: Diagnostic) -> None:
 
 
 def hangs(found: Program) -> tuple[int, ...]:
-    """The lines at which threads wait for ever in the first hang that is found."""
+    """The lines at which threads wait forever in the first hang that is found."""
     claim = next(each for each in verify(found).checked if each.claim.kind == "hang")
     return () if claim.hang is None else claim.hang.lines
 
@@ -147,7 +147,7 @@ def check_waiting(found: Program, warning: Diagnostic) -> None:
     """Some execution comes to the poll; where it always waits, none ends."""
     assert reach(found, f"T at {warning.span.line}", model="sc").answer.value == "reachable"
     assert hangs(found)
-    if "waits for ever" in warning.message and "choose" not in found.source:
+    if "waits forever" in warning.message and "choose" not in found.source:
         assert reach(found, "T ended", model="sc").answer.value == "unreachable"
 
 

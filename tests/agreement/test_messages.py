@@ -232,7 +232,7 @@ thread U on B { reg s
     ],
 )
 def test_servers(written: tuple[str, ...], verdict: Verdict) -> None:
-    """Requests and answers by send, for ever: the next request tells that the answer was read."""
+    """Requests and answers by send, forever: the next request tells that the answer was read."""
     program, model = loaded(SERVER % written, "server.rdma")
     assert decided(program, model).verdict is verdict
     assert decided(program, model, reductions=frozenset()).verdict is verdict

@@ -70,8 +70,8 @@ def agreeing(seeds: range, *, words: bool = False) -> tuple[int, int]:
 
 
 def ends(machine: Any, most: int = 20_000) -> tuple[set[Any], bool] | None:
-    """The memory and registers of all states in which nothing moves, and whether some thread or message waits there for
-    ever; None if there are too many states."""
+    """The memory and registers of all states in which nothing moves, and whether some thread or message waits there
+    forever; None if there are too many states."""
     left = [move.state for move in machine.initial()]
     seen, found, waiting = set(left), set(), False
     while left:
@@ -102,21 +102,21 @@ def robust_ends(seeds: range, *, words: bool = False) -> Counter[str]:
             continue
         assert hardware[0] <= sequential[0], f"{program.file}, {model}\n{program.source}"
         counts["robust"] += 1
-        counts["waits for ever"] += hardware[1]
+        counts["waits forever"] += hardware[1]
     return counts
 
 
 @pytest.mark.ci
 def test_no_violation_is_behind_a_message_that_waits_for_ever() -> None:
     counts = robust_ends(range(12))
-    assert counts["waits for ever"] >= 5
+    assert counts["waits forever"] >= 5
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(1, 41))
 def test_long_no_violation_is_behind_a_message_that_waits_for_ever(chunk: int) -> None:
     counts = robust_ends(range(10_000 * chunk, 10_000 * chunk + 200))
-    assert counts["waits for ever"] > 50 and counts["behind a message"]
+    assert counts["waits forever"] > 50 and counts["behind a message"]
 
 
 @pytest.mark.ci
@@ -134,14 +134,14 @@ def test_long_machines_axioms_and_check_agree(chunk: int) -> None:
 @pytest.mark.ci
 def test_messages_of_several_words_wait_as_a_whole() -> None:
     unready, _ = agreeing(range(40), words=True)
-    assert unready >= 10 and robust_ends(range(20), words=True)["waits for ever"] >= 1
+    assert unready >= 10 and robust_ends(range(20), words=True)["waits forever"] >= 1
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(1, 41))
 def test_long_messages_of_several_words_wait_as_a_whole(chunk: int) -> None:
     seeds = range(10_000 * chunk, 10_000 * chunk + 300)
-    assert agreeing(seeds, words=True)[0] > 50 and robust_ends(seeds, words=True)["waits for ever"]
+    assert agreeing(seeds, words=True)[0] > 50 and robust_ends(seeds, words=True)["waits forever"]
 
 
 def load(name: str) -> Program:
@@ -268,7 +268,7 @@ FOR_EVER_PROGRAMS: dict[str, tuple[str, Verdict]] = {
     "another lane": ("qp q to B; send 1 to U; put B.z = x on q; x = 1", Verdict.UNKNOWN),
     "put behind the message": ("send 1 to U; put B.z = 1", Verdict.ROBUST),
 }
-"""What a thread does at a message that waits for ever, and behind it, and whether there can be a violation."""
+"""What a thread does at a message that waits forever, and behind it, and whether there can be a violation."""
 
 
 PASSING = "send 1 to U; put B.z = 1"
@@ -284,7 +284,7 @@ thread T on A {{ {body} }}
 thread U on B {{ reg r; r = b; if r == 1 {{ recv b from T }} }}
 """
     outcome = decide(load_program(text, "for-ever"), CheckOptions())
-    assert ("for ever" in outcome.reason) is (outcome.verdict is Verdict.UNKNOWN)
+    assert ("forever" in outcome.reason) is (outcome.verdict is Verdict.UNKNOWN)
     return outcome.verdict
 
 

@@ -21,7 +21,7 @@ from tests.support.message_texts import TRACE
 
 @pytest.fixture(autouse=True)
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refusal that is missing must fail the test, not serve for ever."""
+    """A refusal that is missing must fail the test, not serve forever."""
 
     def unexpected(*_: object, **__: object) -> None:
         raise AssertionError("the server has been started")

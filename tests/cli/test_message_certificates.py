@@ -52,6 +52,6 @@ def test_a_certificate_that_cannot_be_had_is_said(program: Path, capfd: pytest.C
     program.write_text("proc P { reg x; while 1 { x = 1 - x } }")
     arguments = ["messages", "check", "--jobs", "1", "--buffer", "zero", "--quiet", "--certificate", "proofs"]
     assert run([*arguments, program.name]) == 3
-    warning = "head-on.mp: warning: no certificate: zero: a process computes for ever, which certificates do not cover"
+    warning = "head-on.mp: warning: no certificate: zero: a process computes forever, which certificates do not cover"
     assert warning in capfd.readouterr().err
     assert list(Path("proofs").iterdir()) == []

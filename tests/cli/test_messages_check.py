@@ -122,7 +122,7 @@ def test_a_program_without_claims_is_a_mismatch(cli: Cli, tmp_path: Path) -> Non
 def test_beneath_the_row_are_the_runs(cli: Cli) -> None:
     out = cli("messages", "check", "relay.mp").stdout
     assert "VIOLATED under zero, infinite and any: line 5: assert v == 1 is false: v is 2" in out
-    assert "DEADLOCK under zero and any, not under infinite: Client[2] waits for ever" in out
+    assert "DEADLOCK under zero and any, not under infinite: Client[2] waits forever" in out
     assert "receive 1 of Server (line 4) can take send 1 of Client[1] (line 7)" in out
     out = cli("messages", "check", "swap.mp").stdout
     assert "Ping waits for Pong, and Pong waits for Ping." in out

@@ -41,13 +41,13 @@ def test_a_deadlock_is_drawn_with_its_circle_and_advice(cli: Cli) -> None:
     assert done.returncode == 1
     assert (
         """
-DEADLOCK under zero and any, not under infinite: Ping and Pong wait for ever
+DEADLOCK under zero and any, not under infinite: Ping and Pong wait forever
 
  line  Ping  Pong
     4  o     |   Ping sends 1 to Pong
     9  #     o   Pong sends 2 to Ping
-    4  #     #   Ping waits for ever for Pong to take its message
-    9  #     #   Pong waits for ever for Ping to take its message
+    4  #     #   Ping waits forever for Pong to take its message
+    9  #     #   Pong waits forever for Ping to take its message
 
 Ping waits for Pong, and Pong waits for Ping.
 
@@ -76,7 +76,7 @@ def test_the_page_holds_everything(cli: Cli, tmp_path: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
     for said in (
         "VIOLATED, DEADLOCK",
-        "waits for ever",
+        "waits forever",
         "or the message of Client[1]",
         'data-line="5"',
         "nothing takes this message",
@@ -99,7 +99,7 @@ def test_the_drawing_is_told_to_those_who_do_not_see_it(cli: Cli) -> None:
     root = ElementTree.fromstring(cli("messages", "explain", "swap.mp", "--format", "svg").stdout)
     assert root.get("role") == "img"
     title = root.findtext("{http://www.w3.org/2000/svg}title") or ""
-    assert title.startswith("Ping and Pong wait for ever. line 4: Ping sends 1 to Pong;")
+    assert title.startswith("Ping and Pong wait forever. line 4: Ping sends 1 to Pong;")
     assert sum("waits for" in (text.text or "") for text in root.iter("{http://www.w3.org/2000/svg}text")) == 2
 
 

@@ -88,7 +88,7 @@ def test_two_runs_that_differ_are_drawn(cli: Cli) -> None:
 
 
 def test_where_processes_end_is_said(cli: Cli, tmp_path: Path) -> None:
-    """A race that makes a process wait for ever in one run, within a library procedure, and stop in the other."""
+    """A race that makes a process wait forever in one run, within a library procedure, and stop in the other."""
     (tmp_path / "stuck.mp").write_text(
         "proc P { reg v\n recv v\n if v == 1 {\n barrier() }\n assume v == 1 }\n"
         "proc Q[i in 1..2] { req h\n h = isend i to P\n wait h\n}\n"

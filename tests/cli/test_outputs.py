@@ -262,7 +262,7 @@ def test_a_folder_that_is_a_link_is_not_written_into(command: str, cli: Cli, fil
 
 @pytest.mark.parametrize("command", [*REPORTS, *MADE, ("synthesise", "--timeout", "5")], ids=" ".join)
 def test_no_name_and_a_named_pipe_are_refused_before_the_work(cli: Cli, files: Path, command: tuple[str, ...]) -> None:
-    """Who opens a pipe that has no reader waits for ever."""
+    """Who opens a pipe that has no reader waits forever."""
     os.mkfifo(files / "pipe")
     for name, says in (("", "''"), ("pipe", "it is a named pipe, which may have no reader")):
         done = cli(*command, "-o", name)

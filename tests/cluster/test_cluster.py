@@ -52,7 +52,7 @@ OPTIONS = CheckOptions(timeout=60)
 
 
 CLOSE_S = 20.0
-"""How long a cluster may take to close: where a worker was killed it may wait for that one for ever."""
+"""How long a cluster may take to close: where a worker was killed it may wait for that one forever."""
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def told(text: str, what: str, at: int = 0) -> str:
 
 
 HOVERS = {
-    ("daemon", 0): "`daemon proc P { .. }`: A process that may wait for ever at the end.",
+    ("daemon", 0): "`daemon proc P { .. }`: A process that may wait forever at the end.",
     ("ready", 2): "`send ready v to P`: A fault unless a posted receive can take the message at once (`MPI_Rsend`).",
     ("until", 0): "`until T`: Up to when nothing is sent: until all of these processes have entered.",
     ("\\result", 3): "`\\result`: What the function returns; in `ensures`.",

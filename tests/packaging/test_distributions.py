@@ -16,6 +16,7 @@ import pytest
 
 from tests.conftest import INVALID, NOT_ROBUST, ROBUST, ROOT
 from tests.packaging.conftest import Built, must, run
+from tests.support.documents import blocks, commands, without_times
 
 pytestmark = pytest.mark.long
 
@@ -121,3 +122,36 @@ def test_what_is_installed_works(kind: str, built: Built, bare: Path, tmp_path: 
         assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
     for page in ("sb.html", "abp.html", "out/report.html"):
         assert "</html>" in (tmp_path / page).read_text(encoding="utf-8"), page
+
+
+def pinned(name: str) -> str:
+    """Return the requirement of what requirements/dev.lock pins."""
+    (line,) = re.findall(rf"^{name}==\S+", (ROOT / "requirements/dev.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    return str(line)
+
+
+def test_a_stranger_follows_the_readme(built: Built, bare: Path, tmp_path: Path) -> None:
+    """From an empty folder: install with the extra for C, the example with verdict, repair and proof, and the gate of CI."""
+    python = bare / "python"
+    must([python, "-m", "pip", "--quiet", "install", "--no-deps", "--force-reinstall", built.wheel], tmp_path)
+    must([python, "-m", "pip", "--quiet", "install", "--no-deps", pinned("libclang")], tmp_path)
+    path = f"{bare}:/usr/bin:/bin"
+    readme = blocks(ROOT / "README.md")
+    shown = 0
+    for block in readme:
+        if block.title is not None:
+            (tmp_path / block.title).write_text(block.body, encoding="utf-8")
+        for command, said in commands(block) if block.language == "console" else ():
+            done = run(["sh", "-c", f"{command} 2>&1"], tmp_path, PATH=path)
+            assert without_times(done.stdout) == without_times(said), command
+            shown += 1
+    assert shown >= 3
+
+    (gate,) = (each.body.split(" #")[0] for each in readme if each.language == "sh" and "--expect" in each.body)
+    protocols = tmp_path / "protocols"
+    protocols.mkdir()
+    (protocols / "calm.rdma").write_text(ROBUST)
+    assert run(["sh", "-c", gate], tmp_path, PATH=path).returncode == 0
+    (protocols / "sb.rdma").write_text(NOT_ROBUST.replace("expect not robust", "expect robust"))
+    assert run(["sh", "-c", gate], tmp_path, PATH=path).returncode == 1
+    assert "sb.rdma" in (tmp_path / "robust.sarif").read_text(encoding="utf-8")

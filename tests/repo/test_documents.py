@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import extras
 from tests.support.documents import DOCUMENTS, LANGUAGES, ROOT, blocks
 from tests.support.reader import Reader
 from tests.support.shares import share
@@ -48,7 +49,12 @@ def parameters() -> list[object]:
 
 
 @pytest.mark.parametrize("document", parameters(), ids=name)
-def test_a_document_shows_what_happens(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_shows_what_happens(
+    document: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an installation with what `make run` installs, and the extras that the document names."""
+    missing = extras.users_extras() - extras.named(document.read_text(encoding="utf-8"))
+    extras.hide(missing, tmp_path_factory.mktemp("hidden") / "modules", monkeypatch)
     reader = Reader(Terminal(tmp_path, monkeypatch))
     wrong = [each for block in blocks(document) for each in reader.follow(block)]
     assert not wrong, "\n\n".join(wrong)
@@ -64,6 +70,10 @@ def test_nothing_is_left_out_silently(document: Path) -> None:
         assert not block.rest, f"{block.place}: what is {block.rest}?"
         assert (block.language == "sh") == (block.reason is not None), f"{block.place}: only ```sh is not run, for a reason"
         assert block.reason is None or block.reason in REASONS, f"{block.place}: a reason nobody has agreed to"
+
+
+def test_extras_are_known_by_what_they_install() -> None:
+    assert extras.users_extras() == extras.MODULES.keys()
 
 
 def test_what_is_shown_as_a_file_is_used() -> None:

@@ -18,7 +18,9 @@ from sitegen.shelved_index import FOLDERS
 from tests.conftest import ROOT
 
 PYTHON = sorted(
-    p for folder in ("rdma_robust", "tests", "bench", "grammars", "sitegen") for p in (ROOT / folder).rglob("*.py")
+    p
+    for folder in ("rdma_robust", "tests", "bench", "grammars", "release", "sitegen")
+    for p in (ROOT / folder).rglob("*.py")
 )
 CYTHON = sorted((ROOT / "rdma_robust").rglob("*.p[yx][xd]"))
 LITMUS = sorted((ROOT / "litmus").glob("*.rdma"))
@@ -139,7 +141,7 @@ def test_no_file_names_a_machine() -> None:
 TOP_LEVEL = """
 .ci .gitignore .pre-commit-hooks.yaml CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE MANIFEST.in Makefile README.md
 SECURITY.md action.yml bench docs editors
-grammars litmus mkdocs.yml proofs pyproject.toml rdma_robust requirements setup.py sitegen tests
+grammars litmus mkdocs.yml proofs pyproject.toml rdma_robust release requirements setup.py sitegen tests
 """
 
 

@@ -20,6 +20,7 @@ from rdma_robust.frame import registry
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.pipeline import PASSES
 from sitegen.cli_reference import MEANINGS
+from sitegen.counts import counted, pages_with_counts
 from sitegen.figures import figures
 from sitegen.figures.programs import PASSED
 from sitegen.gallery import GALLERY
@@ -108,6 +109,18 @@ def test_the_menu_names_every_page_once() -> None:
 @pytest.mark.parametrize(("page", "text"), (pages() | figures()).items(), ids=list(pages() | figures()))
 def test_generated_pages_and_figures_are_up_to_date(page: str, text: str) -> None:
     assert (DOCS / page).read_text(encoding="utf-8") == text, "make promote writes it anew"
+
+
+def test_numbers_in_prose_are_those_of_the_files() -> None:
+    assert DOCS / "reports.md" in pages_with_counts()
+    for page in pages_with_counts():
+        text = page.read_text(encoding="utf-8")
+        assert counted(text) == text, f"{name(page)}: make promote writes it anew"
+        assert "\n<!-- count" not in text, f"{name(page)}: a comment that begins a line is a block of its own"
+    programs = len(list(LITMUS.glob("*.rdma")))
+    assert counted("<!-- count litmus/*.rdma -->7 programs") == f"<!-- count litmus/*.rdma -->{programs} programs"
+    with pytest.raises(ValueError, match="no file is called litmus/none"):
+        counted("<!-- count litmus/none -->7 programs")
 
 
 def test_the_reference_is_complete() -> None:

@@ -27,7 +27,9 @@ def documented_rows(page: str) -> dict[str, tuple[str, list[str]]]:
 def races_of_c(text: str, processes: int = 2) -> set[tuple[str, str]]:
     """Return the pairs of statements that race by the standard."""
     units = read_units("test.c", COptions(processes=processes), text)
-    made = evaluated_program(evaluate_units(units, EvaluationOptions(is_of_standard=True), "races"), "test.c")
+    made = evaluated_program(
+        evaluate_units(units, EvaluationOptions(is_of_standard=True, requests_apart=True), "races"), "test.c"
+    )
     ran = CheckOptions().on(made.hardware)
     found = find_races(blocking(made), ran.model, Limits())
     assert found.verdict is not RaceVerdict.UNKNOWN

@@ -16,7 +16,7 @@ expect violated, race
 expect deadlock under zero, any
 expect no deadlock, matchings 2 under infinite
 """
-"""Violated if the second client is first; the message that is left over leaks, or its sender waits for ever."""
+"""Violated if the second client is first; the message that is left over leaks, or its sender waits forever."""
 
 SWAP: Final = """program swap
 proc Ping {

@@ -1,6 +1,6 @@
 """Whether a program with insertions does what the program does, by whole graphs of states under sequential consistency.
 
-Both must end in the same states, every step of the program must still be taken in some run, and a thread that waits for ever
+Both must end in the same states, every step of the program must still be taken in some run, and a thread that waits forever
 must do so in the program too, with the same registers and the same memory. Nothing is reduced, and the programs are not
 followed together, as `repair/keeping.py` does.
 """
@@ -22,7 +22,7 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class Behaviour:
-    """`finals` are memory and registers at the end; `hangs` the threads that wait for ever, with registers and memory;
+    """`finals` are memory and registers at the end; `hangs` the threads that wait forever, with registers and memory;
     `done` the texts of the steps that some run takes, but for those that do nothing: a poll in a branch of `choose` may have
     made the choice."""
 

@@ -152,7 +152,7 @@ class Threads:
         self.tree = parse_program(text, "naive.rdma")
 
     def stand(self, inserts: Inserts) -> bool:
-        """Whether no poll waits for ever because of insertions, and none that waited for ever finds something, on any
+        """Whether no poll waits forever because of insertions, and none that waited forever finds something, on any
         path."""
         for thread in threads(self.tree):
             here = tuple(i for i in inserts if i.thread == thread.name.text)

@@ -199,14 +199,14 @@ NAMED = {
             Expected(violated=True, deadlocked=True, leaking=True, pairs=2, matchings=1),
         ),
     ),
-    "it computes for ever": Named(
+    "it computes forever": Named(
         """
         proc A { reg x; while 1 { x = 1 - x } }
         proc B { reg x; recv x }
         """,
         _same(Expected()),
     ),
-    "it may compute for ever": Named(
+    "it may compute forever": Named(
         """
         proc A { loop { skip } }
         proc B { reg x; recv x from B }

@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def started(command: Sequence[str | Path], **how: Any) -> Iterator[subprocess.Popen[str]]:
-    """Yield the process of a command; it is killed if the test ends before it, since leaving `Popen` waits for ever."""
+    """Yield the process of a command; it is killed if the test ends before it, since leaving `Popen` waits forever."""
     with subprocess.Popen(command, text=True, **how) as process:
         try:
             yield process

@@ -39,7 +39,7 @@ def animation(program: Program, moves: tuple[Move, ...], title: str = "A run", e
 
 
 def chain() -> Program:
-    """Return a program of four threads on four nodes that pass symbols on for ever, as the demos' programs do."""
+    """Return a program of four threads on four nodes that pass symbols on forever, as the demos' programs do."""
     lines = ["// Four processes pass symbols on.", "domain 0..3"]
     for i, node in enumerate(NODES):
         behind = NODES[i - 1]
@@ -55,7 +55,7 @@ def chain() -> Program:
         lines += [
             f"thread {node}s on {node} {{",
             "  reg symbol",
-            "  while symbol < 3 {  // for ever: no symbol is greater than 2",
+            "  while symbol < 3 {  // forever: no symbol is greater than 2",
             "    choose {",
             f"      put {ahead}.from_{node.lower()} = letter_a",
             "    } or {",

@@ -55,7 +55,7 @@ State = tuple[int, tuple[int | None, ...], tuple[int, ...]]
 
 
 def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagnostic]:
-    """Yield the polls that have nothing to take: those at which the thread waits for ever, on every path or on one that is
+    """Yield the polls that have nothing to take: those at which the thread waits forever, on every path or on one that is
     sure to be possible (RR702), and those that take nothing and need not be waited for (RR731)."""
     unsure: list[tuple[Step, str]] = []
     for node in flow.nodes:
@@ -69,7 +69,7 @@ def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagno
             if have == {0}:
                 waits = _alone(flow, edges)
                 others_too = {polls_of(other.op) for _, _, other in ways} - {node, None}
-                what = "waits for ever" if waits else f"never takes one of {node}" if others_too else "never takes anything"
+                what = "waits forever" if waits else f"never takes one of {node}" if others_too else "never takes anything"
                 message = f"{quote(step.text)} {what}: nothing towards {node} is outstanding here"
                 if waits:
                     yield Diagnostic("warning", "RR702", message, span, hint=_hint(flow, node))
@@ -82,7 +82,7 @@ def polls_that_find_nothing(flow: ThreadFlow, others: Others) -> Iterator[Diagno
         for step, node in unsure:
             if step in found:
                 message = (
-                    f"{quote(step.text)} can wait for ever: the thread can come here with nothing towards {node} outstanding"
+                    f"{quote(step.text)} can wait forever: the thread can come here with nothing towards {node} outstanding"
                 )
                 yield Diagnostic("warning", "RR702", message, step.span, hint=_hint(flow, node))
 

@@ -1,4 +1,4 @@
-"""Outstanding operations: which sets of insertions let no poll wait for ever, and leave every poll of the program as it was.
+"""Outstanding operations: which sets of insertions let no poll wait forever, and leave every poll of the program as it was.
 
 Followed is, for one queue pair, what a thread has outstanding: the operations issued and not yet polled, in the program (p)
 and with the insertions (q). The paths are those that both can take; values are ignored, so there are more than can be taken.
@@ -9,7 +9,7 @@ A set *stands* if on every path
 3. one that finds something without them finds something with them, unless all that the thread can do next behind it
    it can do without it, as in `loop { poll B }`.
 
-A poll with nothing outstanding waits for ever, because only its own thread issues operations on its queue pair; any other
+A poll with nothing outstanding waits forever, because only its own thread issues operations on its queue pair; any other
 poll ends, because the card completes operations without help. So with a set that stands every thread can go the ways that it
 goes in the program, but for polls left out of these, and stops only where it did: fences, and gets of words that nobody
 writes into words that nobody reads, do nothing else.
@@ -19,7 +19,7 @@ many more polls than gets a path can have.
 
 The statements worth inserting, and the places that differ for a queue pair.
 
-Left out is what no cheapest set needs (docs/repair.md has the arguments):
+Left out is what no cheapest set needs (docs/repair-method.md has the arguments):
 
 - places that no event can follow: a trace may end before them; remote fences and `order`s that no operation of their queue
   pair can come before, or that none can follow; `mfence`s that no store can come before, or no read, poll or receive can
@@ -131,7 +131,7 @@ def commits(sites: Sites, chosen: Choices) -> bool:
 
 
 def stands(sites: Sites, chosen: Choices) -> bool:
-    """Whether a set lets no poll wait for ever and leaves every poll of the program as it was."""
+    """Whether a set lets no poll wait forever and leaves every poll of the program as it was."""
     return not path_refusals(sites, chosen)
 
 

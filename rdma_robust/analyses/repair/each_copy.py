@@ -244,7 +244,7 @@ def _value(name: ast.Ident, constants: ConstantResolver) -> str | None:
 
 
 # A statement in the block of a `for` or in a macro stands at many program points, for which one insertion may be right
-# and wrong at once: a poll in a macro that two threads call may wait for ever in one of them. So only places outside
+# and wrong at once: a poll in a macro that two threads call may wait forever in one of them. So only places outside
 # are tried, and nothing is claimed about others.
 
 

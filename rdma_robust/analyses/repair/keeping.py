@@ -3,7 +3,7 @@
 Both are followed together under sequential consistency, since a repaired program does nothing else: every run of the one
 with insertions, step by step, and beside it all that the program can have done with the same steps. What is compared are
 steps, values and registers; which completion a poll of several queue pairs takes is not. Beside what paths are asked
-(`counting`), threads that wait for ever are compared, state by state: one that does so with the insertions must be able to
+(`counting`), threads that wait forever are compared, state by state: one that does so with the insertions must be able to
 without them.
 """
 
@@ -62,7 +62,7 @@ class Deviation:
     """A run after which thread number `thread` does not what the program does. `done` are the steps of it up to there.
 
     `how` is `inserted`: the inserted poll `last` finds nothing; `poll`: the program's poll `last` finds nothing, as it does
-    not in the program; `goes on`: it finds something, as it does not there; `waits`: the thread waits for ever, and not in
+    not in the program; `goes on`: it finds something, as it does not there; `waits`: the thread waits forever, and not in
     the program, behind what it has `done`, perhaps at an inserted poll, `last`, for a completion that never comes. Of those
     that wait so it is the only one iff `alone`.
     """
@@ -76,7 +76,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """All runs do what the program does; `hangs` says whether some thread waits for ever, as it does there."""
+    """All runs do what the program does; `hangs` says whether some thread waits forever, as it does there."""
 
     hangs: bool
 
@@ -210,7 +210,7 @@ class _Comparison:
         return commands
 
     def _hanging(self, pair: _Pair) -> Deviation | None:
-        """Whether threads wait for ever that cannot in the program."""
+        """Whether threads wait forever that cannot in the program."""
         found = self.met.hanging(pair.state)
         self.hangs |= bool(found)
         new = [each for each in found if not any(self._hangs(state, each) for state in pair.own)]

@@ -194,7 +194,7 @@ def _removal(source: SourceText, part: RemovablePart) -> SourceEdit:
 
 
 def keeps_executions(program: Program, gone: Removed) -> bool:
-    """Whether removing `gone` neither lets a thread go on where it waited for ever nor makes it wait where it went on.
+    """Whether removing `gone` neither lets a thread go on where it waited forever nor makes it wait where it went on.
 
     A statement may be one of several threads, those of a family.
     """

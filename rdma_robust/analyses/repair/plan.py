@@ -50,7 +50,7 @@ def repair(
 
     With others, that are `checking` for something else, it is a cheapest set that these find good.
     `limits` are the options of every check (its limits count for each one), `options.timeout` limits everything together.
-    Every solution was decided again from its patched text, and none makes a poll wait for ever (`counting`). The answer is
+    Every solution was decided again from its patched text, and none makes a poll wait forever (`counting`). The answer is
     plain data. Raises ProgramError for a bad program, SizeLimitError for one too large to be marked, and
     UsageError for a model without a proven normal form.
     """
@@ -234,8 +234,8 @@ def _solution(search: RepairSearch, found: PatchedSolution, options: RepairOptio
 SCOPE: Final = (
     "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; of "
     f"each at most {MOST_COPIES} at one place for one queue pair, with at most two polls more than are outstanding there "
-    f"({MOST_UNBOUNDED} polls where that has no bound) and one get more than polls follow; none that lets a thread wait for "
-    "ever where it did not, or do otherwise than before"
+    f"({MOST_UNBOUNDED} polls where that has no bound) and one get more than polls follow; none that lets a thread wait "
+    "forever where it did not, or do otherwise than before"
 )
 """Which sets of insertions a repair is a cheapest of, in words."""
 

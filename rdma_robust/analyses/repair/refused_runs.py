@@ -63,7 +63,7 @@ def _go_on(sites: Sites, thread: int) -> bool:
 
 def _waited_for(broken: Deviation, node: str) -> int | None:
     """Return the number, of the program's operations on a queue pair, of that whose completion is next for a thread that
-    waits there for ever; None if that is an inserted get."""
+    waits there forever; None if that is an inserted get."""
     completing = [taken for taken in broken.done if completes_on(taken.step.op) == node]
     done = sum(polls_of(taken.step.op) == node for taken in broken.done)
     if done >= len(completing) or completing[done].at is None:

@@ -66,7 +66,7 @@ def explore_machine(
     bounded: bool = False,
     reduce: bool = True,
 ) -> MachineExploration:
-    """Look for every goal. `bounded` is for programs whose queues may grow for ever: the search is repeated with longer
+    """Look for every goal. `bounded` is for programs whose queues may grow forever: the search is repeated with longer
     queues, so that every run with short ones is tried before any with long ones; it is exhausted once no queue was cut."""
     tests = {i: met_by(goal, machine) for i, goal in enumerate(goals)}
     runs: dict[int, Run] = {}
@@ -181,7 +181,7 @@ def _happened(machine: AnyRdmaMachine, moves: Sequence[Move]) -> list[Event] | N
 
 
 def _polls_aside(state: ScState) -> ScState:
-    return ScState(tuple([thread._replace(unpolled=()) for thread in state.threads]), state.memory)
+    return state._replace(threads=tuple([thread._replace(unpolled=()) for thread in state.threads]))
 
 
 def confirmed_events(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...] | None:

@@ -39,7 +39,7 @@ HANG_STATES_RDMA: Final = 20_000
 """States of a search of the RDMA machine for nothing but hangs in a program with loops, unless there is another limit."""
 
 _GROWN: Final = "; completions that are not polled grow without bound"
-_LARGE: Final = "a loop has too many local states to see whether a thread goes round in it for ever"
+_LARGE: Final = "a loop has too many local states to see whether a thread goes round in it forever"
 
 
 def reach_goals(

@@ -1,7 +1,7 @@
 """Do the assertions of a program hold, and what its `outcome` lines claim? Can it hang? And which claims are about nothing?
 
 Robust: what SC does is all there is. Not robust: what the RDMA machine does is searched, which ends for a program without
-loops, and for others if its queues cannot grow for ever.
+loops, and for others if its queues cannot grow forever.
 
 Vacuous claims: what holds only because its line, or a final state, is never reached.
 

@@ -1,18 +1,30 @@
 """Atomic operations and fences of the processor: of C11, of gcc, and of the intrinsics of x86.
 
-The front end makes functions of them: `__rr_load(p, size, order)`, `__rr_store(p, size, v, order)`, `__rr_exchange` and
-`__rr_fetch_add` likewise, `__rr_compare_exchange(p, size, expected, v, order)`, `__rr_fence(order)`.
+The front end makes functions of them: `__rr_load(p, size, order)`, `__rr_store(p, size, v, order)`, `__rr_exchange`,
+`__rr_fetch_add` and `__rr_fetch_or` likewise, `__rr_compare_exchange(p, size, expected, v, order)`, `__rr_fence(order)`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import and_, or_, xor
+
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue, Value, canonical, known_scalar, map_one, map_two
-from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, encoded, given
-from rdma_robust.c.evaluate.operations import FENCE, RegisterUse, ThreadStatement, Word, operand_of
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number, encoded, given
+from rdma_robust.c.evaluate.operations import (
+    FENCE,
+    RegisterUse,
+    ThreadStatement,
+    ThreadStep,
+    Word,
+    operand_of,
+    read_statement,
+)
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.c.evaluate.spelling import is_short
+from rdma_robust.c.front.live_registers import is_dropped
 
 SEQ_CST = 5
 
@@ -106,7 +118,7 @@ def _refused(call: CallContext) -> Result:
     raise Refusal("RR814", f"{what} is not modelled", "fetch-and-add, exchange and compare-and-swap are")
 
 
-def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> Result:
+def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> list[ThreadStep]:
     operand, values = operand_of(raw, "the operand of this atomic")
     register, old = call.run.read_word(call.state, word, call.run.hint(call.frame, call.call.target) or "old")
     written = list(values) if is_swap else possible_sums(call.run.world, word, values)
@@ -114,6 +126,70 @@ def _visible_rmw(call: CallContext, word: Word, raw: Value, is_swap: bool) -> Re
     form = f"{{0}} = {'swap' if is_swap else 'faa'}({{1}}, {{2}})"
     parts = (RegisterUse(register), word, operand)
     return call.step([ThreadStatement(form, parts, tuple((word, value) for value in written), register=register)], old)
+
+
+def _bitwise(change: Callable[[int, int], int]) -> Handler:
+    """An atomic that changes bits. If its value is used it is a loop of compare-and-swaps behind a read, as on x86.
+
+    Else it is one locked operation, that is a compare-and-swap for each value that the word may hold, of which one succeeds.
+    What a run has done before another one that fails, it does before the one that succeeds there, too.
+    """
+
+    def handler(call: CallContext) -> Result:
+        size = call.number(1, "the size of this atomic")
+        name, offset, word = _target(call, 0, size)
+        by = encoded(call.arguments[2], _type(size))
+        if word is None:
+            old = call.run.raw_read(call.state, name, offset, size)
+            call.run.raw_write(call.state, name, offset, size, map_two(old, by, lambda x, y: _bits(change, x, y, size)))
+            return old
+        if is_dropped(call.frame.function.code, call.call.target):
+            return _locked_change(call, word, lambda old: _bits(change, old, known_scalar(by), size))
+        return _loop_of_swaps(call, word, lambda old: _bits(change, old, known_scalar(by), size))
+
+    return handler
+
+
+def _bits(change: Callable[[int, int], int], old: Scalar, by: Scalar, size: int) -> Scalar:
+    lost = next((each for each in (old, by) if isinstance(each, UnknownValue)), None)
+    if lost is not None:
+        return lost
+    if not isinstance(old, int) or not isinstance(by, int):
+        raise Refusal("RR814", "bits of an address in shared memory are not modelled")
+    return canonical(change(old, by), size)
+
+
+def _locked_change(call: CallContext, word: Word, change: Callable[[Scalar], Scalar]) -> list[ThreadStep]:
+    """One way for each value that the word may hold. One whose values are not followed takes a value that is not either."""
+    lost = call.run.world.unfollowed(word)
+    if lost is not None:
+        return _visible_rmw(call, word, lost, is_swap=True)
+    steps: list[ThreadStep] = []
+    for old in call.run.world.values_of(word):
+        branch = call.branch(call.state)
+        swap, _ = compare_and_swap(branch, word, old, change(old))
+        steps += branch.step([swap, ThreadStatement("assume {0} == {1}", (RegisterUse(swap.register), old))])
+    return steps
+
+
+def _loop_of_swaps(call: CallContext, word: Word, change: Callable[[Scalar], Scalar]) -> Result:
+    """What is pending is twice the value that the word had, and one more once it was changed."""
+    call.run.world.followed(word, "this atomic")
+    if call.frame.pending is None:
+        register, value = call.run.read_word(call.state, word, call.run.hint(call.frame, call.call.target) or "old")
+        return call.stay([read_statement(register, word)], map_one(value, _twice))
+    found = as_number(call.frame.pending, "what this atomic changes")
+    expected = found // 2
+    if found % 2:
+        return expected
+    swap, value = compare_and_swap(call, word, expected, change(expected))
+    return call.stay([swap], map_one(value, lambda each: _twice(each, each == expected)))
+
+
+def _twice(value: Scalar, is_done: bool = False) -> Scalar:
+    if not isinstance(value, int):
+        raise Refusal("RR814", "bits of an address in shared memory are not modelled")
+    return 2 * value + is_done
 
 
 def _sum(left: Scalar, right: Scalar, size: int) -> Scalar:
@@ -161,7 +237,10 @@ ATOMICS: dict[str, Handler] = {
     "__rr_fetch_add": _changed(),
     "__rr_fetch_sub": _changed(is_negative=True),
     "__rr_compare_exchange": _cas,
-    **dict.fromkeys((f"__rr_fetch_{each}" for each in ("and", "or", "xor", "nand")), _refused),
+    "__rr_fetch_and": _bitwise(and_),
+    "__rr_fetch_or": _bitwise(or_),
+    "__rr_fetch_xor": _bitwise(xor),
+    "__rr_fetch_nand": _refused,
     **dict.fromkeys(("_mm_mfence", "__sync_synchronize", "__rr_full_fence"), _full_fence),
     **dict.fromkeys(("_mm_sfence", "_mm_lfence", "_mm_pause", "__builtin_ia32_pause", "__rr_compiler_fence"), given(0)),
 }

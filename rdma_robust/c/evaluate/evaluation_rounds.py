@@ -2,7 +2,7 @@
 
 Values: a word has what anyone writes, puts, fetches or swaps into it. By induction over the steps of a run, the first value
 that is in no set would have been made from values in the sets, by a step that an automaton has: so there is none. Sums would
-grow for ever. A run makes no more computed writes than the longest ways of its threads have; so once as many rounds have
+grow forever. A run makes no more computed writes than the longest ways of its threads have; so once as many rounds have
 passed, in which nothing but values has changed, what comes later is in no run, and is left out.
 """
 

@@ -142,7 +142,7 @@ def _take(call: CallContext, index: int) -> Result:
     name, offset, word = _word(call, index, "this lock")
     if word is None:
         if known_scalar(call.run.raw_read(call.state, name, offset, 4)) == 1:
-            raise Refusal("RR817", f"`{name.name}` is taken by the thread that has it, which waits for ever")
+            raise Refusal("RR817", f"`{name.name}` is taken by the thread that has it, which waits forever")
         call.run.raw_write(call.state, name, offset, 4, 1)
         return 0
     if call.frame.pending is not None and known_scalar(call.frame.pending) == 0:

@@ -32,7 +32,7 @@ from rdma_robust.c.evaluate.operations import (
     written_operand,
 )
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.round_facts import WIDEST, World
 from rdma_robust.c.evaluate.state import Frame, State, local_of
 
 _LOOKED_AHEAD = 12
@@ -43,6 +43,7 @@ class ThreadRun:
 
     def __init__(self, world: World, process: str, thread: str, is_spawned: bool = False) -> None:
         self.world, self.process, self.thread, self.is_spawned = world, process, thread, is_spawned
+        self._locals: dict[tuple[int, str, str], Object] = {}
 
     # where it is
 
@@ -53,7 +54,10 @@ class ThreadRun:
 
     def local(self, depth: int, function: str, variable: Variable) -> Object:
         """Return the object of a local of the call of a function at a depth."""
-        return local_of(self.process, self.thread, depth, function, variable)
+        key = depth, function, variable.unique
+        if key not in self._locals:
+            self._locals[key] = local_of(self.process, self.thread, depth, function, variable)
+        return self._locals[key]
 
     def object_of(self, state: State, variable: Variable) -> Object:
         """Return the object of a variable, which is there afterwards if it is private."""
@@ -149,7 +153,9 @@ class ThreadRun:
     def raw_read(self, state: State, name: Object, offset: int, size: int) -> Value:
         """Return the raw value of bytes of a private object. Raises RR813 for memory that is no more, or outside."""
         if name.kind == "text":
-            return ObjectBytes({at: (1, each) for at, each in enumerate(_bytes(name))}).read(offset, size, "a literal")
+            return ObjectBytes({at: (1, each) for at, each in enumerate(bytes_of_text(name))}).read(
+                offset, size, "a literal"
+            )
         self._check_range(name, offset, size)
         if name in state.memory:
             return state.memory[name].read(offset, size, name.name)
@@ -187,10 +193,30 @@ class ThreadRun:
             self.own(name, "read")
             return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind)), []
         self.own(name, "read")
+        if kind.size > WIDEST:
+            return self._wide_load(state, name, offset, kind, hint)
         word = self.one_word(name, offset, kind.size, "read")
         register, raw = self.read_word(state, word, hint)
         self.kind_of_access(word, kind)
         return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
+
+    def _wide_words(self, name: Object, offset: int, kind: CType) -> list[Word]:
+        """Return the words of a scalar that is too large for one, as copies have them."""
+        words = self.world.words(name, offset, kind.size, range(offset + WIDEST, offset + kind.size, WIDEST))
+        for word in words:
+            self.kind_of_access(word, kind)
+        self.world.remark("RR846", f"an access of {kind.size} bytes is taken as one for each word, in address order")
+        return words
+
+    def _wide_load(
+        self, state: State, name: Object, offset: int, kind: CType, hint: str
+    ) -> tuple[Value, list[ThreadStatement]]:
+        """Return reads of the words of a scalar; what it is, is not known."""
+        reads: list[ThreadStatement] = []
+        for word in self._wide_words(name, offset, kind):
+            register, _ = self.read_word(state, word, hint, [each.register for each in reads])
+            reads.append(read_statement(register, word))
+        return UnknownValue(f"`{name.name}`, a number of {kind.size} bytes"), reads
 
     def kind_of_access(self, word: Word, kind: CType) -> None:
         """Say that a processor accesses a word, and whether that is plain: OpenSHMEM and MPI do not know `volatile`."""
@@ -217,6 +243,9 @@ class ThreadRun:
         if not self.is_visible(state, name, offset, kind.size):
             self.raw_write(state, name, offset, kind.size, raw)
             return []
+        if kind.size > WIDEST:
+            lost = UnknownValue(f"a number of {kind.size} bytes")
+            return [self.write_word(word, lost, "a part of it") for word in self._wide_words(name, offset, kind)]
         word = self.one_word(name, offset, kind.size, "write")
         operation = self.write_word(word, raw, f"what is written to `{name.name}`")
         self.kind_of_access(word, kind)
@@ -244,7 +273,8 @@ class ThreadRun:
         return [ThreadStep(tuple(operations), chain, state)] if operations else None
 
 
-def _bytes(name: Object) -> bytes:
+def bytes_of_text(name: Object) -> bytes:
+    """Return the bytes of a string literal."""
     found = name.key[0]
     assert isinstance(found, bytes)
     return found

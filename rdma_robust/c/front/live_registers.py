@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from rdma_robust.c.code import Address, Branch, Call, Fresh, FunctionReturn, Instruction, JumpTo, Load, Register, Store
+from rdma_robust.c.code import (
+    Address,
+    Binary,
+    Branch,
+    Call,
+    Cast,
+    Fresh,
+    FunctionReturn,
+    Instruction,
+    JumpTo,
+    Load,
+    Register,
+    Store,
+    Unary,
+)
 
 Thing = TypeVar("Thing")
 
@@ -38,6 +52,14 @@ def written_register(each: Instruction) -> Register | None:
     """Return the register that an instruction writes, None if it writes none."""
     found = getattr(each, "target", None)
     return found if isinstance(found, int) else None
+
+
+def is_dropped(code: Sequence[Instruction], register: Register | None) -> bool:
+    """Return whether nothing uses a register but what computes others that nothing uses, as compilers see without effort."""
+    readers = [each for each in code if register in read_registers(each)]
+    return register is None or all(
+        isinstance(each, Unary | Binary | Cast) and is_dropped(code, each.target) for each in readers
+    )
 
 
 def followers(at: int, each: Instruction) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ def simplified(thread: EvaluatedThread) -> EvaluatedThread:
 
 
 def waiting(thread: EvaluatedThread, nodes: Iterable[str], taken: Iterable[str]) -> EvaluatedThread:
-    """Return a thread that waits for what never comes where it goes round for ever, as at a poll of an idle queue pair, a
+    """Return a thread that waits for what never comes where it goes round forever, as at a poll of an idle queue pair, a
     lane with a name that is not `taken`; without another node it goes round."""
     endless = [place for place, (first, *more) in _nonempty(thread) if is_silent(first) and first.to == place and not more]
     others = [each for each in nodes if each != thread.process]
@@ -88,7 +88,7 @@ class _Graph:
 
     def out(self, place: int) -> list[ThreadEdge]:
         """Return the steps of a place, each once; guards with one target are one. A step that leads back unseen is left out,
-        unless there is no other: then a thread goes round for ever."""
+        unless there is no other: then a thread goes round forever."""
         found: dict[tuple[object, ...], ThreadEdge] = {}
         for edge in self.edges.get(place, ()):
             to = self.find(edge.to)

@@ -316,7 +316,7 @@ def _enter(rules: Interpreter, world: ReplayState, claim: str, states: AbstractS
     try:
         onward = settled_worlds(rules, world, lambda: None)
     except EndlessProcessError:
-        reject(f"{where} a process computes for ever")
+        reject(f"{where} a process computes forever")
     if claim == "holds" and onward.violations:
         reject(f"{where} something is violated: {', '.join(sorted(onward.violations))}")
     if not onward.worlds <= states:

@@ -148,7 +148,7 @@ class ReducedProgram(ABC):
 
     @abstractmethod
     def told(self, t: int, own: Own) -> object:
-        """Return what thread `t` has under way as JSON, as docs/certificates.md says."""
+        """Return what thread `t` has under way as JSON, as docs/certificate-evidence.md says."""
 
     @abstractmethod
     def slots(self, state: PlacedState) -> frozenset[str]:
@@ -212,7 +212,7 @@ class ReducedProgram(ABC):
     def _alone(self, state: PlacedState, t: int) -> list[ReducedStep]:
         """Return the thread's steps if no other thread, agent or claim can tell when they are made, and it can make one.
 
-        Such steps go forward in the thread's graph, so no other step is put off for ever.
+        Such steps go forward in the thread's graph, so no other step is put off forever.
         """
         point = state.points[t]
         instructions = self.code[t].at.get(point, ())

@@ -253,7 +253,7 @@ def canonical_json(value: object) -> str:
 
 
 class _Any:
-    """Every name but those of values that are new in a step: variables that no step gives a value are 0 for ever."""
+    """Every name but those of values that are new in a step: variables that no step gives a value are 0 forever."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and bool(name) and not (name.startswith("$") and name[1:].isdigit())

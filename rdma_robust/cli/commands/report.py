@@ -296,7 +296,8 @@ def _last_words(report: BatchReport, places: Sequence[Destination], hits: int, p
     """Return the totals, also those of `parts`, where the reports are, and how to go on after an interruption; `hits` are
     the answers about programs from the cache."""
     summary = report.summary
-    lines = [] if report.others and not report.entries else verdicts_line(summary, report.expect)
+    results = [entry.result for entry in report.entries]
+    lines = [] if report.others and not results else verdicts_line(results, summary, report.expect)
     violated = sum(len(entry.violated) for entry in report.entries)
     if violated:
         lines[0] += f"; {count(violated, 'claim')} violated"

@@ -210,7 +210,7 @@ RnrOption = Annotated[
     Rnr | None,
     typer.Option(
         "--rnr",
-        help="A message that finds no buffer is a fault, or waits, for ever if need be. Default: as the program says, "
+        help="A message that finds no buffer is a fault, or waits, forever if need be. Default: as the program says, "
         "else fault.",
         show_default=False,
     ),

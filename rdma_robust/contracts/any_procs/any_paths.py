@@ -1,4 +1,4 @@
-"""The order of events for every n: who has surely entered before something happens, and that no process waits for ever."""
+"""The order of events for every n: who has surely entered before something happens, and that no process waits forever."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _quiet_in_calls(order: Order, clause: PathClause, reader: MomentReader, give
         yield ProofGoal((*given, concerned, happens(call, P)), z3.Or(*ways))
 
 
-# That no process waits for ever: a rank of events that grows along each process, and from each send to its receive.
+# That no process waits forever: a rank of events that grows along each process, and from each send to its receive.
 
 Key = Callable[[ParametricEvent, Int, Counters], Int]
 

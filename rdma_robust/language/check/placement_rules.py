@@ -229,7 +229,7 @@ def _warn_endless_polls(thread: ThreadNames, edges: Sequence[cfg.Edge], report: 
             why = f"every operation of thread {thread.name} {towards} is unsignaled"
         else:
             why = f"thread {thread.name} has no operation {towards}"
-        report.warn("RR702", span, f"`poll {pair}` blocks for ever: {why}")
+        report.warn("RR702", span, f"`poll {pair}` blocks forever: {why}")
 
 
 def _warn_never_signaled(thread: ThreadNames, report: Reporter) -> None:

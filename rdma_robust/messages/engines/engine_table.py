@@ -266,7 +266,7 @@ def self_checked(
 ) -> CrossCheckedAnswer:
     """Return what an engine answers, after all others were asked the same; each has an equal part of the time.
 
-    The others have no more than CHECKING_S: on programs that are decided without a search they may all search for ever.
+    The others have no more than CHECKING_S: on programs that are decided without a search they may all search forever.
     Raises InternalError if two answers contradict each other, and as :func:`answered` does.
     """
     others = other_engines(engine)

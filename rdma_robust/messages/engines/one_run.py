@@ -158,7 +158,7 @@ class _Run:
         return all(frame.status != "stopped" for frame in self.course.frames) and not self._stuck()
 
     def _stuck(self) -> bool:
-        """Return whether a process waits that may not wait for ever."""
+        """Return whether a process waits that may not wait forever."""
         return any(not self.course.processes[each.process].daemon or each.kind == "send" for each in blocked(self.course))
 
     def deadlock(self) -> Deadlock | None:

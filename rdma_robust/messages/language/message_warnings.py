@@ -49,7 +49,7 @@ def warn_of_ports(program: ast.ProgramTree, report: Reporter) -> None:
             if name.text not in sent | received:
                 report.warn("RR701", name.span, f"port {quote(name.text)} is never used")
             elif name.text not in sent:
-                said = f"nothing is sent on the port {quote(name.text)}: who receives there waits for ever"
+                said = f"nothing is sent on the port {quote(name.text)}: who receives there waits forever"
                 report.warn("RR744", name.span, said)
             elif name.text not in received:
                 report.warn("RR744", name.span, f"nothing is received on the port {quote(name.text)}")

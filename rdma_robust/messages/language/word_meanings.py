@@ -37,7 +37,7 @@ _PROGRAM: Final = {
     "PORT": ("port ctl, data", "Every process has one endpoint for each port, besides the nameless one."),
     "FUN": ("fun f(a, b) { .. }", "A function: parameters are passed by value, and a call has a result."),
     "PROC": ("proc P { .. }, proc P[i in 0..N - 1] { .. }", "A process, or one for each number of a range."),
-    "DAEMON": ("daemon proc P { .. }", "A process that may wait for ever at the end."),
+    "DAEMON": ("daemon proc P { .. }", "A process that may wait forever at the end."),
     "EXPECT": ("expect holds, no deadlock under zero", "What is expected, compared by `messages check --expect`."),
     "REG": ("reg r, s = 5, a[n]", "Registers and arrays, 0 unless given; outside of processes every process has its own."),
     "REQ": ("req h, g[4]", "Requests, inactive from here on: each holds what is issued and not yet waited for."),

@@ -191,7 +191,7 @@ def unmatched(course: Course) -> tuple[tuple[OperationId, ...], tuple[OperationI
 def expanded(program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> Schedule:
     """Return the run in normal form with these decisions: all processes run until they wait, then comes one match.
 
-    A process stays at a choice for which it has none left, and where it computes for ever. Raises InternalError if a match
+    A process stays at a choice for which it has none left, and where it computes forever. Raises InternalError if a match
     is not enabled where it comes.
     """
     course = NormalFormRun(program, buffer, decisions)
@@ -223,7 +223,7 @@ class NormalFormRun(Course):
             self.settle(process)
 
     def settle(self, process: int) -> None:
-        """Let a process run until it waits, looks, ends, has no choice left, or computes for ever."""
+        """Let a process run until it waits, looks, ends, has no choice left, or computes forever."""
         frame, rules = self.frames[process], self.rules[process]
         been: set[LocalState] = set()
         for _ in range(10 * _MOVES):

@@ -141,7 +141,7 @@ class FlatProcess:
         return any(map(is_look, self.code)) or any(ready)
 
     def is_head(self, at: int) -> bool:
-        """Whether an instruction is one at which a process that runs for ever comes by again and again."""
+        """Whether an instruction is one at which a process that runs forever comes by again and again."""
         instruction = self.code[at]
         return isinstance(instruction, BranchChoice) or (isinstance(instruction, Test) and instruction.again)
 

@@ -21,7 +21,7 @@ State = tuple[int, ...]
 """The number of each process's local state."""
 
 _GOES_ON: Final = ("waits", "looks", "ended")
-"""What a process is in a deadlock: where one has stopped or runs for ever there is none any more."""
+"""What a process is in a deadlock: where one has stopped or runs forever there is none any more."""
 
 
 class After(NamedTuple):

@@ -16,8 +16,8 @@ ANYTHING = -1
 
 Status = Literal["runs", "waits", "looks", "paused", "endless", "ended", "stopped"]
 """`runs` it has a step; `waits` at a request that is not open, or for a message to see; `looks` for one, or goes on without,
-or stands before a step that others see; `paused` it runs on, but the search does not follow; `endless` it computes for
-ever; `stopped` by a false assume or a fault."""
+or stands before a step that others see; `paused` it runs on, but the search does not follow; `endless` it computes
+forever; `stopped` by a false assume or a fault."""
 
 
 FREE: Final = -1

@@ -197,7 +197,7 @@ class StateSearch:
                     self.found.repeats = True
 
     def _repeats(self, state: State) -> bool:
-        """Whether a state is one that it was reached from, but for names: what it did since can be repeated for ever."""
+        """Whether a state is one that it was reached from, but for names: what it did since can be repeated forever."""
         plain = self.table.plain(state)
         if self._plain.setdefault(plain, state) == state:
             return False
@@ -226,7 +226,7 @@ class StateSearch:
             found.leak = found.leak or state
 
     def _may_wait(self, me: int, number: int) -> bool:
-        """Whether a process may wait for ever: a daemon for a receive."""
+        """Whether a process may wait forever: a daemon for a receive."""
         process, local = self.table.processes[me], self.table.locals[me][number]
         if not process.daemon or local.status != "waits":
             return False
@@ -299,7 +299,7 @@ def results(state: State, hop: Hop) -> list[tuple[State, tuple[LocalTrail, ...]]
 # applies has one of them, and to make it first changes nothing but that processes come further before other matches,
 # which by Lemma 1 disables nothing. And a run to a violation, a pair or a call of a library procedure without any of
 # them is still one after one of them. So deadlocks, complete executions with their matchings and leaks, violations,
-# pairs and differences of calls are found, if no match is put off for ever: with names no state comes twice, and
+# pairs and differences of calls are found, if no match is put off forever: with names no state comes twice, and
 # without names all matches are tried where one of these leads to a state that was expanded before. So each state that
 # was left to later was expanded later. Under `any` only deadlocks are asked for, to which runs are finite: matches
 # that need no buffer are enough in the same way, and no send gets one where they are. That runs are as short as can

@@ -22,7 +22,7 @@ from rdma_robust.messages.message_answers import MatchedPair, OperationId, Sched
 from rdma_robust.messages.races.race_outcomes import Ending, Outcome, RememberingProgram, process_ending, remembering
 
 Effect = Literal["none", "values", "failure"]
-"""What a choice changes: nothing; final values only; which assertions are false, or who waits for ever or stops."""
+"""What a choice changes: nothing; final values only; which assertions are false, or who waits forever or stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class _Graph:
         if self.table.cuts:
             return "a process goes on for longer than is followed"
         endless = any(local.status == "endless" for known in self.table.locals for local in known)
-        return "a process computes for ever" if endless else ""
+        return "a process computes forever" if endless else ""
 
     def settle(self) -> None:
         """Compute the outcomes after each state; those of states on one circle are the same."""

@@ -22,7 +22,7 @@ VERSION = 1
 HANGS = {
     "none": "none",
     "kept": "there is one, as without the repair",
-    "unknown": "a limit came before they were excluded; no poll can wait for ever that did not before",
+    "unknown": "a limit came before they were excluded; no poll can wait forever that did not before",
     "": "not looked for",
 }
 """What is said of the hangs of a repaired program."""

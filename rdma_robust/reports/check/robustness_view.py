@@ -13,7 +13,7 @@ from rdma_robust.frame.formats.answer_table import AnswerTable, Row, Totals, exp
 from rdma_robust.frame.formats.columns import Column
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.question import Layout, Section, View
-from rdma_robust.model import PROMISED
+from rdma_robust.model import PROMISED, RDMA
 from rdma_robust.options import REDUCTIONS, CheckOptions
 from rdma_robust.reports.check.paragraphs import explain
 from rdma_robust.reports.check.result import ROBUSTNESS, Result, exit_of, why_not_expected
@@ -88,14 +88,24 @@ def _cells(result: Result) -> Sequence[str]:
 
 
 def totals(results: Sequence[Result], counts: Counts) -> Totals:
-    """Return what the last line says."""
+    """Return what the last line says: the verdicts, what was not asked about, and the hardware that was assumed."""
     told = verdict_totals("robust", "not_robust", "unknown")(results, counts)
-    return told._replace(further=f"; {passed_over(counts)}") if counts.passed_over else told
+    further = [passed_over(counts)] if counts.passed_over else []
+    return told._replace(further="".join(f"; {each}" for each in further + assumed_hardware(results)))
 
 
-def verdicts_line(counts: Counts, expect: bool, width: int | None = None) -> list[str]:
+def assumed_hardware(results: Sequence[Result]) -> list[str]:
+    """Return the hardware of programs that were decided, in the words of a `hardware` line, as far as no row names it."""
+    decided = [result for result in results if result.verdict != "error"]
+    rows_that_say = sum(result.model is not None for result in decided)
+    if rows_that_say == len(decided):
+        return []
+    return [f"hardware cpu {RDMA.cpu}, order {RDMA.order_name}{' where no row says otherwise' if rows_that_say else ''}"]
+
+
+def verdicts_line(results: Sequence[Result], counts: Counts, expect: bool, width: int | None = None) -> list[str]:
     """Return the last line of a table whose rows are written elsewhere."""
-    return totals_line(totals([], counts), counts, expect, width)
+    return totals_line(totals(results, counts), counts, expect, width)
 
 
 def passed_over(counts: Counts) -> str:

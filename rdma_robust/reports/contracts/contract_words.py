@@ -26,7 +26,7 @@ from rdma_robust.text import one_line
 CLASSES: Final[Mapping[ErrorClass, str]] = {
     "RTE": "something goes wrong in a body",
     "CCM": "processes make different calls",
-    "DL": "processes wait for ever",
+    "DL": "processes wait forever",
     "SGV": "a guarantee about the state is violated",
     "PGV": "a guarantee about the order of events is violated",
     "ITF": "a receive from any may take a message from outside",
@@ -233,7 +233,7 @@ class _Builder:
         """Add that a process never leaves, if that is so."""
         if standing.next != "left":
             text = with_chart_names(why_it_stays(standing, self.program.port_names))
-            self.rows.append(ChartRow(standing.process, "stuck", text, self.line(standing.span), "waits for ever"))
+            self.rows.append(ChartRow(standing.process, "stuck", text, self.line(standing.span), "waits forever"))
 
     def wrong(self, example: Counterexample) -> None:
         """Add what is wrong at the end."""

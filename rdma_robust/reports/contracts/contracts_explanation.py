@@ -134,7 +134,7 @@ FORMAT: Final = "rdma-robust/contracts-explain"
 VERSION: Final = 1
 HEADS: Final = ("function", "verdict", "n", "mode", "runs", "z3", "bounds")
 PATHS: Final = (
-    "[ enters   ] leaves   o sends   --> message   - -> a message from outside   X what is wrong   # waits for ever"
+    "[ enters   ] leaves   o sends   --> message   - -> a message from outside   X what is wrong   # waits forever"
 )
 
 

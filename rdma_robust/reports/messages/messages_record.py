@@ -34,7 +34,7 @@ class BufferHeadline:
 
     `races` and `matchings` are numbers, with a `+` for at least so many, `?` for nothing known, '' for not asked. `false`
     are the assertions that can be false, `faulty` what else goes wrong, each with its line, `stuck` the lines at which
-    processes wait for ever. `reason` says what is not known, and why.
+    processes wait forever. `reason` says what is not known, and why.
     """
 
     buffer: Buffer

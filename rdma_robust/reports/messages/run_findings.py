@@ -83,7 +83,7 @@ class _Finder:
         fine = any(other.buffer == "infinite" and other.deadlocked == "no" for other in self.answers)
         why = deadlock_reason(self.program, deadlock, told, buffered_is_fine=fine)
         who = [self.program.processes[each.process].name for each in deadlock.waiting]
-        waits = f"{listing(who, 'and')} {'waits' if len(who) == 1 else 'wait'} for ever"
+        waits = f"{listing(who, 'and')} {'waits' if len(who) == 1 else 'wait'} forever"
         show = ChartContents(waits, why.reasons, why.cycle, feasible=answer.racing_sends())
         return RunFinding(
             "deadlock",

@@ -1,4 +1,4 @@
-"""Why processes wait for ever: what each waits for, the circle in which they wait for one another, and what to do."""
+"""Why processes wait forever: what each waits for, the circle in which they wait for one another, and what to do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.messages.message_answers import Deadlock, OperationId, WaitingProcess
-from rdma_robust.reports.messages.message_claims import FAULTS, line_of, place_of, statement_at
+from rdma_robust.reports.messages.message_claims import FAULTS, line_of, local_text, place_of, statement_at
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration, OperationNames, RunEvent
 from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 
@@ -21,7 +21,7 @@ Links = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class WaitReason:
-    """A process that waits for ever: `text` says for what and why that never comes, `on` are those that could help."""
+    """A process that waits forever: `text` says for what and why that never comes, `on` are those that could help."""
 
     waiting: WaitingProcess
     request: IssuedRequest
@@ -92,7 +92,7 @@ class _Words:
         on = others if request.peer is None else (request.peer,)
         what = self.for_receive(request) if waiting.kind == "receive" else self.for_send(request)
         why = self.misfits(request) or self.over(request, on)
-        return WaitReason(waiting, request, on, f"{self.name(me)} waits for ever {what}{why}")
+        return WaitReason(waiting, request, on, f"{self.name(me)} waits forever {what}{why}")
 
     def for_receive(self, request: IssuedRequest) -> str:
         source = "any process" if request.peer is None else self.name(request.peer)
@@ -199,7 +199,7 @@ MOST_OTHERS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ChartContents:
-    """What a chart shows besides a run: who waits for ever and why, operations left over, and for receives that race the
+    """What a chart shows besides a run: who waits forever and why, operations left over, and for receives that race the
     sends that they could take."""
 
     title: str
@@ -276,7 +276,10 @@ class _Builder:
 
     def wrong(self, event: RunEvent) -> None:
         """Add the row of a false assertion or assumption, or of a fault."""
-        me = event.process
+        me, said = event.process, local_text(self.program, event.span)
+        if said and (event.kind == "false" or event.text == "abort"):
+            self.row(me, "false", said, event.span, said)
+            return
         statement = statement_at(self.program, event.span) or "assert"
         if event.kind == "fault":
             what = FAULTS.get(event.text, event.text)
@@ -330,10 +333,10 @@ class _Builder:
             self.bars.append(ChartBar(me, begin, len(self.rows) - 1))
 
     def close(self) -> None:
-        """Add who waits for ever, and what is left over."""
+        """Add who waits forever, and what is left over."""
         begins = {each.waiting.process: self.last.get(each.waiting.process, -1) for each in self.show.waiting}
         for each in self.show.waiting:
-            self.row(each.waiting.process, "stuck", each.text, each.waiting.span, "waits for ever")
+            self.row(each.waiting.process, "stuck", each.text, each.waiting.span, "waits forever")
         for process, begin in begins.items():
             self.bars.append(ChartBar(process, begin, len(self.rows) - 1, for_ever=True))
         for request in self.show.leaked:

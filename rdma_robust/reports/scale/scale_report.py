@@ -131,7 +131,8 @@ class ScaleText:
         for growth in record.growths:
             if growth.of == "states":
                 lines += sentence(growth_sentence(growth, record.constant), self.width)
-        return lines + verdicts_line(record.summary, self.expect, self.width)
+        results = [result for _, result in record.rows]
+        return lines + verdicts_line(results, record.summary, self.expect, self.width)
 
 
 def _called(value: int | None) -> str:

@@ -17,7 +17,7 @@ Mark = Literal[
 ]
 """What a row tells: a send or a receive is issued; a receive has its message, at its wait or, if nothing waits for it, at
 its match; the runtime buffers a message; a choice; a function with a contract is entered or left; a false assertion, a
-fault, a false assumption; a process waits for ever; an operation is left over."""
+fault, a false assumption; a process waits forever; an operation is left over."""
 
 BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
 
@@ -105,7 +105,7 @@ KINDS: Final = {Exit.OK: "robust", Exit.NOT_ROBUST: "not-robust"}
 BADGES: Final[dict[Mark, str]] = {
     "false": "false",
     "fault": "goes wrong",
-    "stuck": "waits for ever",
+    "stuck": "waits forever",
     "leak": "left over",
     "take": "takes a message",
     "send": "sends",

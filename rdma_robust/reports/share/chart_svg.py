@@ -76,7 +76,7 @@ def _bar(bar: ChartBar, places: _Places) -> str:
     x, top = places.x[bar.lane], places.y(bar.begin) + (CHIP / 2 if bar.begin >= 0 else 0)
     end = places.bottom if bar.for_ever else places.y(bar.end + 1)
     colour = "var(--rr-cycle)" if bar.for_ever else "var(--rr-rule)"
-    what = "waits for ever" if bar.for_ever else "waits"
+    what = "waits forever" if bar.for_ever else "waits"
     place = f'x="{number(x - 4)}" y="{number(top)}" width="8" height="{number(max(6, end - top))}"'
     return f'<g><title>{what}</title><rect {place} rx="3" style="fill:{colour}"/></g>'
 

@@ -29,9 +29,10 @@ from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
-from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move, State
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, thread_places_of
+from rdma_robust.semantics.machines.sc import ScMachine
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.machine import Move
@@ -70,7 +71,7 @@ def _wait(program: Program, run: Sequence[Move], resting: Resting) -> Wait:
         many = "lines " if len(lines) > 1 else "line "
         where = f"{many}{', '.join(lines)}"
         loop = f" in `{first.text}`" if first.text.startswith("while ") else ""
-        text = f"{thread.name} goes round at {where}{loop} for ever{nobody}"
+        text = f"{thread.name} goes round at {where}{loop} forever{nobody}"
     else:
         text = f"{thread.name} waits {_alternatives(resting.steps)}{nobody}"
     return Wait(thread.name, *at, first.text, spins, text, cells, places=places)
@@ -178,7 +179,7 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
     return hang_at(program, run[::-1], found[0][1])
 
 
-def _hanging(test: RestTest, machine: AnyScMachine, state: Any) -> tuple[Resting, ...]:
+def _hanging(test: RestTest, machine: ScMachine, state: Any) -> tuple[Resting, ...]:
     rest = test.at_rest(thread_places_of(machine, state), state.memory) if is_still(machine, state) else None
     return () if rest is None else rest.hanging
 
@@ -186,7 +187,7 @@ def _hanging(test: RestTest, machine: AnyScMachine, state: Any) -> tuple[Resting
 def every_execution_hangs(program: Program, limits: Limits) -> tuple[Resting, ...]:
     """Return the ways in which threads hang at the end of executions, each once, if every execution ends in a hang.
 
-    Nothing if one does not, if one goes on for ever, or if that was not seen within `limits`.
+    Nothing if one does not, if one goes on forever, or if that was not seen within `limits`.
     """
     machine = sc_machine_of(program)
     test = RestTest(program)

@@ -100,7 +100,7 @@ class Machine(Protocol):
 
         If a thread or the NIC has a move that commutes with whatever the others do before it is made, and that disables
         nothing, then its moves alone are returned. Threads do so only off the cycles of their graphs, so no other move
-        is put off for ever.
+        is put off forever.
         """
 
     def is_final(self, state: State) -> bool:

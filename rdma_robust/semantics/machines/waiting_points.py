@@ -1,4 +1,4 @@
-"""At which points of a thread it may have to wait, or go round for ever: what its graph alone says.
+"""At which points of a thread it may have to wait, or go round forever: what its graph alone says.
 
 Source: docs/theory.md, "Hangs".
 """
@@ -89,7 +89,7 @@ def standing_points(thread: Thread) -> frozenset[int]:
 
 
 def quiet_cycles(thread: Thread) -> frozenset[int]:
-    """Return the program points at which a thread may go round for ever without a change.
+    """Return the program points at which a thread may go round forever without a change.
 
     They are on cycles that neither write nor put, and that the thread cannot leave whenever it wants.
     """

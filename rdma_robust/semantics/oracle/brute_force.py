@@ -217,7 +217,7 @@ def oracle_robust(
     V has no message yet, a new message no RP), so ob stays acyclic and an sc cycle stays. Repeat: the program has no
     loops, so this ends in a trace in which no thread has an enabled event, and those are among the enumerated.
 
-    Under `rnr wait` there are also traces without the messages that wait for ever, and without what is behind them on their
+    Under `rnr wait` there are also traces without the messages that wait forever, and without what is behind them on their
     queue pairs: what a thread does behind such a message is in no other trace. None of those is returned.
 
     Raises SizeLimitError if the program has loops or exceeds `limits`, or if one of these may be violating; InternalError if
@@ -243,12 +243,12 @@ def oracle_robust(
     return None
 
 
-FOR_EVER: Final = "a message may wait for ever (rnr wait), and no trace tells what its thread does behind it"
+FOR_EVER: Final = "a message may wait forever (rnr wait), and no trace tells what its thread does behind it"
 
 
 def _violation(program: Program, base: CandidateExecution, budget: Budget, *, passed: bool) -> Trace | None:
     """Return a violating trace of a candidate, None if there is none; any consistent one if something has `passed` a message
-    that waits for ever."""
+    that waits forever."""
     found: list[Trace] = []
 
     def leaf(partial: Partial) -> bool:

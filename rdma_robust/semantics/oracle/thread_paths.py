@@ -82,9 +82,9 @@ class ThreadPath:
     for events that are no reads). `registers` are the thread's registers at the end, in declaration order.
 
     The thread may be stuck after the prefix, but only as long as there is no receive for its next message to any thread of
-    `unheard`, and no further message from any thread of `unsent`. With `goes_on` it has left such messages waiting, for
-    ever, and what is behind them on their queue pairs; `passed` says that the hardware may let something pass them, which is
-    not here. `torn` prefixes end between the naR and the naW of a read-modify-write.
+    `unheard`, and no further message from any thread of `unsent`. With `goes_on` it has left such messages waiting,
+    forever, and what is behind them on their queue pairs; `passed` says that the hardware may let something pass them, which
+    is not here. `torn` prefixes end between the naR and the naW of a read-modify-write.
     """
 
     events: tuple[PathEvent, ...]
@@ -109,10 +109,10 @@ class _Node:
     fresh: bool = True
     half: bool = False
     unheard: frozenset[UnheardMessage] = frozenset()
-    """The message before which a half operation ends, or those that wait for ever."""
+    """The message before which a half operation ends, or those that wait forever."""
     torn: bool = False
     held: frozenset[str] = frozenset()
-    """The queue pairs on which a message waits for ever."""
+    """The queue pairs on which a message waits forever."""
     fenced: frozenset[str] = frozenset()
     """Those of them with a remote fence behind it."""
     passed: bool = False
@@ -157,7 +157,7 @@ def thread_paths(
 
     `values` are the possible values of every cell, `immediates` what an RP may read; prefixes that no read values allow are
     left out where that is seen cheaply. If messages may be `waiting` there are also the prefixes, of those that may be stuck
-    for good, behind messages that wait for ever. Raises SizeLimitError beyond `limit` prefixes. The thread's graph must have
+    for good, behind messages that wait forever. Raises SizeLimitError beyond `limit` prefixes. The thread's graph must have
     no cycle.
     """
     found = {cell: tuple(sorted(held)) for cell, held in values.items()}
@@ -251,7 +251,7 @@ class _Walker:
             yield after
 
     def behind(self, node: _Node, known: _StepCases, ways: Sequence[_Way]) -> tuple[_Node, Sequence[_Way]]:
-        """Return a prefix, and what a step makes, on a queue pair on which a message waits for ever: the CPU does its part,
+        """Return a prefix, and what a step makes, on a queue pair on which a message waits forever: the CPU does its part,
         and the card may read what a put sends. A flush waits, too."""
         if known.remote not in node.held or not ways:
             return node, ways

@@ -251,7 +251,7 @@ def _why() -> WalkSection:
                 "it has read."
             ),
             Paragraph(
-                "The receiver does not come to its end in every run: where a check fails, it waits for ever. That is "
+                "The receiver does not come to its end in every run: where a check fails, it waits forever. That is "
                 "no harm. Reachability asks whether some run gets there, and those that do have received every symbol."
             ),
         ),

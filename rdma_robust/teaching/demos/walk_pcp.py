@@ -95,7 +95,7 @@ def _search(answer: PcpAnswer) -> WalkSection:
         (
             Paragraph(
                 "The machine can deliver puts in very many orders, nearly all of which end in a receiver that waits "
-                "for ever. So the search makes only moves that follow the protocol: a put is delivered when its "
+                "forever. So the search makes only moves that follow the protocol: a put is delivered when its "
                 "receiver waits for it, and Guesser goes on only when nothing else can be done. What is left to choose "
                 "are the indices. A letter is compared as soon as both sides have sent one, so a wrong guess is given "
                 "up at once, and a state that has been met before is not followed again."
@@ -148,7 +148,7 @@ def _result(instance: PcpInstance, program: Program, answer: PcpAnswer) -> WalkS
             ),
             Paragraph(
                 "This is not a weakness of the search. A procedure that always told the two cases apart would decide "
-                "Post's problem. Searching further finds a solution if there is one, and may run for ever if there is "
+                "Post's problem. Searching further finds a solution if there is one, and may run forever if there is "
                 "none."
             ),
         ),

@@ -146,7 +146,7 @@ def _program(encoding: Encoding) -> WalkSection:
             Paragraph(
                 "One thread simulates the system. Each counter is a node, and its value is the number of puts towards "
                 "that node that no poll has taken yet. To add 1 is a put. To subtract 1 is a poll, which waits for a "
-                "completion and takes it: if there is none left, it waits for ever, as the transition would. Nothing in "
+                "completion and takes it: if there is none left, it waits forever, as the transition would. Nothing in "
                 "the program can ask whether a counter is 0, and nothing can in a VASS."
             ),
             Paragraph(

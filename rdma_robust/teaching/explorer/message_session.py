@@ -212,7 +212,7 @@ def _said(answers: Sequence[BufferAnswer]) -> tuple[Literal["fine", "wrong", "un
     unknown = next((each for each in answers if "unknown" in (each.violated, each.deadlocked)), None)
     if unknown is not None:
         return "unknown", f"Not known: {one_line(unknown.reason, 200)}"
-    return "fine", "No assertion is violated, and nothing waits for ever."
+    return "fine", "No assertion is violated, and nothing waits forever."
 
 
 def _runs(session: MessageSession, findings: Sequence[RunFinding]) -> Iterator[FoundRunView]:

@@ -208,7 +208,7 @@ class ShownRun:
     def _deadlock(self, *, refused: bool) -> tuple[MessageEndView, Chart]:
         deadlock = Deadlock(waiting_processes(self.interpreter, self.at.world), self.at.schedule)
         why: DeadlockReason = deadlock_reason(self.program, deadlock, self.told, buffered_is_fine=False)
-        text = "If the runtime buffers nothing more, this is for ever." if refused else "Nothing can happen any more."
+        text = "If the runtime buffers nothing more, this is forever." if refused else "Nothing can happen any more."
         reasons = (*(each.text for each in why.reasons), *((why.circle,) if why.circle else ()))
         chart = self._chart(ChartContents(self.program.name, why.reasons, why.cycle))
         return MessageEndView("deadlock", text, reasons, why.advice), chart

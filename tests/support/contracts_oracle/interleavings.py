@@ -145,7 +145,7 @@ class Search:
             raise LimitReached("states", self.limits.said("states"), "searching")
         for me, local in enumerate(state.locals):
             if local.status == "endless":
-                self.found.reasons[f"process {me} does not end: it computes for ever"] = None
+                self.found.reasons[f"process {me} does not end: it computes forever"] = None
             elif local.status == "unfollowed":
                 self.found.reasons[f"process {me} computes longer than is followed"] = None
         moves, here = False, self.numbers[state]

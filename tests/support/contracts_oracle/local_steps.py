@@ -47,7 +47,7 @@ MOST_BITS: Final = 100_000
 """Of a number in a register."""
 
 Status = Literal["ready", "left", "halted", "stopped", "endless", "unfollowed"]
-"""`ready` for its next event; `left` the function; `stopped` by a fault or a false assume; `endless` it computes for ever;
+"""`ready` for its next event; `left` the function; `stopped` by a fault or a false assume; `endless` it computes forever;
 `unfollowed` it computes on, but the search does not follow."""
 
 

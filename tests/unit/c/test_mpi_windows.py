@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust import check
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
 from rdma_robust.c.front.c_options import COptions
 from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.libraries import mpi
 from rdma_robust.errors import ProgramError
+from rdma_robust.language.load import load_program
 from tests.support.c_automata import evaluated, statements
 from tests.support.c_races import documented_rows, races_of_c
 
@@ -183,6 +185,32 @@ def test_requests_tell_of_their_own_transfers_on_one_queue_pair_too() -> None:
     assert races_of_c(program(text.format("v = 8;"))) == set()
     assert len(races_of_c(program(text.format("w = 8;")))) == 1
     assert "poll P1; w = 8; poll P1" in "; ".join(statements(evaluated(program(text.format("w = 8;"))), "main_P0"))
+
+
+SET = "MPI_Raccumulate(&{0}, 1, MPI_LONG, 1, {2}, 1, MPI_LONG, MPI_REPLACE, win, &{1});"
+GET = "MPI_Get(&{0}, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);"
+SEEN = f"{GET.format('v')} MPI_Win_flush(1, win); {GET.format('w')}"
+STANDARD = "/* rdma-robust: options --about standard */"
+
+
+def test_accumulates_with_requests_are_in_order_with_each_other_and_with_others() -> None:
+    first, second = SET.format("v", "p", 0), SET.format("w", "q", 0)
+    for before in (first, ADD.replace("SUM", "REPLACE")):
+        asked = program(f"MPI_Request p; {before} {second}", SEEN) + STANDARD
+        assert check(load_program(asked, "test.c")).verdict.value == "robust"
+    another = second.replace("MPI_LONG", "MPI_UNSIGNED_LONG")
+    asked = program(f"MPI_Request p; {first} {another}", SEEN) + STANDARD
+    assert check(load_program(asked, "test.c")).verdict.value == "not-robust"
+
+
+@pytest.mark.ci
+def test_requests_of_accumulates_are_waited_for_one_by_one() -> None:
+    text = f"MPI_Request p; {SET.format('v', 'p', 0)} {SET.format('w', 'q', '{}')} MPI_Wait(&q, MPI_STATUS_IGNORE); {{}}"
+    assert all(races_of_c(program(text.format(place, "w = 0;"))) == set() for place in (0, 1))
+    assert len(races_of_c(program(text.format(1, "v = 0;")))) == 1
+    assert load_program(program(text.format(1, "")) + STANDARD, "test.c").threads
+    with pytest.raises(ProgramError, match="older ones of its type"):
+        load_program(program(text.format(0, "")) + STANDARD, "test.c")
 
 
 def test_exclusive_locks_exclude_and_shared_ones_do_not() -> None:

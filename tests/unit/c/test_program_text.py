@@ -45,7 +45,7 @@ BODIES = {
     "never comes": "put(0); while (!ibv_poll_cq(cq, 1, wc)) ; here = 1;",
     "one too many": "put(IBV_SEND_SIGNALED); while (n < 2) n += ibv_poll_cq(cq, 2, wc); here = 1;",
     "memory meanwhile": "put(IBV_SEND_SIGNALED); do { r = seen; n += ibv_poll_cq(cq, 1, wc); } while (!n && !r); here = 1;",
-    "for ever": "for (;;) { put(IBV_SEND_SIGNALED); while (!ibv_poll_cq(cq, 1, wc)) ; here = !here; }",
+    "forever": "for (;;) { put(IBV_SEND_SIGNALED); while (!ibv_poll_cq(cq, 1, wc)) ; here = !here; }",
     "leaves inside": "put(0); for (;;) { r = here; if (r == 1) break; here = 2; r = here; if (r == 2) break; here = 1; }",
     "claims": "put(0); r = box; RR_ASSERT(r == 0); seen = 2; r = seen; RR_ASSERT(r != 2);",
     "asks twice": "here = 2; here = 1; put(0); r = here; RR_ASSERT(r == 1 || r == 2);",

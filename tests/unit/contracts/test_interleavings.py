@@ -27,7 +27,7 @@ def test_what_is_cut_short_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert GATHERING.answer(2, QUIET, bounds=BOUNDS[:1]).reason == "needs bounds: root may be anything"
     assert GATHERING.answer(2, QUIET, limits=Limits(states=5)).reason == "reached the limit of 5 states"
     forever = TEXT.replace("return all", "while 1 { skip }\n return all")
-    assert GATHERING.answer(1, text=forever).reason == "process 0 does not end: it computes for ever"
+    assert GATHERING.answer(1, text=forever).reason == "process 0 does not end: it computes forever"
     longer = TEXT.replace("return all", "while 1 { v = v + 1 }\n return all")
     assert GATHERING.answer(1, text=longer).reason == "process 0 computes longer than is followed"
 

@@ -251,5 +251,5 @@ def test_warnings_of_each_kind() -> None:
         (9, "5 is outside the domain 0..2"),
         (9, "6 is outside the domain 0..2"),
         (10, "7 is outside the domain 0..2"),
-        (16, "`poll A` blocks for ever: thread U has no operation towards A"),
+        (16, "`poll A` blocks forever: thread U has no operation towards A"),
     ]

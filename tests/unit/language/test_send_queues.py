@@ -90,7 +90,7 @@ def test_walks_meet_a_full_queue_exactly_where_counting_says_so() -> None:
                 full += 1
                 break
             if isinstance(step.op, Poll) and polls.get(peer, 0) >= sum(posted.get(peer, [])):
-                break  # it waits for ever
+                break  # it waits forever
             assert same
             if signaled is not None:
                 posted.setdefault(peer, []).append(signaled)

@@ -140,7 +140,7 @@ def test_a_bug_behind_a_spin_loop_is_not_called_spinning() -> None:
 
 
 def test_hangs_are_those_of_the_program_as_it_is_written() -> None:
-    # The second read fails behind a first one that is made again: left out, the thread would seem to wait for ever.
+    # The second read fails behind a first one that is made again: left out, the thread would seem to wait forever.
     waits = "reg r, q\nr = x\nq = y\nwhile r != q { r = x\nq = y }"
     text = f"node A {{ x, y }}\nthread P on A {{ {waits} }}\nthread Q on A {{ x = 1\ny = 1 }}\n"
     assert check_text(text, "t", CheckOptions(await_loops=True)).hang is None

@@ -82,10 +82,10 @@ def test_rows_align_and_totals_add_up() -> None:
     assert {row.index(row.split()[1]) for row in rows} == {head.index("verdict")}
     summary = summarise(results, requested=5, expect=True, time_s=1)
     assert summary.exit_code == Exit.INTERNAL
-    (totals,) = verdicts_line(summary, expect=True)
+    (totals,) = verdicts_line(results, summary, expect=True)
     assert totals.startswith("5 programs: 1 robust, 1 not robust, 1 unknown, 2 errors; 1 as expected, 1 not")
     stopped = summarise(results[:2], requested=5, expect=False, time_s=1, stopped=Exit.INTERRUPTED)
-    assert verdicts_line(stopped, expect=True)[0].startswith("interrupted: 2 of 5 done")
+    assert verdicts_line(results[:2], stopped, expect=True)[0].startswith("interrupted: 2 of 5 done")
 
 
 def test_a_row_stays_one_line_whatever_the_reason() -> None:

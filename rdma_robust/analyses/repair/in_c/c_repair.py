@@ -191,7 +191,7 @@ class _Search:
             return _SetJudgement(False, worse)
         hangs = self._hangs(program)
         if hangs != "none" and not self._hung:
-            return _SetJudgement(False if hangs == "hang" else None, "a thread waits for ever that does not without it")
+            return _SetJudgement(False if hangs == "hang" else None, "a thread waits forever that does not without it")
         return _SetJudgement(True, "", "kept" if hangs == "hang" else hangs)
 
     def _worse(self, program: Program, outcome: Outcome) -> str:

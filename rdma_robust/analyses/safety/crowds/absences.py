@@ -42,7 +42,7 @@ def search_absence(
 
 
 class _MayHang:
-    """The test for what may be a hang: all threads are at rest, none has ended the execution, and one waits for ever."""
+    """The test for what may be a hang: all threads are at rest, none has ended the execution, and one waits forever."""
 
     def __init__(self, system: SafetySystem) -> None:
         self.steps = system.steps

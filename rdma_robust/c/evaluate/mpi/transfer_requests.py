@@ -6,6 +6,7 @@ of several may find each: one way for each answer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Pointer
@@ -13,6 +14,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.handles import handle_key
 from rdma_robust.c.evaluate.mpi.windows import polled
 from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
+from rdma_robust.c.evaluate.refused_code import Refusal
 
 _UNDEFINED: Final = -32766
 """`MPI_UNDEFINED` of our header."""
@@ -25,24 +27,35 @@ def _addresses(call: CallContext, count: int | None, first: int) -> list[Pointer
     return [Pointer(name, offset + 8 * at) for at in range(number)]
 
 
-def _request(call: CallContext, at: Pointer) -> tuple[str, int] | None:
-    """Return the queue pair of a request and its number, None for a request of nothing."""
+def _request(call: CallContext, at: Pointer) -> tuple[str, int, int] | None:
+    """Return the queue pair of a request, its number, and how many completions it has, None for a request of nothing."""
     key = handle_key(call.run.raw_read(call.state, at.object, at.offset, 8), "request")
-    return None if key is None else (str(key[0]), int(key[1]))
+    return None if key is None else (str(key[0]), int(key[1]), int(key[2]))
 
 
-def _done(call: CallContext, at: Pointer) -> list[ThreadStatement]:
-    """Return what waits for a request, which is none afterwards."""
-    found = _request(call, at)
-    if found is None:
-        return []
-    call.run.raw_write(call.state, at.object, at.offset, 8, 0)
-    return polled(call, found[0], call.state.numbers.pop(("request", *found)))
+def _done(call: CallContext, places: Sequence[Pointer]) -> list[ThreadStatement]:
+    """Return what waits for requests, which are none afterwards; the oldest first. Raises RR814 where older ones of the
+    standard's accumulates have to stay under way: their completions come first on their queue pair."""
+    left = dict.fromkeys(found for at in places if (found := _request(call, at)) is not None)
+    for at in places:
+        call.run.raw_write(call.state, at.object, at.offset, 8, 0)
+    numbers = {found: call.state.numbers[("request", *found[:2])] for found in left}
+    polls = list[ThreadStatement]()
+    for connection, slot, own in sorted(left, key=lambda found: numbers[found]):
+        number = call.state.numbers.pop(("request", connection, slot))
+        if number > own and call.run.world.options.is_of_standard:
+            raise Refusal(
+                "RR814",
+                "a wait for an accumulate alone is not modelled where older ones of its type are under way at its location",
+                "MPI_Waitall for all of them, or MPI_Win_flush_local before",
+            )
+        polls += polled(call, connection, number)
+    return polls
 
 
 def _wait_all(count: int | None, first: int) -> Handler:
     def handler(call: CallContext) -> Result:
-        found = [each for at in _addresses(call, count, first) for each in _done(call, at)]
+        found = _done(call, _addresses(call, count, first))
         return call.step(found) if found else 0
 
     return handler
@@ -57,7 +70,7 @@ def _test_all(count: int | None, first: int, flag: int) -> Handler:
             other = call.branch(call.state)
             other.set_private(other.arguments[flag], 4, 0, "the answer")
             steps += other.step([])
-        found = [each for at in _addresses(call, count, first) for each in _done(call, at)]
+        found = _done(call, _addresses(call, count, first))
         call.set_private(call.arguments[flag], 4, 1, "the answer")
         return [*steps, *call.step(found)] if steps else 0
 
@@ -73,7 +86,7 @@ def _any(is_waiting: bool) -> Handler:
         steps: list[ThreadStep] = []
         for answer in answers:
             branch = call.branch(call.state)
-            found = [] if answer is None else _done(branch, _addresses(branch, 0, 1)[answer])
+            found = [] if answer is None else _done(branch, _addresses(branch, 0, 1)[answer : answer + 1])
             _answer(branch, _UNDEFINED if answer is None else answer, None if is_waiting else answer is not None)
             steps += branch.step(found)
         if not steps:

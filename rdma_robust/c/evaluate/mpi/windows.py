@@ -110,9 +110,9 @@ def _is_local(call: CallContext, of: Window) -> bool:
     return ("local", of.number) in call.run.world.known.said
 
 
-def _remote(call: CallContext, of: Window, rank: int, there: Sequence[ElementRun], apart: str) -> Remote | None:
+def _remote(call: CallContext, of: Window, rank: int, there: Sequence[ElementRun]) -> Remote | None:
     """Return the other end of a transfer of elements that lie `there`, None for `MPI_PROC_NULL`, or if there are none;
-    the argument behind the rank is the displacement.
+    the argument behind the rank is the displacement. Its queue pair is chosen by :func:`_on`.
 
     Raises RR813 outside of the window."""
     peer = process_of_rank(call, rank, of.processes)
@@ -127,9 +127,14 @@ def _remote(call: CallContext, of: Window, rank: int, there: Sequence[ElementRun
     low, high = at + min(each.offset for each in there), at + max(each.offset + each.size for each in there)
     if not isinstance(base, Pointer) or low < 0 or high > total:
         raise Refusal("RR813", f"bytes {low} to {high} are outside of the window of {peer}, which has {total}")
-    connection = queue_pair(call, peer, f"{of.label}{apart}")
+    return Remote(peer, "", base.object, base.offset + at)
+
+
+def _on(call: CallContext, of: Window, remote: Remote, label: str) -> Remote:
+    """Return the other end of a transfer on the queue pair with a label, where something is under way from now on."""
+    connection = queue_pair(call, remote.process, f"{of.label}{label}")
     mark_outstanding(call, connection, of.group)
-    return Remote(peer, connection, base.object, base.offset + at)
+    return replace(remote, connection=connection)
 
 
 def _posted(call: CallContext, of: Window, remote: Remote, statements: list[ThreadStatement]) -> list[ThreadStatement]:
@@ -156,9 +161,10 @@ def _moved(is_put: bool) -> Callable[[CallContext, str], _Posted]:
         of = window(call, 7)
         here, there = _laid_out(call, 2, 1), _laid_out(call, 6, 5)
         pieces = transfer_pieces(here, there)
-        remote = _remote(call, of, 3, there, apart)
+        remote = _remote(call, of, 3, there)
         if remote is None:
             return [], None
+        remote = _on(call, of, remote, apart)
         move, (name, offset) = put if is_put else get, call.address(0, "the buffer")
         found: list[ThreadStatement] = []
         for each in pieces:
@@ -207,7 +213,7 @@ class _Accumulate:
         if operation == "fetch" and self.answer is None:
             return [], None
         there = _laid_out(call, self.type, self.count)
-        remote = _remote(call, of, self.rank, there, apart)
+        remote = _remote(call, of, self.rank, there)
         if remote is None:
             return [], None
         operands = [each.operands(call) for each in self.operands] if operation != "fetch" else []
@@ -217,28 +223,49 @@ class _Accumulate:
             raise Refusal(
                 "RR814", "an accumulate of other lengths at its two ends is not modelled", "the same count and type"
             )
+        ends = _ends(call, of, [(remote.further(each.offset), each.name) for each in places], apart)
         found: list[ThreadStatement] = []
-        for index, each in enumerate(places):
+        for index, (each, end) in enumerate(zip(places, ends, strict=True)):
             what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.name}")
-            end = remote if apart else _of_type(call, of, remote, each.name)
-            posted = accumulate(call, end.further(each.offset), what, None if answers is None else answers[index])
+            posted = accumulate(call, end, what, None if answers is None else answers[index])
             found += _posted(call, of, end, [posted])
-        return found, remote
+        return found, ends[0]
 
 
-def _of_type(call: CallContext, of: Window, remote: Remote, name: str) -> Remote:
-    """Return the other end of an accumulate of a predefined type. The standard keeps accumulates of one origin in order "on
-    a per-datatype granularity" (MPI 4.1, 12.7.2), so that each type has a queue pair where that is asked about."""
+def _ends(call: CallContext, of: Window, places: Sequence[tuple[Remote, str]], apart: str) -> list[Remote]:
+    """Return the other ends of an accumulate of words, each with its predefined type, on their queue pairs.
+
+    The standard keeps accumulates of one origin on one location in order, for each type (MPI 4.1, 12.7.2), those with
+    requests too: each type has a queue pair where that is asked about. A request has one of its own, `apart`, unless others
+    accumulate there, or where that does not matter. Raises RR814 for one whose words have several types then.
+    """
     world = call.run.world
-    if not world.options.is_of_standard:
-        return remote
+    if not world.options.is_of_standard or (apart and world.options.requests_apart):
+        return [_on(call, of, place, apart) for place, _ in places]
+    keys = [("accumulated at", of.number, call.run.process, name, place.object, place.offset) for place, name in places]
+    world.found.said.update((*key, apart) for key in keys)
+    among = {
+        each[:-1]
+        for each in world.known.said
+        if isinstance(each, tuple) and each[0] == "accumulated at" and each[-1] != apart
+    }
+    if apart and not among.intersection(keys):
+        return [_on(call, of, place, apart) for place, _ in places]
+    if apart and len({name for _, name in places}) > 1:
+        raise Refusal(
+            "RR814",
+            "a request for accumulates of several types where others accumulate is not modelled",
+            "MPI_Accumulate and MPI_Win_flush",
+        )
+    return [_on(call, of, place, _label_of(call, of, name)) for place, name in places]
+
+
+def _label_of(call: CallContext, of: Window, name: str) -> str:
+    """Return the label of the queue pair for accumulates of a predefined type: the first type has that of the window."""
+    world = call.run.world
     world.found.said.add(("accumulated", of.number, name))
     known = [each[2] for each in world.known.said if isinstance(each, tuple) and each[:2] == ("accumulated", of.number)]
-    if name == min(known, default=name):
-        return remote
-    connection = queue_pair(call, remote.process, f"{of.label}{name.lower()}_")
-    mark_outstanding(call, connection, of.group)
-    return replace(remote, connection=connection)
+    return "" if name == min(known, default=name) else f"{name.lower()}_"
 
 
 def _operation(call: CallContext, index: int, kind: Datatype) -> str:
@@ -272,7 +299,7 @@ def _request(post: Callable[[CallContext, str], _Posted], window_at: int) -> Han
         call.state.numbers["request", remote.connection, slot] = call.state.numbers.get(
             ("completions", remote.connection), 0
         )
-        store_handle(call, call.arguments[-1], "request", (remote.connection, slot))
+        store_handle(call, call.arguments[-1], "request", (remote.connection, slot, len(found)))
         return call.step(found)
 
     return handler

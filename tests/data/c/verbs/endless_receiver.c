@@ -1,4 +1,4 @@
-/* Whoever receives for ever counts no more messages than the other side sends. */
+/* Whoever receives forever counts no more messages than the other side sends. */
 #include "two_sides.h"
 RR_PROCESS(A) void AT(void)
 {

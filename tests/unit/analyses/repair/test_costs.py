@@ -40,7 +40,7 @@ STANDARDS = {
 """Of programs under orders that promise nothing of two requests what is inserted."""
 
 HANGING = ("unsignaled-behind-fenced", "choice-made-early")
-"""Programs in which threads wait for ever in any case."""
+"""Programs in which threads wait forever in any case."""
 
 
 @pytest.mark.ci
@@ -93,7 +93,7 @@ def test_no_wait_stands_where_it_makes_a_choice(own: bool) -> None:
 
 
 def test_what_makes_a_choice_is_not_needless() -> None:
-    """Without the fence S takes the branch that can be taken; with it, it may wait for ever in the other."""
+    """Without the fence S takes the branch that can be taken; with it, it may wait forever in the other."""
     text = """node A { f, g, x }
 node B { d }
 thread S on A { choose { rfence B; await f == 1 } or { await g == 1 }; put B.d = x }

@@ -45,7 +45,7 @@ P, G, F = Barrier.POLL, Barrier.GET, Barrier.RFENCE
         ("choose { put B.z = x } or { skip }; x = 1", [(4, P)], False),
         ("choose { put B.z = x } or { skip }; x = 1", [(2, P)], True),
         ("choose { put B.z = x } or { skip }; x = 1", [(0, G), (4, P)], True),
-        # What waits for ever without insertions does with them, and comes to nothing that lies behind.
+        # What waits forever without insertions does with them, and comes to nothing that lies behind.
         ("poll B; put B.z = x; x = 1", [(2, P)], True),
         ("poll B; put B.z = x; x = 1", [(0, G)], False),
         ("put B.z = x; poll B; poll B; x = 1", [(1, G)], False),

@@ -122,7 +122,7 @@ def test_a_model_without_the_operations_is_not_asked() -> None:
 
 
 def test_what_is_not_decided_says_so_for_both() -> None:
-    """A thread that stores for ever fills every buffer: neither bounded buffers nor a bounded search end it."""
+    """A thread that stores forever fills every buffer: neither bounded buffers nor a bounded search end it."""
     text = "node A { x, y }\nthread T on A { loop { x = 1; x = 0; y = 1 } }\nthread U on A { reg r; r = x; halt }\n"
     (answer,) = verify(text + "outcome U.r == 5 : forbidden under tso\n", hangs=False, max_states=300).checked
     assert answer.status is Status.UNKNOWN and answer.answer.reason.startswith("`prove` leaves it open: ")

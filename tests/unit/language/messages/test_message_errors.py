@@ -219,7 +219,7 @@ def test_warnings_about_declarations() -> None:
     expected = [
         "1:7 RR701 constant `A` is never used",
         "2:6 RR744 nothing is received on the port `p`",
-        "2:9 RR744 nothing is sent on the port `q`: who receives there waits for ever",
+        "2:9 RR744 nothing is sent on the port `q`: who receives there waits forever",
         "2:12 RR701 port `r` is never used",
         "4:5 RR701 function `f` is never used",
         "4:7 RR701 parameter `x` is never used",

@@ -196,7 +196,7 @@ def test_a_bitwise_and_is_written_with_arithmetic() -> None:
 
 
 def test_what_is_not_followed_is_never_said_to_be_unreachable() -> None:
-    """One thread may lock for ever, another unlocks on each way, and one grows."""
+    """One thread may lock forever, another unlocks on each way, and one grows."""
     waiting = thread("lock", "read r 0", "check == r 1", "unlock")
     always = thread("lock", "read r 0", "check == r 1", "unlock", "2 5 check != r 1", "5 0 unlock", name="u")
     assert left_out(load(waiting)).startswith("thread t may keep the memory locked from line 3 on")
@@ -209,7 +209,7 @@ def test_what_is_not_followed_is_never_said_to_be_unreachable() -> None:
 
 
 def test_a_program_whose_values_grow_is_decided_where_it_is_not_robust() -> None:
-    """Lamport's bakery, whose tickets grow for ever: no fences can be proven to be enough."""
+    """Lamport's bakery, whose tickets grow forever: no fences can be proven to be enough."""
     text = "".join(
         thread(f"write 1 {i}", f"read r {1 - i}", f"write + r 1 {i}", f"read r {1 - i}", "4 0 noop", name=f"t{i}")
         for i in (0, 1)

@@ -119,7 +119,7 @@ def test_words_numbers_texts_and_comments(language: Any, text: str, pieces: list
 NAMES = """node A { hang = 0, for = 1, no = 2, macro = 3, in = 4 }
 node B { y = 0 }
 macro send(to, what) { put to = what /* put
-for ever */ poll B }
+forever */ poll B }
 thread T on A {
   for i in 0..2 { y = i }
   send(B.y, hang)

@@ -107,7 +107,7 @@ def test_who_waits_for_whom() -> None:
     zero = session.seen(refused.address, ["buffer", "zero"])
     assert zero.end.text == "Nothing can happen any more." and not zero.moves
     names = [process.name for process in zero.processes]
-    assert all(any(f"{name} waits for ever" in reason for reason in zero.end.reasons) for name in names)
+    assert all(any(f"{name} waits forever" in reason for reason in zero.end.reasons) for name in names)
     assert "waits for" in zero.end.reasons[-1] and "waits for" in zero.drawing
     assert {process.status for process in zero.processes} == {"waiting"}
 

@@ -95,7 +95,7 @@ def test_found_runs_shared_states_a_changed_file_and_texts_that_look_like_markup
         await pilot.press("w")
         assert "a run of" in said[-1] and app.place.run.at == 0 and app.place.run.choices
         app.to(partial(app.session.go, app.place, len(app.place.run.choices)))
-        assert "Deadlock." in text(app, "state") and "waits for ever" in text(app, "state")
+        assert "Deadlock." in text(app, "state") and "waits forever" in text(app, "state")
         await pilot.press("s")
         assert app.session.place(said[-1].split("'")[1]) == app.place
         await pilot.press("n", "enter", "l")
