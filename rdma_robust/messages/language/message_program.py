@@ -417,7 +417,8 @@ class MessageProgram:
     """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index.
 
     `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so. `found` says of a
-    program that was made of C what claims that are false by themselves are about, at their places. `declared` are the groups
+    program that was made of C what claims that are false by themselves are about, at their places. `left_out` says what of
+    the program was not read, and why: then nothing holds of it that was not seen to be false. `declared` are the groups
     besides that of all processes.
     """
 
@@ -430,6 +431,7 @@ class MessageProgram:
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     eager: int | None = None
     found: Mapping[Span, tuple[LocalFinding, ...]] | None = field(default=None, compare=False)
+    left_out: str = ""
     declared: tuple[ProcessGroup, ...] = ()
 
     @property
