@@ -42,7 +42,7 @@ def read_c(text: str, file: str, changed: Mapping[str, str] | None = None) -> tu
     Places are those of the C: the innermost, with the calls outwards as what they were expanded from.
     Raises ProgramError with all that is wrong or not understood, and UsageError without libclang.
     """
-    path, moved = file_of(file), _Places(text, file_of(file))
+    path, moved = file_of(file), TextPlaces(text, file_of(file))
     comments = c_comments(text, path)
     evaluated, lines, units = _evaluated(text, file, comments, moved, changed=changed)
     try:
@@ -63,7 +63,7 @@ def rdma_text(text: str, file: str, *, skeleton: bool = False) -> str:
 
     path, refused = file_of(file), list[Diagnostic]()
     comments = c_comments(text, path)
-    evaluated, lines, _ = _evaluated(text, file, comments, _Places(text, path), refused if skeleton else None)
+    evaluated, lines, _ = _evaluated(text, file, comments, TextPlaces(text, path), refused if skeleton else None)
     if not skeleton:
         return automata_text(evaluated, lines)
     made = automata_text(evaluated, [(line, span) for line, span in lines if not line.startswith("expect")])
@@ -77,7 +77,7 @@ def _evaluated(
     text: str,
     file: str,
     comments: CComments,
-    moved: _Places,
+    moved: TextPlaces,
     refused: list[Diagnostic] | None = None,
     *,
     changed: Mapping[str, str] | None = None,
@@ -171,7 +171,7 @@ def _warning(each: Remark, place: Callable[[Span], Span]) -> Diagnostic:
     return Diagnostic("warning", each.code, each.message, span, hint=each.hint)
 
 
-class _Places:
+class TextPlaces:
     """Spans of the text of a file from those of libclang, which counts bytes; those in other files stay."""
 
     def __init__(self, text: str, file: str) -> None:

@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from rdma_robust.certify import copies_invariants, copies_states, invariant_states, invariants, nets, violations
+from rdma_robust.certify import (
+    copies_invariants,
+    copies_states,
+    invariant_states,
+    invariants,
+    nets,
+    racing_traces,
+    violations,
+)
 from rdma_robust.certify.document import (
     GRAPHS,
     MESSAGES,
@@ -34,7 +42,7 @@ from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import ImmPut, Program, Send
-from rdma_robust.language.flow.spinning import spin_assumed
+from rdma_robust.language.flow.spinning import blocking, spin_assumed
 from rdma_robust.language.load import OF_NO_FILE, is_foreign, load_decidable, load_program
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import ALL_BUFFERS, BUFFERS, MessageProgram
@@ -48,6 +56,11 @@ PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, obj
     "not-robust": {violations.KIND: violations.check_not_robust},
 }
 """For each claim about a program the kinds of evidence, and what checks them on that hardware."""
+
+RACE_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, object], str]]]] = {
+    "race": {racing_traces.KIND: racing_traces.check_race},
+}
+"""The same for data races."""
 
 COPIES_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, object], str]]]] = {
     "robust": {copies_states.KIND: copies_invariants.check_robust_copies},
@@ -142,8 +155,9 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
         proved = _proved(certificate, SAFETY_CHECKS, lambda check, evidence: check(program, model, evidence))
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
-    meant = spin_assumed(program, settings.await_loops)
-    if certificate.claim["kind"] == "not-robust" and has_waiting_messages(meant):
+    races = certificate.claim["kind"] in RACE_CHECKS
+    meant = spin_assumed(blocking(program) if races else program, settings.await_loops)
+    if certificate.claim["kind"] != "robust" and has_waiting_messages(meant):
         reject("no trace is evidence where messages wait (rnr wait): a run in which one waits may have it")
     robust = certificate.claim["kind"] == "robust"
     claimed = replace(settings.platform, how=TableReading(messages=_has_messages(meant), stronger=not robust))
@@ -151,7 +165,7 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
     if robust:
         platform, evidence = weaker_platform(meant, platform, certificate.evidence)
         certificate = replace(certificate, evidence=evidence)
-    table = COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
+    table = RACE_CHECKS if races else COPIES_CHECKS if meant.crowds else PROGRAM_CHECKS
     proved = _proved(certificate, table, lambda check, evidence: check(meant, platform, evidence))
     weaker = f" under a weaker order, {platform.order_name}" if platform != claimed else ""
     return replace(proved, by=f"{proved.by}{weaker}", model=str(settings.platform))

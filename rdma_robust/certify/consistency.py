@@ -9,7 +9,7 @@ More than 400 lines: each relation of the axioms is a function of a few lines, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from rdma_robust.certify.hardware import (
@@ -53,22 +53,47 @@ class Execution:
 
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     """Return a cycle of ib or ob, which shows that RDMA does not allow the trace; None if there is none."""
+    size, before = len(trace.events), _before(trace)
+    landed = _relation(size, _flushed(trace, platform))
+    landed = _union(landed, _relation(size, _ranked(trace) if platform.ranked else ()))
+    own = [row & mask for row, mask in zip(before, _relation(size, _behind_own(trace, platform)), strict=True)]
+    issued = _issued(trace, platform, _union(landed, own))
+    if (cycle := _cycle(issued)) is not None:
+        return cycle
+    return _cycle(_observed(trace, platform, _closure(issued), _union(landed, before, _modified(trace))))
+
+
+def order_for_races(trace: Execution, platform: Platform, told: Mapping[int, int]) -> Relation:
+    """Return the happens-before of a trace (docs/races.md): what is observed in order without what only follows from which
+    access of data came first. `told` has the reads that synchronise, each with its write."""
+    told_only = replace(trace, reads_from=told)
+    nothing = _relation(len(trace.events), ())
+    ib = _closure(_issued(told_only, platform, nothing))
+    rows = _closure(_observed(told_only, platform, ib, nothing))
+    for first, event in _sections(trace):
+        rows = [row | (row >> first & 1) << event for row in rows]
+        rows[event] = rows[first]
+    return rows
+
+
+def _issued(trace: Execution, platform: Platform, more: Relation) -> Relation:
+    """ib, not closed: with what is in order `more`."""
+    size = len(trace.events)
+    ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
+    rf, pf = _relation(size, _read_from(trace)), _relation(size, told_by_poll(trace))
+    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
+    return _merged(_union(ippo, rf, pf, sm, rpf, more), _sections(trace))
+
+
+def _observed(trace: Execution, platform: Platform, ib: Relation, more: Relation) -> Relation:
+    """ob, not closed: with what is in order `more`."""
     size = len(trace.events)
     apart = _relation(size, _in_two_memories(trace))
     kept = _preserved(trace, lambda a, b, same, words: observed_in_order(a, b, same, platform, words))
     kept = _union(kept, _relation(size, _behind_polls(trace, platform)))
     oppo = _union([row & ~away for row, away in zip(kept, apart, strict=True)], _relation(size, of_one_request(trace)))
-    ippo = _preserved(trace, lambda a, b, same, words: issued_in_order(a, b, same, platform, words))
     rf, buffered = _relation(size, _read_from(trace)), _relation(size, _forwarded(trace, platform))
-    pf, nfo = _relation(size, told_by_poll(trace)), _relation(size, _flushed(trace, platform))
-    rao = _relation(size, _ranked(trace) if platform.ranked else ())
-    sm, rpf = _relation(size, _filled(trace)), _relation(size, _heard(trace, platform))
-    before = _before(trace)
-    own = [row & mask for row, mask in zip(before, _relation(size, _behind_own(trace, platform)), strict=True)]
-    issued = _merged(_union(ippo, rf, own, pf, nfo, rao, sm, rpf), _sections(trace))
-    if (cycle := _cycle(issued)) is not None:
-        return cycle
-    ib = _closure(issued)
+    pf, sm, rpf = (_relation(size, pairs) for pairs in (told_by_poll(trace), _filled(trace), _heard(trace, platform)))
     kinds = [None if e is None else e.kind for e in trace.events]
     behind = _behind(trace)
     polled = [kind is not None and platform.visible_when_polled(kind) for kind in kinds]
@@ -77,8 +102,7 @@ def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
     instantaneous = [row if kind is None or platform.instantaneous(kind) else 0 for kind, row in zip(kinds, ib, strict=True)]
     seen = [row & ~hidden for row, hidden in zip(rf, buffered, strict=True)]
     posted = _relation(size, _behind_stores(trace, platform))
-    observed = _union(oppo, seen, posted, visible, nfo, rao, sm, told, before, _modified(trace), instantaneous)
-    return _cycle(_merged(observed, _sections(trace)))
+    return _merged(_union(oppo, seen, posted, visible, sm, told, instantaneous, more), _sections(trace))
 
 
 def sc_cycle(trace: Execution) -> list[int] | None:

@@ -63,7 +63,19 @@ def usual_completion(kind: EventKind) -> Completion:
 def check_not_robust(program: Program, platform: Platform, evidence: object) -> str:
     """Check that the trace proves `program` not robust and return what it is, in a few words. Raises InvalidCertificate."""
     found = json_members(evidence, "`evidence`", ("kind", "events", "mo"))
-    claimed = claimed_events(program, found["events"])
+    trace, claimed = claimed_trace(program, platform, found["events"], found["mo"])
+    if (cycle := rdma_cycle(trace, platform)) is not None:
+        reject(f"RDMA does not allow the trace: {_shown(trace, cycle)}")
+    if sc_cycle(trace) is None:
+        reject("sequential consistency allows the trace, so it proves nothing")
+    return f"a trace of {len(claimed)} events"
+
+
+def claimed_trace(
+    program: Program, platform: Platform, events: object, written: object
+) -> tuple[Execution, Sequence[EventRecord]]:
+    """Return the trace of a certificate, whose threads can make their events, with these. Raises InvalidCertificate."""
+    claimed = claimed_events(program, events)
     first = len(program.cells)
     order = [
         sorted((i for i, c in enumerate(claimed) if c.event.thread == t), key=lambda i: claimed[i].position)
@@ -78,7 +90,7 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
         (*(None for _ in program.cells), *(c.event for c in claimed)),
         threads,
         _reads_from(claimed, program.cells),
-        _modification_order(found["mo"], claimed, program.cells),
+        _modification_order(written, claimed, program.cells),
         {first + message: first + posts for message, posts in filled.items()},
         {first + receives: first + message for receives, message in heard.items()},
         (
@@ -89,11 +101,7 @@ def check_not_robust(program: Program, platform: Platform, evidence: object) -> 
     _check_polls(trace)
     if platform.ranked:
         _check_ranks(trace)
-    if (cycle := rdma_cycle(trace, platform)) is not None:
-        reject(f"RDMA does not allow the trace: {_shown(trace, cycle)}")
-    if sc_cycle(trace) is None:
-        reject("sequential consistency allows the trace, so it proves nothing")
-    return f"a trace of {len(claimed)} events"
+    return trace, claimed
 
 
 def claimed_events(program: Program, events: object) -> list[EventRecord]:

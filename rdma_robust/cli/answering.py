@@ -22,10 +22,16 @@ from rdma_robust.value_ranges import one_value
 Found = TypeVar("Found")
 
 
-def only(file: str, command: str, define: Sequence[str] | None = None, suffixes: tuple[str, ...] = ()) -> Item:
+def only(
+    file: str,
+    command: str,
+    define: Sequence[str] | None = None,
+    suffixes: tuple[str, ...] = (),
+    named: tuple[str, ...] = (),
+) -> Item:
     """Return what `file` stands for. Raises UsageError if that is more than one program, or instances of one."""
     one_value(define or (), command)
-    items = expand([file], suffixes=suffixes, define=define)
+    items = expand([file], suffixes=suffixes, define=define, named=named)
     if len(items) > 1:
         raise UsageError(f"{command} takes one program, and {printable(file)} stands for {len(items)}")
     return items[0]

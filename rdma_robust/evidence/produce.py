@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from rdma_robust.certify.checker import has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.certify.firing import Firing, FiringLoop
 from rdma_robust.certify.hardware import ORDERS, Platform
 from rdma_robust.certify.invariant_states import KIND
+from rdma_robust.certify.racing_traces import KIND as RACING
 from rdma_robust.certify.remembered import Mail, Marks
 from rdma_robust.certify.search_steps import connections_of
 from rdma_robust.certify.table_facts import UNDER
@@ -30,6 +31,7 @@ from rdma_robust.evidence.of_invariants import invariant_evidence_of
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.cfg import Cas, Get, MFence, Poll, Program, Put, Read, RFence, Rmw, Silent, Write, steps
+from rdma_robust.language.flow.looking import with_looks
 from rdma_robust.language.flow.spinning import spin_assumed
 from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
@@ -55,6 +57,10 @@ from rdma_robust.petri.net import (
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
 from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts, takes_operands
+from rdma_robust.semantics.linearise import trace_of_order
+
+if TYPE_CHECKING:
+    from rdma_robust.analyses.races.find_races import RaceOutcome
 
 
 def run_evidence(net: Net, start: Sequence[int], firings: Sequence[net_data.Firing], target: int) -> JsonObject:
@@ -258,6 +264,21 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     written = says(program.source, program, await_loops=options.await_loops)
     text = program.source if written else canonical_text(program)
     return Certificate(PROGRAM if written else GRAPHS, file, content_digest(text), {"kind": claim}, settings, evidence)
+
+
+def race_certificate(outcome: RaceOutcome, text: str, file: str | None, *, await_loops: bool) -> Certificate | None:
+    """Return the certificate of the first race of a program in `text`, None if there is none.
+
+    Raises SizeLimitError for an order table that the checker cannot read.
+    """
+    if not outcome.races:
+        return None
+    race, looking = outcome.races[0], with_looks(outcome.program)
+    trace = trace_of_order([event for _, mine in race.run for event in mine], looking, outcome.model)
+    pair = {"first": race.first.index - len(looking.cells), "second": race.second.index - len(looking.cells)}
+    evidence = {**trace_evidence(looking, trace), "kind": RACING, **pair}
+    settings = {"model": asdict(replace(outcome.model, order=_order_of(outcome.model))), "await_loops": await_loops}
+    return Certificate(PROGRAM, file, content_digest(text), {"kind": "race"}, settings, evidence)
 
 
 def _order_of(model: Model) -> str:

@@ -15,7 +15,7 @@ from rdma_robust import TOOL
 from rdma_robust.certify.document import GZIP, Certificate
 from rdma_robust.errors import SizeLimitError
 from rdma_robust.evidence.envelope import write_document
-from rdma_robust.evidence.produce import cover_certificate, robustness_certificate
+from rdma_robust.evidence.produce import cover_certificate, race_certificate, robustness_certificate
 from rdma_robust.frame.shell.inputs import Item, Source
 from rdma_robust.frame.shell.output import make_folder, replace_bytes
 from rdma_robust.limits import Limits
@@ -25,6 +25,7 @@ from rdma_robust.petri.net import CoverResult, Net
 
 if TYPE_CHECKING:
     from rdma_robust.analyses.prove.safety_outcome import SafetyOutcome
+    from rdma_robust.analyses.races.find_races import RaceOutcome
     from rdma_robust.messages.language.message_program import MessageProgram
     from rdma_robust.messages.message_answers import BufferAnswer
 
@@ -101,6 +102,16 @@ def certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
     except SizeLimitError as error:
         return str(error)
     return ""
+
+
+def certify_race(outcome: RaceOutcome, text: str, source: Source, *, await_loops: bool) -> str:
+    """Write the certificate of a race in `text` where `source` wants it; return why there is none."""
+    try:
+        made = race_certificate(outcome, text, relative(source), await_loops=await_loops)
+    except SizeLimitError as error:
+        return str(error)
+    _write(made, source)
+    return "" if made is not None else "there are certificates of races only, not yet of race-free programs"
 
 
 def certify_proofs(outcomes: Sequence[SafetyOutcome], source: Source, limits: Limits) -> list[str]:

@@ -192,7 +192,8 @@ def _answer(
     found = decide_in_time(source, asking, limits)
     program, answers = found.program, found.answers
     assert program is not None, "decided, so read"
-    judging = Judging(asking.expect, asking.deny)
+    deny = (*asking.deny, "leak") if program.is_c and "leak" not in asking.deny else asking.deny
+    judging = Judging(asking.expect, deny)
     found.notes += nothing_complete_notes(program, answers)
     spent = round(time.monotonic() - started, 6)
     record = messages_record(program, answers, judging, spent, found.notes, objects=asking.objects)
@@ -207,7 +208,7 @@ def _answer(
     if asking.findings:
         from rdma_robust.reports.messages.message_findings import message_findings  # noqa: PLC0415 - for few forms
 
-        record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=asking.deny))
+        record = replace(record, findings=message_findings(program, answers, expect=asking.expect, deny=deny))
     warnings = warning_texts(program.warnings, program.file, program.source)
     notes = tuple(f"{printable(program.file)}: note: {printable(note)}" for note in found.notes)
     certify = partial(_certify, program, answers, source, limits, asking.loop_bound)

@@ -16,8 +16,11 @@ from rdma_robust.frame.shell.inputs import Source, read_source
 from rdma_robust.frame.shell.stderr import warning_texts
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
+from rdma_robust.orders import SHIPPED
 
 if TYPE_CHECKING:
+    from rdma_robust.model import Model
+    from rdma_robust.outcome import Outcome
     from rdma_robust.reports.analyses.needs_report import NeedsRecord
 
 
@@ -28,7 +31,8 @@ MOST_CHECKS: Final = 50
 @dataclass(frozen=True, slots=True)
 class NeedsAsking:
     """How programs are decided under each order, and how many decisions there may be; with an order `within` of which
-    guarantees a program relies on. `beside` verdicts only `needs` lines that are not enough count, if lines are compared."""
+    guarantees a program relies on, and which tables, `orders`, are asked whether they are enough. `beside` verdicts only
+    `needs` lines that are not enough count, if lines are compared."""
 
     options: CheckOptions
     most: int
@@ -36,12 +40,14 @@ class NeedsAsking:
     explain: bool = True
     within: str | None = None
     beside: bool = False
+    orders: tuple[str, ...] = SHIPPED
 
     def described(self) -> dict[str, object]:
         """Return how the answers were found as the `options` of a report."""
         names = ("recv_depth", "await_loops", "define", "timeout", "max_states", "memory")
         found: dict[str, object] = {name: getattr(self.options, name) for name in names}
         found |= {"define": list(self.options.define), "max_checks": self.most, "expect": self.expect}
+        found["orders"] = list(self.orders)
         return found | ({} if self.within is None else {"order": self.within})
 
     def limits(self) -> Limits:
@@ -53,6 +59,7 @@ def _answer(
     source: Source, asking: NeedsAsking, limits: Limits, progress: Progress, _: Callable[[Answer[NeedsRecord]], None]
 ) -> Answer[NeedsRecord]:
     from rdma_robust.analyses.needs.minimal_sets import minimal_sets  # noqa: PLC0415
+    from rdma_robust.analyses.needs.table_answers import table_answers  # noqa: PLC0415
     from rdma_robust.language.flow.spinning import spin_assumed  # noqa: PLC0415
     from rdma_robust.language.load import load_decidable  # noqa: PLC0415 - slow, and reading may have failed
     from rdma_robust.reports.analyses.needs_report import needs_record  # noqa: PLC0415
@@ -61,16 +68,23 @@ def _answer(
     started = time.monotonic()
     text, options = read_source(source), asking.options
     program = spin_assumed(load_decidable(text, source.name), options.await_loops)
-    found = minimal_sets(
+    hardware = replace(program.hardware.model, order="default", ordered_reads=False)
+
+    def decided(model: Model) -> Outcome:
+        return decide(program, replace(options, hardware=model), progress, limits=limits)
+
+    found = minimal_sets(program, hardware, decided, asking.most, asking.within)
+    tables = table_answers(
         program,
-        replace(program.hardware.model, order="default", ordered_reads=False),
-        lambda model: decide(program, replace(options, hardware=model), progress, limits=limits),
-        asking.most,
-        asking.within,
+        found,
+        asking.orders,
+        lambda order: decided(replace(hardware, order=order)),
+        most=asking.most,
+        within=asking.within,
     )
     messages = warning_texts(program.warnings, source.name, text)
     return Answer(
-        replace(needs_record(program, found, time.monotonic() - started, asking.within), file=source.name), messages
+        replace(needs_record(program, found, tables, time.monotonic() - started, asking.within), file=source.name), messages
     )
 
 
@@ -83,6 +97,7 @@ NEEDS: Final[Question[NeedsAsking, NeedsRecord]] = Question(
     late("rdma_robust.reports.analyses.needs_report:NeedsView"),
     loading(
         "rdma_robust.analyses.needs.minimal_sets",
+        "rdma_robust.analyses.needs.table_answers",
         "rdma_robust.language.load",
         "rdma_robust.reports.analyses.needs_report",
         "rdma_robust.robustness.decide",

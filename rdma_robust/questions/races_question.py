@@ -10,11 +10,12 @@ from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.registry import late, late_record, loading
 from rdma_robust.frame.shell.inputs import Source, read_source
-from rdma_robust.frame.shell.stderr import warning_texts
+from rdma_robust.frame.shell.stderr import no_certificate, warning_texts
 from rdma_robust.limits import Limits, Progress
 from rdma_robust.options import CheckOptions
 
 if TYPE_CHECKING:
+    from rdma_robust.analyses.races.find_races import RaceOutcome
     from rdma_robust.reports.analyses.races_report import RacesRecord
 
 
@@ -60,7 +61,22 @@ def _answer(
     options = asking.options.on(program.hardware)
     found = find_races(program, options.model, limits, progress, recv_depth=options.recv_depth)
     messages = warning_texts(program.warnings, source.name, text)
-    return Answer(replace(races_record(found), file=source.name), messages, text=text)
+    complaint = _certified(source, text, found, asking.options)
+    missing = (no_certificate(source.name, complaint),) if complaint else ()
+    record = replace(races_record(found), file=source.name)
+    return Answer(record, (*messages, *missing), uncertified=len(missing), text=text)
+
+
+def _certified(source: Source, text: str, found: RaceOutcome, options: CheckOptions) -> str:
+    """Write the certificate of a race where one is wanted; return why there is none, '' for a verdict of UNKNOWN."""
+    if source.certificate is None or found.verdict.value == "unknown":
+        return ""
+    from rdma_robust.language.load import is_c  # noqa: PLC0415
+    from rdma_robust.questions.certificate_files import certify_race  # noqa: PLC0415 - slow, and seldom wanted
+
+    if is_c(text, source.name):
+        return "certificates of races are about `.rdma`, which `rdma-robust import` writes"
+    return certify_race(found, text, source, await_loops=options.await_loops)
 
 
 RACES: Final[Question[RacesAsking, RacesRecord]] = Question(

@@ -13,7 +13,20 @@ from itertools import combinations
 from typing import Final
 
 from rdma_robust.expr import FALSE
-from rdma_robust.language.flow.cfg import Cas, Cell, Program, Put, Read, RemoteRmw, Rmw, Section, Step, Write, steps
+from rdma_robust.language.flow.cfg import (
+    Cas,
+    Cell,
+    InlinePut,
+    Program,
+    Put,
+    Read,
+    RemoteRmw,
+    Rmw,
+    Section,
+    Step,
+    Write,
+    steps,
+)
 from rdma_robust.language.flow.looking import waits_for_value
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import ob
@@ -71,9 +84,9 @@ def synchronising_accesses(program: Program) -> Synchronising:
 def _words_of(step: Step) -> Iterator[Cell]:
     """The word that a step is about."""
     match step.op:
-        case (
-            Put(target=cell) | RemoteRmw(source=cell) | Read(cell=cell) | Write(cell=cell) | Cas(cell=cell) | Rmw(cell=cell)
-        ):
+        case Put(target=cell) | InlinePut(target=cell) | RemoteRmw(source=cell):
+            yield cell
+        case Read(cell=cell) | Write(cell=cell) | Cas(cell=cell) | Rmw(cell=cell):
             yield cell
 
 

@@ -30,7 +30,8 @@ Examples
 
 CHECK_HELP = """Decide every message program: assertions and faults, deadlock, races, leaks. This is the default command.
 
-FILE is a program `.mp`, a trace `.json`, a directory (every *.mp below it), a glob pattern, or - for standard input.
+FILE is a program `.mp`, a trace `.json`, C with MPI messages, a directory (every *.mp below it), a glob pattern, or - for
+standard input. C needs -n, the number of its processes.
 
 \b
 Columns
@@ -54,6 +55,7 @@ Examples
   rdma-robust messages check --buffer any --deny race,leak src/
   rdma-robust messages check --expect litmus/messages/
   rdma-robust messages check --format json -D N=2..5 ring.mp
+  rdma-robust messages check -n 2..4 ring.c
 """
 
 TRACE_HELP = """Run a message program once and write what happened as a trace, or convert a recorded run to one.

@@ -105,6 +105,7 @@ Examples
   rdma-robust races --order none put-then-flag.rdma
   rdma-robust races litmus/races/ --expect
   rdma-robust races src/ --format sarif -o races.sarif
+  rdma-robust races --certificate proofs/ mailbox.rdma
 
 `expect race free` and `expect race` lines say what --expect compares. What cannot be answered within a limit is UNKNOWN.
 """
@@ -512,7 +513,9 @@ TOOL: Final = Tool(
         SettingKind("loop-weight", "whole", 370),
     ),
     certificates=(
-        CertificateKind("rdma", VERIFY, {"robust": "is robust", "not-robust": "is not robust", **SAFETY}),
+        CertificateKind(
+            "rdma", VERIFY, {"robust": "is robust", "not-robust": "is not robust", "race": "has a data race", **SAFETY}
+        ),
         CertificateKind("flow-graphs", VERIFY, {}),
     ),
     folders=(".rdma",),

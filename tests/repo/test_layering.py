@@ -35,12 +35,12 @@ MAY_IMPORT = {
     "robustness": f"{WORDS} language semantics counters counting",
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
-    "c": f"{WORDS} build build_lines language",
+    "c": f"{WORDS} build build_lines language messages.language",
     "record": f"{WORDS} build c language",
     "exports": f"{WORDS} c language semantics counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
-    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove "
+    "evidence": f"{WORDS} language semantics counters petri robustness certify analyses.prove analyses.races "
     "messages.language messages.message_answers messages.replay messages.engines",
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",

@@ -15,15 +15,13 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import CARDS, RDMA, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import SHIPPED, order_name
-from rdma_robust.orders.order_record import AS_PUT
-from rdma_robust.orders.order_strength import ranks, said_of_types
+from rdma_robust.orders.order_strength import ranks
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
-from rdma_robust.semantics.event_table import acts_of, is_remote
-from rdma_robust.semantics.kinds import is_send
+from rdma_robust.semantics.event_table import is_remote
+from rdma_robust.semantics.like_orders import like_orders
 from rdma_robust.semantics.machines.machine import FinalState
 from rdma_robust.semantics.machines.outcomes import OutcomesReport
-from rdma_robust.semantics.trace import EventType
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.semantics.wording import Words, torn
 
@@ -88,7 +86,7 @@ def settings_of(program: Program, orders: Sequence[str] = CARDS) -> HardwareSett
         like_order = dict.fromkeys(asked, RDMA.order)
         left_out.append("order: nothing is handed to a network card")
     else:
-        like_order = _like_orders(program, asked)
+        like_order = like_orders(program, asked)
         values["order"] = tuple(dict.fromkeys(like_order.values()))
         alike = ((order_name(order), order_name(other)) for order, other in like_order.items() if order != other)
         left_out += [f"order {order}: to this program it is as {other}" for order, other in alike]
@@ -99,22 +97,6 @@ def settings_of(program: Program, orders: Sequence[str] = CARDS) -> HardwareSett
     made = (replace(RDMA, **dict(zip(values, each, strict=True))) for each in product(*values.values()))
     found = HardwareSettings((), tuple(left_out), values, like_order, rank)
     return replace(found, models=tuple(sorted(made, key=found.weakness)))
-
-
-def _like_orders(program: Program, orders: Sequence[str]) -> dict[str, str]:
-    """Return for each order the first one that says the same of the program's events."""
-    ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    acts = [act for op in ops for act in acts_of(op)]
-    types = frozenset(each.value for act in acts for each in _ROWS.get(act.type, (act.type,)))
-    types |= {*AS_PUT} if any(map(is_send, ops)) else frozenset()
-    polls = any(act.type is EventType.P for act in acts)
-    receives = any(act.message is not None for act in acts)
-    first: dict[tuple[object, ...], str] = {}
-    return {order: first.setdefault(said_of_types(order, types, polls=polls, receives=receives), order) for order in orders}
-
-
-_ROWS: Final = dict.fromkeys((EventType.NAR, EventType.NAW, EventType.NA), (EventType.NAR, EventType.NAW))
-"""The types of events whose rows count where there is one of these: of an atomic the hardware says which it has."""
 
 
 def _reads_twice(program: Program) -> bool:

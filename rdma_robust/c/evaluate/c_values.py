@@ -37,9 +37,9 @@ class Object:
         return self._hash
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Pointer:
-    """An address."""
+    """An address. It is never changed; that it could be makes it twice as fast to compute, which loops over arrays do."""
 
     object: Object
     offset: int = 0
@@ -156,6 +156,14 @@ def in_bytes(value: int, size: int, is_signed: bool) -> int:
     bits = 8 * size
     value &= (1 << bits) - 1
     return value - (1 << bits) if is_signed and value >> bits - 1 else value
+
+
+def range_of(kind: CType) -> tuple[int, int]:
+    """Return the least and the largest number that conversion to a type leaves as it is, if that holds for all between."""
+    if kind.kind not in ("int", "pointer"):
+        return 1, 0
+    bits = 8 * (kind.size or 8)
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if kind.signed else (0, (1 << bits) - 1)
 
 
 _FLOATS = {4: ("<f", "<i"), 8: ("<d", "<q")}

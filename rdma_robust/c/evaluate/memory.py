@@ -57,9 +57,13 @@ class ObjectBytes:
             self._symbols = tuple(value for _, value in self.cells.values() if isinstance(value, Symbolic))
         return self._symbols
 
+    def changed(self) -> None:
+        """Forget what was computed of the contents, which change."""
+        self._key = self._symbols = None
+
     def restrict(self, register: str, raws: frozenset[Scalar]) -> None:
         """Keep of values of a register those where it holds one of `raws`."""
-        self._key = self._symbols = None
+        self.changed()
         self.cells = {at: (size, restricted(value, register, raws)) for at, (size, value) in self.cells.items()}
 
     def overlapping(self, offset: int, size: int) -> list[tuple[int, int, Value]]:
@@ -126,7 +130,7 @@ class ObjectBytes:
             self._widest = max(self._widest, 8)
 
     def _clear(self, offset: int, size: int) -> None:
-        self._key = self._symbols = None
+        self.changed()
         for at, width, value in self.overlapping(offset, size):
             del self.cells[at]
             below, above = offset - at, at + width - (offset + size)

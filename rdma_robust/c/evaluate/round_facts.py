@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rdma_robust.c.automaton import Remark
-from rdma_robust.c.code import CType, Leaf, Variable
+from rdma_robust.c.code import CType, Function, Leaf, Variable
 from rdma_robust.c.evaluate.byte_ranges import (
     EVERYTHING,
     Ranges,
@@ -46,7 +46,7 @@ class EvaluationOptions:
     values: int = 48
     waiting: int = 24
     rounds: int = 80
-    silent_steps: int = 400_000
+    silent_steps: int = 2_000_000
     with_errors: bool = False
     is_of_standard: bool = False
     requests_apart: bool = False
@@ -128,7 +128,9 @@ class World:
         self._initialise = initialise
         self._contents: dict[Object, ObjectBytes] = {}
         self._fields: dict[str, dict[str, Leaf]] = {}
+        self._globals: dict[tuple[str, str], Object] = {}
         self.allowed: dict[Word, set[Scalar]] | None = None
+        self.translated: dict[tuple[str, int], tuple[Function, list[Callable[..., int]], frozenset[int]]] = {}
 
     # objects
 
@@ -145,8 +147,10 @@ class World:
 
     def global_of(self, process: str, variable: Variable) -> Object:
         """Return the object of a global in a process."""
-        found = Object("global", process, variable.name, (variable.unique,))
-        self.declare(found, variable.type)
+        found = self._globals.get((process, variable.unique))
+        if found is None:
+            found = self._globals[process, variable.unique] = Object("global", process, variable.name, (variable.unique,))
+            self.declare(found, variable.type)
         return found
 
     def contents_of(self, name: Object) -> ObjectBytes:

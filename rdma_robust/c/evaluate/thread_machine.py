@@ -24,7 +24,7 @@ from rdma_robust.c.code import (
     ZeroBytes,
 )  # fmt: skip
 from rdma_robust.c.evaluate import word_copies
-from rdma_robust.c.evaluate.arithmetic import COMPUTING, register_value
+from rdma_robust.c.evaluate.arithmetic import COMPUTING
 from rdma_robust.c.evaluate.c_values import (
     CaseSplit,
     FunctionValue,
@@ -49,14 +49,15 @@ from rdma_robust.c.evaluate.operations import FAILED, SET_ASIDE, SKIP, Chain, Ch
 from rdma_robust.c.evaluate.raw_automaton import RawAutomaton, RawEdge
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds, diagnostic
 from rdma_robust.c.evaluate.round_facts import ENDED_IN_SET_UP, World
+from rdma_robust.c.evaluate.silent_code import Addresses, silent_run, translated
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 
 _BAD_ADDRESS = ("RR813", "RR816")
 _WATCHED = 500
 """Steps that nobody sees before states are compared, to find out whether a thread goes round forever."""
-_CELLS_PER_STEP = 8
-"""How many cells of memory may be compared for each step: large memory is looked at less often."""
+_STEPS_PER_CELL = 8
+"""How many steps there are for each cell of memory until states are compared again."""
 _OWN_LIBRARY = ("ibv_", "__ibv_", "___ibv_", "rdma_", "pthread_", "sem_", "__rr_")
 """Functions that are known by name even where a header has a body for them."""
 
@@ -70,6 +71,7 @@ class ThreadMachine(ThreadRun):
         super().__init__(world, process, thread, is_spawned)
         self.library = library
         self.automaton = RawAutomaton()
+        self._addresses: Addresses = {}
         self._parted: set[Chain] = set()
         self._gone_on: set[Chain] = set()
         self._failing: dict[Chain, Refusal] = {}
@@ -123,9 +125,18 @@ class ThreadMachine(ThreadRun):
         state = state.copy()
         seen: set[Hashable] = set()
         next_look = _WATCHED + 1
-        for count in range(self.world.options.silent_steps):
+        count = 0
+        while count < self.world.options.silent_steps:
             first = self.chain(state) if count == 0 else ()
             try:
+                if count:
+                    count += silent_run(self, state, self._addresses, next_look - count)
+                if count >= next_look:
+                    next_look = count + _STEPS_PER_CELL * state.cells() + 1
+                    key = state.key()
+                    if key in seen:
+                        return [ThreadStep((), self.chain(state), state)]  # it goes round forever
+                    seen.add(key)
                 found = self.execute(state)
             except CaseSplit as split:
                 chain = self.chain(state)
@@ -141,12 +152,7 @@ class ThreadMachine(ThreadRun):
                 if not state.is_set_up and any(step.state is None for step in found):
                     self.world.found.said.add(ENDED_IN_SET_UP)
                 return found
-            if count >= next_look and isinstance(state.frames[-1].function.code[state.frames[-1].at], JumpTo | Branch):
-                key = state.key()
-                if key in seen:
-                    return [ThreadStep((), self.chain(state), state)]  # it goes round forever
-                seen.add(key)
-                next_look = count + state.cells() // _CELLS_PER_STEP
+            count += 1
         self._note(_SILENT, self.chain(state))
         return [ThreadStep((), self.chain(state), None)]
 
@@ -173,15 +179,12 @@ class ThreadMachine(ThreadRun):
         instruction = frame.function.code[frame.at]
         return _EXECUTE[type(instruction)](self, state, frame, instruction)
 
-    def _compute(self, _state: State, frame: Frame, each: Instruction) -> None:
-        """Execute an instruction that computes a register from registers."""
-        self._set(frame, *register_value(self.process, frame.registers, each))
+    def _silently(self, _state: State, frame: Frame, _each: Instruction) -> None:
+        """Execute an instruction that neither others see nor memory has a part in."""
+        frame.at = translated(self, frame.function)[0][frame.at](frame.registers, None)
 
     def _address(self, state: State, frame: Frame, each: Address) -> None:
-        self._set(frame, each.target, Pointer(self.object_of(state, each.variable), each.offset))
-
-    def _set(self, frame: Frame, target: int, value: Value) -> None:
-        frame.registers[target] = value
+        frame.registers[each.target] = Pointer(self.object_of(state, each.variable), each.offset)
         frame.at += 1
 
     # memory
@@ -203,8 +206,8 @@ class ThreadMachine(ThreadRun):
         if isinstance(address, FunctionValue) or (
             isinstance(address, UnknownValue) and (address.anything or not state.is_set_up)
         ):
-            self._set(frame, each.target, address)
-            return None
+            frame.registers[each.target] = address
+            return self.go_on(state, frame, [])
         name, offset = self.address(address, "this read")
         value, operations = self.load(state, frame, name, offset, kind=each.type, hint=self.hint(frame, each.target))
         if each.bits is not None:
@@ -241,9 +244,6 @@ class ThreadMachine(ThreadRun):
         return self.go_on(state, frame, found)
 
     # control
-
-    def _jump(self, _state: State, frame: Frame, each: JumpTo) -> None:
-        frame.at = each.to
 
     def _branch(self, state: State, frame: Frame, each: Branch) -> list[ThreadStep] | None:
         join = frame.function.joins.get(frame.at)
@@ -384,14 +384,13 @@ _TOO_MANY = Refusal(
 )
 _SILENT = Refusal("RR817", "this loop takes more steps than are followed, and nobody sees what it does", "a smaller bound")
 _EXECUTE: dict[type[Instruction], Callable[..., list[ThreadStep] | None]] = {
-    **dict.fromkeys(COMPUTING, ThreadMachine._compute),
+    **dict.fromkeys((*COMPUTING, JumpTo), ThreadMachine._silently),
     Address: ThreadMachine._address,
     Fresh: ThreadMachine._fresh,
     ZeroBytes: ThreadMachine._zero,
     Load: ThreadMachine._load,
     Store: ThreadMachine._store,
     CopyBytes: ThreadMachine._copy,
-    JumpTo: ThreadMachine._jump,
     Branch: ThreadMachine._branch,
     Call: ThreadMachine._call,
     FunctionReturn: ThreadMachine._return,

@@ -43,6 +43,7 @@ class ThreadRun:
 
     def __init__(self, world: World, process: str, thread: str, is_spawned: bool = False) -> None:
         self.world, self.process, self.thread, self.is_spawned = world, process, thread, is_spawned
+        self._locals: dict[tuple[int, str, str], Object] = {}
 
     # where it is
 
@@ -53,7 +54,10 @@ class ThreadRun:
 
     def local(self, depth: int, function: str, variable: Variable) -> Object:
         """Return the object of a local of the call of a function at a depth."""
-        return local_of(self.process, self.thread, depth, function, variable)
+        key = depth, function, variable.unique
+        if key not in self._locals:
+            self._locals[key] = local_of(self.process, self.thread, depth, function, variable)
+        return self._locals[key]
 
     def object_of(self, state: State, variable: Variable) -> Object:
         """Return the object of a variable, which is there afterwards if it is private."""
@@ -149,7 +153,9 @@ class ThreadRun:
     def raw_read(self, state: State, name: Object, offset: int, size: int) -> Value:
         """Return the raw value of bytes of a private object. Raises RR813 for memory that is no more, or outside."""
         if name.kind == "text":
-            return ObjectBytes({at: (1, each) for at, each in enumerate(_bytes(name))}).read(offset, size, "a literal")
+            return ObjectBytes({at: (1, each) for at, each in enumerate(bytes_of_text(name))}).read(
+                offset, size, "a literal"
+            )
         self._check_range(name, offset, size)
         if name in state.memory:
             return state.memory[name].read(offset, size, name.name)
@@ -244,7 +250,8 @@ class ThreadRun:
         return [ThreadStep(tuple(operations), chain, state)] if operations else None
 
 
-def _bytes(name: Object) -> bytes:
+def bytes_of_text(name: Object) -> bytes:
+    """Return the bytes of a string literal."""
     found = name.key[0]
     assert isinstance(found, bytes)
     return found

@@ -53,8 +53,9 @@ class CComments:
     ignored: Suppressions = _NOTHING_IGNORED
 
 
-def c_comments(text: str, file: str) -> CComments:
-    """Return what the comments of `text`, that of `file`, tell. Raises ProgramError for options that are none (RR848)."""
+def c_comments(text: str, file: str, *, of_messages: bool = False) -> CComments:
+    """Return what the comments of `text`, that of `file`, tell. Raises ProgramError for options that are none (RR848). Read
+    as a program `of_messages`, its lines are those of that language, and are not looked at here."""
     if MARK not in text:
         return CComments()
     report = Reporter(file, text)
@@ -72,7 +73,11 @@ def c_comments(text: str, file: str) -> CComments:
         elif said is not None and said["word"] == OPTIONS:
             options = _with_options(options, _rest(said), os.path.dirname(file), _span(token), report)
         elif said is not None and said["word"] in LINES:
-            _add_line(lines, f"{said['word']} {_rest(said)}", _span(token), report)
+            line_text = f"{said['word']} {_rest(said)}"
+            if of_messages:
+                lines.append((line_text, _span(token)))
+            else:
+                _add_line(lines, line_text, _span(token), report)
         elif said is not None:
             others.append(token)
     report.raise_errors()

@@ -30,7 +30,7 @@ class COptions:
     standard: str = ""
     more_files: tuple[str, ...] = ()
     commands: str = ""
-    processes: int = 2
+    processes: int | None = None
     about: str = "queue pairs"
     with_errors: bool = False
 

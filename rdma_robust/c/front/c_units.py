@@ -325,7 +325,7 @@ def parsed_units(
     texts = {**(changed or {}), path: source}
     use_texts(texts)
     units = CUnits(path, source)
-    units.processes_given = options.processes
+    units.processes_given = options.processes or 2
     errors = []
     for file in (path, *options.more_files):
         if file not in texts and not Path(file).is_file():

@@ -51,6 +51,9 @@ Allgatherv cb n t b cip cip t c; Alltoallv cb cip cip t b cip cip t c; Scan cb b
 Reduce_scatter cb b cip t o c; Reduce_scatter_block cb b n t o c; Reduce_local cb b n t o; Ibarrier c q; Ibcast b n t r c q
 Ireduce cb b n t o r c q; Iallreduce cb b n t o c q; Igather cb n t b n t r c q; Iscatter cb n t b n t r c q
 Iallgather cb n t b n t c q; Ialltoall cb n t b n t c q; Op_create f n po; Op_free po
+Igatherv cb n t b cip cip t r c q; Iscatterv cb cip cip t b n t r c q; Iallgatherv cb n t b cip cip t c q
+Ialltoallv cb cip cip t b cip cip t c q; Iscan cb b n t o c q; Iexscan cb b n t o c q; Ireduce_scatter cb b cip t o c q
+Ireduce_scatter_block cb b n t o c q; Bsend_init cb n t r tag c q; Rsend_init cb n t r tag c q
 Type_contiguous n t pt; Type_vector n n n t pt; Type_create_hvector n n a t pt; Type_indexed n cip cip t pt
 Type_create_indexed_block n n cip t pt; Type_create_hindexed n cip cap t pt; Type_create_struct n cip cap ct pt
 Type_create_subarray n cip cip cip n t pt; Type_create_resized t a a pt; Type_commit pt; Type_free pt; Type_size t ip

@@ -10,7 +10,7 @@ from rdma_robust.cli.asked_files import certified, explains, memory_each, watch_
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.messages_options import Deny, Matches, MessageOptions, MessagesSelfCheck, denied
+from rdma_robust.cli.options.messages_options import NAMED, Deny, Matches, MessageOptions, MessagesSelfCheck, denied
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
@@ -46,7 +46,7 @@ def check_command(
     if watch:
         watch_instead(context, files)
         return
-    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = MessagesAsking(
         **asked.values(),

@@ -13,7 +13,7 @@ from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS
-from rdma_robust.cli.options.messages_options import MessageOptions
+from rdma_robust.cli.options.messages_options import NAMED, MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -54,13 +54,13 @@ def explain_command(
         full=all_steps,
         width=width_of_output(output),
     )
-    form = report_form(output, format_, EXPLAIN_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,)))
+    form = report_form(output, format_, EXPLAIN_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,), named=NAMED))
     context.obj.append(partial(run_messages_explain, file, asking, form, output))
 
 
 def run_messages_explain(file: str, asking: MessagesAsking, form: str, to: str | None) -> Exit:
     """Decide and explain the program `file`; return the exit code, that of `messages check`. Raises UsageError."""
-    item = only(file, "messages explain", asking.define, (MESSAGES_SUFFIX,))
+    item = only(file, "messages explain", asking.define, (MESSAGES_SUFFIX,), NAMED)
     return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), _load)
 
 

@@ -14,7 +14,7 @@ from rdma_robust.cli.answering import answering
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options.arguments import AnswerFormat, Defines, Files, Memory, OutputFile, Timeout, limit, memory_limit
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
-from rdma_robust.cli.options.messages_options import MessageOptions
+from rdma_robust.cli.options.messages_options import NAMED, MessageOptions
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.exits import Exit, worst
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
@@ -69,7 +69,7 @@ def matches_command(
     output: OutputFile = None,
 ) -> None:
     """Note in the context what is to be done."""
-    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
     asking = MessagesAsking(
         **asked.values(),
         timeout=limit(timeout),

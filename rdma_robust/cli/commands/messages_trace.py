@@ -13,6 +13,7 @@ import typer
 from rdma_robust.cli.answering import answering, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
+from rdma_robust.cli.options.messages_options import NAMED
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand, read_source
@@ -59,7 +60,7 @@ def trace_command(
     """Note in the context what is to be done."""
     one_value(define or (), "messages trace")
     if imported is None:
-        items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+        items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
     elif define:
         raise UsageError("--import and -D exclude one another: a recorded run has no constants")
     else:

@@ -6,7 +6,7 @@ from functools import partial
 
 import typer
 
-from rdma_robust.cli.asked_files import explains, memory_each, watch_instead
+from rdma_robust.cli.asked_files import certified, explains, memory_each, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import NEEDS_FORMATS
@@ -30,6 +30,7 @@ def races_command(
     memory: arguments.Memory = None,
     jobs: arguments.Jobs = None,
     expect: arguments.Expect = False,
+    certificate: arguments.Certificates = None,
     format_: arguments.NeedsFormat = None,
     output: arguments.OutputFile = None,
     explain: arguments.Explain = None,
@@ -49,5 +50,6 @@ def races_command(
         memory=memory_each(memory, jobs, items),
         define=tuple(define or ()),
     )
+    items = certified(items, certificate)
     asking = RacesAsking(options, expect, explains(items, explain))
     context.obj.append(partial(run_question, Run(RACES, asking, items, jobs, form, output, quiet)))

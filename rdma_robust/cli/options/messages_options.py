@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, ClassVar, Final, Literal, get_args
 
 import typer
 
@@ -13,6 +13,9 @@ from rdma_robust.errors import UsageError
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.questions.messages_question import BufferName
 from rdma_robust.solver_library import require_solver
+
+NAMED: Final = (".c",)
+"""Files that are read as programs of messages where they are named: C with MPI."""
 
 Denied = Literal["race", "leak"]
 
@@ -72,6 +75,7 @@ Deny = Annotated[
 class MessageOptions(OptionSet):
     """What is asked of a message program, and who decides: members of MessagesAsking."""
 
+    reads_c: ClassVar[bool] = True
     buffer: BufferOption = "all"
     eager: EagerOption = None
     engine: MessageEngineOption = "auto"

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 from rdma_robust.cli.asked_files import memory_each, threads_each
 from rdma_robust.cli.options import arguments
@@ -19,7 +19,9 @@ from rdma_robust.value_ranges import PROCESSES
 
 
 class OptionSet:
-    """A frozen dataclass whose fields are options, with their defaults."""
+    """A frozen dataclass whose fields are options, with their defaults. Who has one that `reads_c` has options of C."""
+
+    reads_c: ClassVar[bool] = False
 
     def values(self) -> dict[str, Any]:
         """Return what was given, by the names of the fields."""
@@ -133,7 +135,8 @@ def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     names = [each.name for each in parameters]
     keyword = inspect.Parameter.KEYWORD_ONLY
     decides = "recv_depth" in names
-    if decides and "define" in names:
+    reads_c = "define" in names and (decides or any(kind.reads_c for kind in sets.values()))
+    if reads_c:
         at = names.index("define") + 1
         parameters[at:at] = _options(CFileOptions)
     if decides:
@@ -146,7 +149,7 @@ def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
         for option, name in (("send_depth", SEND_DEPTH), ("rnr", RNR_SETTING)):
             value = given.pop(option, None) if decides else None
             defined += [] if value is None else [f"{name}={value}"]
-        if decides and "define" in names:
+        if reads_c:
             defined += CFileOptions(**{each.name: given.pop(each.name) for each in _options(CFileOptions)}).definitions()
         if defined:
             given["define"] = defined

@@ -99,12 +99,14 @@ def expand(
     commands: Sequence[str] = (),
     suffixes: tuple[str, ...] = (),
     define: Sequence[str] | None = None,
+    named: tuple[str, ...] = (),
 ) -> list[Item]:
     """Return what `arguments` stand for, in their order, each file once; those without a program are kept as Missing.
 
     A directory stands for every file below it with one of `suffixes`, sorted, those that the registry falls back to if there
     are none; an argument that names no file is a glob if it
     can be, and `dir/**` stands for what `dir` does. A link in a directory stands for a file only if that would count too.
+    Files with a suffix of `named` are read where an argument names them.
     `commands` are what a mistyped first argument may have meant. `define` are the definitions of :attr:`Source.define`; with
     ranges among them every program is there once for each combination of values (see `value_ranges.py`). Options among them
     are for files of front ends that take some, and one of them, `--c`, has those looked for in folders too.
@@ -118,7 +120,7 @@ def expand(
     items: list[Item] = []
     seen: set[str] = set()
     for argument in arguments:
-        for item in _expand(argument, commands, suffixes):
+        for item in _expand(argument, commands, suffixes, named):
             key = os.path.realpath(item.path) if isinstance(item, Source) and item.path else item.name
             if key not in seen:
                 seen.add(key)
@@ -138,13 +140,13 @@ def _instance(source: Source, instance: Valuation) -> Source:
     return replace(source, name=instance.named(source.name), define=instance.define, instance=instance.shown)
 
 
-def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[Item]:
+def _expand(argument: str, commands: Sequence[str], suffixes: tuple[str, ...], named: tuple[str, ...]) -> Iterator[Item]:
     if (stream := stream_of(argument)) is not None:
         yield stream
     elif os.path.isdir(argument):
         yield from _directory(argument, suffixes)
     elif os.path.lexists(argument):
-        reason = registry.elsewhere(argument, suffixes)
+        reason = registry.elsewhere(argument, (*suffixes, *named))
         yield Missing(argument, reason) if reason else Source(argument, argument)
     elif glob.has_magic(argument):
         yield from _matching(argument, suffixes)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import PurePath
 from typing import Final
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import NO_SPAN
 from rdma_robust.expr import Const
-from rdma_robust.language.load import in_source_order
+from rdma_robust.language.load import in_source_order, is_c
 from rdma_robust.language.suppressions import suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
@@ -26,7 +27,11 @@ from rdma_robust.messages.language.message_world import (
     TooLargeError,
     library_world,
 )
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.messages.language.writing_out import Writer
+
+_C_READER: Final = "rdma_robust.c.lock_step.read_mpi"
+"""The reader of C, a room above this one."""
 
 FOUND: Final = frozenset({"RR701", "RR703", "RR705", "RR706", "RR741", "RR742", "RR743", "RR744", "RR745", "RR746"})
 """The codes of all warnings about programs of `.mp`."""
@@ -38,6 +43,9 @@ def load_messages(text: str, file: str) -> MessageProgram:
     Raises ProgramError with every error of the file. Names are checked once, processes are written out after that, so that
     it is too large is said of a program without other errors.
     """
+    if not file.endswith(MESSAGES_SUFFIX) and is_c(text, file):
+        made: MessageProgram = import_module(_C_READER).read_mpi(text, file)
+        return made
     report = Reporter(file, text)
     found, layout, poisoned = parse_tree(text, report, message_grammar())
     if found is None:

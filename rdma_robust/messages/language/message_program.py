@@ -8,7 +8,7 @@ More than 400 lines: one class for each statement, and what all of them are aske
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
@@ -368,10 +368,20 @@ class MessageClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalFinding:
+    """Something wrong at a place by itself, of a program that was made of C: its class, what is said, and the processes."""
+
+    kind: str
+    text: str
+    processes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MessageProgram:
     """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index.
 
-    `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so.
+    `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so. `found` says of a
+    program that was made of C what claims that are false by themselves are about, at their places.
     """
 
     name: str
@@ -382,6 +392,16 @@ class MessageProgram:
     claims: tuple[MessageClaim, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     eager: int | None = None
+    found: Mapping[Span, tuple[LocalFinding, ...]] | None = field(default=None, compare=False)
+
+    @property
+    def is_c(self) -> bool:
+        """Return whether it was made of C: then a message that nothing takes is an error."""
+        return self.found is not None
+
+    def found_at(self, span: Span) -> tuple[LocalFinding, ...]:
+        """Return what is wrong at a place by itself."""
+        return () if self.found is None else self.found.get(span, ())
 
     @property
     def looks(self) -> bool:

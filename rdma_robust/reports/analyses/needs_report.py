@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
 from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round
+from rdma_robust.analyses.needs.table_answers import TableAnswer, lacking_of
 from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
@@ -17,11 +18,9 @@ from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Asking, Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import NeedsLine
-from rdma_robust.orders import SHIPPED, order_name
-from rdma_robust.orders.guarantees import given_by, guarantees, with_implied
-from rdma_robust.orders.known_orders import order_table
+from rdma_robust.orders import order_name
+from rdma_robust.orders.guarantees import guarantees, with_implied
 from rdma_robust.outcome import Verdict
-from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import count, printable
 
@@ -31,7 +30,15 @@ FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
     "nrW nrR": ("FI_ORDER_RMA_RAW",),
     "nrR nrR": ("FI_ORDER_RMA_RAR",),
     "nrW naR": ("FI_ORDER_RAW", "FI_ORDER_WAW"),
+    "nlR nrW": ("FI_ORDER_RMA_WAW",),
+    "nlR nrR": ("FI_ORDER_RMA_RAW",),
+    "nlR naR": ("FI_ORDER_RAW", "FI_ORDER_WAW"),
+    "nlR nmW": ("FI_ORDER_SAW",),
+    "nrR naR": ("FI_ORDER_RAR", "FI_ORDER_WAR"),
     "naR nrR": ("FI_ORDER_RAR",),
+    "naR nrW": ("FI_ORDER_WAR",),
+    "naR nmW": ("FI_ORDER_SAR",),
+    "naR naR": ("FI_ORDER_ATOMIC_RAR", "FI_ORDER_ATOMIC_WAR"),
     "naW nrW": ("FI_ORDER_WAR", "FI_ORDER_WAW"),
     "naW nrR": ("FI_ORDER_RAR", "FI_ORDER_RAW"),
     "nmW nmW": ("FI_ORDER_SAS",),
@@ -61,15 +68,6 @@ class NeededSet:
 
     guarantees: tuple[NeededGuarantee, ...]
     flags: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class TableAnswer:
-    """An order table: whether it gives one of the sets, and what it lacks of the one to which it comes closest."""
-
-    order: str
-    gives: bool
-    lacks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +104,11 @@ class NeedsRecord:
 _NO_SET: Final = "no guarantee of the order of a queue pair makes it robust"
 
 
-def needs_record(program: Program, found: MinimalSets, time_s: float, within: str | None = None) -> NeedsRecord:
-    """Return the record of a program, of the guarantees of the order `within` if there is one: then of networks that give
-    others nothing is said but that they are enough, and nothing of `needs` lines."""
+def needs_record(
+    program: Program, found: MinimalSets, tables: Sequence[TableAnswer], time_s: float, within: str | None = None
+) -> NeedsRecord:
+    """Return the record of a program, of the guarantees of the order `within` if there is one: then nothing is said of
+    `needs` lines."""
     verdict = found.strongest.verdict
     status, code, reason = "unknown", Exit.UNKNOWN, "; ".join(found.open)
     if verdict is Verdict.NOT_ROBUST:
@@ -126,7 +126,7 @@ def needs_record(program: Program, found: MinimalSets, time_s: float, within: st
         reason,
         program=program.name,
         sets=tuple(_needed(program, found, names) for names in found.sets),
-        tables=tuple(_tables(found.sets, within, in_order=not has_choice_of_buffers(program))),
+        tables=tuple(replace(each, order=order_name(each.order)) for each in tables),
         open=found.open,
         claims=tuple(_claim(line, found) for line in program.needs) if within is None else (),
         checks=found.checks,
@@ -155,33 +155,21 @@ def _guarantee(program: Program, breach: Breach | None, name: str) -> NeededGuar
 
 def _claim(line: NeedsLine, found: MinimalSets) -> NeedsClaim:
     given = with_implied(frozenset(line.guarantees))
-    lacks = _lacks(given, found.sets)
+    lacks = lacking_of(given, found.sets)
     enough = True if lacks == () else None if found.open else False
     return NeedsClaim(line.guarantees, line.span.line, enough, lacks or ())
-
-
-def _lacks(given: Names, sets: Sequence[Names]) -> tuple[str, ...] | None:
-    """Return what guarantees lack of the set to which they come closest, None where there is no set."""
-    missing = sorted((sorted(names - given) for names in sets), key=lambda each: (len(each), each))
-    return tuple(missing[0]) if missing else None
-
-
-def _tables(sets: Sequence[Names], within: str | None, *, in_order: bool) -> Iterator[TableAnswer]:
-    """Yield what the tables of the package lack. Guarantees are about messages that take their receives in order: nothing is
-    said of a table that lets them take any, unless it is all one, `in_order`."""
-    for order in SHIPPED if sets else ():
-        if order_table(order).matching == "any" and not in_order:
-            continue
-        lacks = _lacks(given_by(order), sets) or ()
-        if not lacks or within is None or given_by(order) <= given_by(within):
-            yield TableAnswer(order, not lacks, lacks)
 
 
 def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
     """Return the lines of one program."""
     claims = [line for claim in record.claims for line in sentence(f"line {claim.line}: {claim_said(claim)}", width, "  ")]
     if record.program is None or record.status == "not-robust":
-        return [*sentence(f"{printable(record.file)}: {record.status}: {printable(record.reason)}", width), *claims]
+        tables = record.tables if any(each.gives for each in record.tables) else ()
+        return [
+            *sentence(f"{printable(record.file)}: {record.status}: {printable(record.reason)}", width),
+            *_tables_said(tables, width),
+            *claims,
+        ]
     many = count(len(record.sets), "minimal set")
     lines = sentence(f"{printable(record.file)}: {many}, {count(record.checks, 'check')}", width)
     for number, each in enumerate(record.sets, 1):
@@ -191,18 +179,23 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
             lines += sentence(guarantee_said(guarantee), width, "     ")
         if each.guarantees:
             lines += sentence(flags_said(each), width, "     ")
-    if record.sets:
-        enough = ", ".join(each.order for each in record.tables if each.gives)
-        lines += sentence(f"enough: {enough or 'no table'}", width, "  ")
-        lacking: dict[tuple[str, ...], list[str]] = {}
-        for table in record.tables:
-            if not table.gives:
-                lacking.setdefault(table.lacks, []).append(table.order)
-        for lacks, orders in lacking.items():
-            lines += sentence(f"not enough, without {', '.join(lacks)}: {', '.join(orders)}", width, "  ")
+    lines += _tables_said(record.tables, width)
     for reason in record.open:
         lines += sentence(f"left open: {printable(reason)}", width, "  ")
     return [*lines, *claims]
+
+
+def _tables_said(tables: Sequence[TableAnswer], width: int | None) -> list[str]:
+    """Return the lines that say which tables are enough, what others lack, and of which that is left open."""
+    if not tables:
+        return []
+    said = {"enough": [printable(each.order) for each in tables if each.gives] or ["no table"]}
+    for table in tables:
+        if not table.gives:
+            without = f", without {', '.join(table.lacks)}" if table.lacks else ""
+            why = f"not enough{without}" if table.gives is False else f"left open ({printable(table.reason)})"
+            said.setdefault(why, []).append(printable(table.order))
+    return [line for why, orders in said.items() for line in sentence(f"{why}: {', '.join(orders)}", width, "  ")]
 
 
 def claim_said(claim: NeedsClaim) -> str:

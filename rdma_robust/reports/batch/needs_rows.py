@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from rdma_robust.analyses.needs.table_answers import TableAnswer
 from rdma_robust.frame.formats.report_section import ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.question import Section
-from rdma_robust.orders import SHIPPED
+from rdma_robust.orders import order_name
 from rdma_robust.reports.analyses.needs_report import WORDS, NeededSet, NeedsRecord, claim_said, flags_said, guarantee_said
 from rdma_robust.reports.batch.batch_exchange import csv_table
 from rdma_robust.reports.batch.batch_markdown import section_markdown
 from rdma_robust.reports.batch.report_sections import section_of_rows
 from rdma_robust.text import count
 
-COLUMNS: Final = ("file", "needs", *SHIPPED, "note")
 YES: Final = "yes"
 LEGEND: Final = (
     "<b>What programs rely on</b>: the smallest sets of guarantees of a network under which each is robust; a table gives "
@@ -32,15 +32,23 @@ def needs_section(section: Section[Any, NeedsRecord]) -> ReportSection:
     counts = section.counts
     numbers = {words: counts[status.replace("-", "_")] for status, words in WORDS.items()}
     line = f"needs: {numbered_line(count(counts.done, counts.noun), numbers, None)}"
-    rows = [_row(record) for record in section.records]
+    orders = _orders(section)
+    rows = [_row(record, orders) for record in section.records]
     title, label = "What programs rely on", "Programs and order tables"
-    return section_of_rows(section, line, COLUMNS, rows, title=title, label=label, legend=LEGEND)
+    return section_of_rows(section, line, _columns(orders), rows, title=title, label=label, legend=LEGEND)
 
 
-def _row(record: NeedsRecord) -> SectionRow:
-    answers = {each.order: YES if each.gives else ", ".join(each.lacks) for each in record.tables}
-    unsaid = {"robust": "", "not-robust": "no"}.get(record.status, "?")
-    tables = [answers.get(order, unsaid) for order in SHIPPED]
+def _orders(section: Section[Any, NeedsRecord]) -> tuple[str, ...]:
+    return tuple(map(order_name, section.asking.orders))
+
+
+def _columns(orders: tuple[str, ...]) -> tuple[str, ...]:
+    return ("file", "needs", *orders, "note")
+
+
+def _row(record: NeedsRecord, orders: tuple[str, ...]) -> SectionRow:
+    answers = {each.order: _cell(each) for each in record.tables}
+    tables = [answers.get(order, "" if record.tables else "?") for order in orders]
     colours = {
         2 + k: "robust" if said == YES else "unknown" if said == "?" else "not-robust" for k, said in enumerate(tables)
     }
@@ -49,6 +57,12 @@ def _row(record: NeedsRecord) -> SectionRow:
     )
     cells = (record.file, _sets(record), *tables, note)
     return SectionRow(cells, colours, _page(record), f": {_sets(record)}")
+
+
+def _cell(table: TableAnswer) -> str:
+    if table.gives is not False:
+        return YES if table.gives else "?"
+    return ", ".join(table.lacks) or "no"
 
 
 def _sets(record: NeedsRecord) -> str:
@@ -77,4 +91,4 @@ def needs_markdown(section: Section[Any, NeedsRecord]) -> str:
 
 def needs_csv(section: Section[Any, NeedsRecord]) -> str:
     """Return the matrix for a spreadsheet."""
-    return csv_table(COLUMNS, (row.cells for row in needs_section(section).rows))
+    return csv_table(_columns(_orders(section)), (row.cells for row in needs_section(section).rows))

@@ -92,8 +92,19 @@ def _channel(event: Mapping[str, object]) -> str:
     return port + (f" tag {event['tag']}" if event.get("tag") not in (None, 0, "any") else "")
 
 
+LOCAL: Final = ("assert", "abort")
+"""The kinds of violations that what is wrong by itself, in a program made of C, has."""
+
+
+def local_text(program: MessageProgram, span: Span) -> str:
+    """Return what is wrong at a place by itself, '' if nothing is."""
+    return "; ".join(each.text for each in program.found_at(span))
+
+
 def violation_text(program: MessageProgram, violation: Violation) -> str:
     """Return what a violation is: `assert v == 1 is false`, or the statement with its fault."""
+    if violation.kind in LOCAL and (said := local_text(program, violation.span)):
+        return said
     statement = statement_at(program, violation.span)
     if violation.kind == "assert":
         return f"{statement or 'assert'} is false"

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from rdma_robust.errors import NO_SPAN, Span
 from rdma_robust.frame.answer import Failure, JsonObject, diagnostic_object
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.messages.language.message_program import MessageProgram
+from rdma_robust.messages.language.message_program import LocalFinding, MessageProgram
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     BufferGrant,
@@ -23,7 +23,7 @@ from rdma_robust.messages.message_answers import (
     Violation,
     WaitingProcess,
 )
-from rdma_robust.reports.messages.message_claims import JudgedClaim, place_of
+from rdma_robust.reports.messages.message_claims import LOCAL, JudgedClaim, place_of
 from rdma_robust.reports.messages.narration import Direction, OperationNames
 
 Asserts = Literal["hold", "violated", "unknown"]
@@ -157,11 +157,15 @@ class AnswerObjects:
     def violation(self, each: Violation) -> JsonObject:
         return {
             "process": self.process(each.process),
-            "kind": each.kind,
+            "kind": next((found.kind for found in self._local(each)), each.kind),
             **self.place(each.span),
-            "text": each.text,
+            "text": "; ".join(found.text for found in self._local(each)) or each.text,
             "schedule": self.schedule(each.schedule),
         }
+
+    def _local(self, each: Violation) -> tuple[LocalFinding, ...]:
+        """Return what is wrong by itself at the place of a violation."""
+        return self.program.found_at(each.span) if each.kind in LOCAL else ()
 
     def waiting(self, each: WaitingProcess) -> JsonObject:
         found = {"process": self.process(each.process), "kind": each.kind, **self.place(each.span)}

@@ -12,7 +12,7 @@ from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.messages.message_answers import Deadlock, OperationId, WaitingProcess
-from rdma_robust.reports.messages.message_claims import FAULTS, line_of, place_of, statement_at
+from rdma_robust.reports.messages.message_claims import FAULTS, line_of, local_text, place_of, statement_at
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration, OperationNames, RunEvent
 from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 
@@ -276,7 +276,10 @@ class _Builder:
 
     def wrong(self, event: RunEvent) -> None:
         """Add the row of a false assertion or assumption, or of a fault."""
-        me = event.process
+        me, said = event.process, local_text(self.program, event.span)
+        if said and (event.kind == "false" or event.text == "abort"):
+            self.row(me, "false", said, event.span, said)
+            return
         statement = statement_at(self.program, event.span) or "assert"
         if event.kind == "fault":
             what = FAULTS.get(event.text, event.text)

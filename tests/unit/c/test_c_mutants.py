@@ -19,6 +19,7 @@ from rdma_robust.c.evaluate import (
     pthreads,
     round_facts,
     shared_texts,
+    silent_code,
     thread_machine,
     word_copies,
 )  # fmt: skip
@@ -62,8 +63,8 @@ def _every_member(leaves: Any) -> set[int]:
     return {cut for leaf in leaves for cut in (leaf.offset, leaf.offset + leaf.size)}
 
 
-def _step_of_one(registers: Any, each: Index) -> Any:
-    return arithmetic._index(registers, replace(each, step=min(each.step, 1)))
+def _step_of_one(each: Index, after: int) -> Any:
+    return arithmetic._index(replace(each, step=min(each.step, 1)), after)
 
 
 def _of_first(self: World, _process: str, variable: Any) -> Any:
@@ -94,6 +95,10 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "bytes are joined the highest first": (((memory, "joined", lambda parts: c_values.joined(parts[::-1])),), "numbers"),
     "bit-fields are whole words": (((thread_machine, "extracted", lambda value, *_where: value),), "bit_fields"),
     "a bit-field replaces its word": (((thread_machine, "inserted", lambda _old, value, *_where: value),), "bit_fields"),
+    # what nobody sees
+    "all memory is of one thread": (((silent_code.PrivateMemory, "_is_private", _always(True)),), "workers"),
+    "branches go on": (((silent_code, "_branch", lambda _condition, then, _otherwise: lambda *_run: then),), "numbers"),
+    "stores keep all numbers": (((silent_code, "range_of", _always((-(1 << 70), 1 << 70))),), "numbers"),
     # words
     "memory holds 0 at the start": (((World, "initial_of", _always(0)),), "halves"),
     "sequentially consistent stores have no fence": (((atomics, "SEQ_CST", 99),), "strong_store"),

@@ -1,0 +1,297 @@
+"""Sends, receives and probes of MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, known_scalar
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
+from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
+from rdma_robust.c.evaluate.one_sided.spmd import store_handle
+from rdma_robust.c.evaluate.operations import Chain
+from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at
+from rdma_robust.c.lock_step.channels import ANY, Message, PostedReceive
+from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.expr import Const
+from rdma_robust.messages.language import message_program as mp
+
+RECEIVED: Final = "v"
+"""The register that receives of a program of messages store into: the data itself is followed here."""
+_UNDEFINED: Final = -32766
+_SEND, _RECEIVE = mp.Place("$send"), mp.Place("$recv")
+_NULL_STATUS: Final = (PROC_NULL, ANY, 0)
+
+
+# operations
+
+
+def _accessed(rank: RankMachine, state: State, envelope: Envelope, *, writes: bool) -> None:
+    if envelope.layout.object is not None:
+        for low, high in envelope.layout.ranges:
+            rank.note(state, envelope.layout.object, low, high - low, is_write=writes)
+
+
+def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope, mode: mp.SendMode) -> None:
+    """Issue a message: its data is what is there now."""
+    record.status = None
+    if envelope.peer == PROC_NULL:
+        rank.begin(record, None, writes=False)
+        return
+    _accessed(rank, state, envelope, writes=False)
+    payload = message_data(rank, state, envelope.layout)
+    port, span = rank.job.port(envelope.communicator.name), rank.job.place(record.chain)
+    kind = None if payload.basic is None else Const(payload.basic)
+    to, tag, size = Const(envelope.peer), Const(envelope.tag), Const(payload.size)
+    at = rank.emit(mp.IssueSend(record.places[0], Const(payload.number), to, port, tag, span, mode, kind, size))
+    message = Message(envelope.communicator.name, rank.number, envelope.peer, envelope.tag, payload, at)
+    rank.job.channels.send(message)
+    rank.begin(record, envelope.layout, writes=False)
+
+
+def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope) -> None:
+    """Post a receive."""
+    record.status = _NULL_STATUS
+    if envelope.peer == PROC_NULL:
+        rank.begin(record, None, writes=True)
+        return
+    _accessed(rank, state, envelope, writes=True)
+    layout, group = envelope.layout, envelope.communicator
+    source = None if envelope.peer == ANY else Const(envelope.peer)
+    tag = None if envelope.tag == ANY else Const(envelope.tag)
+    kind = None if layout.basic is None else Const(layout.basic)
+    at = rank.emit(
+        mp.IssueReceive(
+            record.places[0],
+            mp.Place(RECEIVED),
+            source,
+            rank.job.port(group.name),
+            tag,
+            span=rank.job.place(record.chain),
+            of_type=kind,
+            room=Const(layout.size),
+        )
+    )
+    receive = PostedReceive(group.name, rank.number, envelope.peer, envelope.tag, layout, at)
+    rank.job.channels.post(receive)
+
+    def finish(now: State) -> None:
+        if receive.is_open or receive.message is None:
+            reason = f"what {record.call} of line {record.chain[0].line} takes, which may differ from run to run"
+            forget(rank, now, [layout], reason)
+            unknown = UnknownValue(reason)
+            known = group.rank(receive.source) if receive.source != ANY else unknown
+            record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
+            return
+        message = receive.message
+        delivered_into(rank, now, message.payload, layout)
+        record.status = group.rank(message.sender), message.tag, min(message.payload.size, layout.size)
+
+    record.is_ready, record.finish = lambda: rank.job.channels.may_complete(receive), finish
+    rank.begin(record, layout, writes=True)
+
+
+def new_record(rank: RankMachine, call: CallContext, places: tuple[mp.Place, ...]) -> RequestRecord:
+    """Return a new request of a process, which its handles name by its number."""
+    number = max(rank.requests, default=0) + 1
+    record = RequestRecord(number, call.name, call.chain, places)
+    rank.requests[number] = record
+    return record
+
+
+def _waits(rank: RankMachine, chain: Chain, *records: RequestRecord) -> None:
+    places = tuple(place for each in records for place in each.places)
+    if places:
+        rank.emit(mp.Wait(places, rank.job.place(chain)))
+
+
+def _awaited(rank: RankMachine) -> tuple[RequestRecord, ...]:
+    """Complete the requests of the call that is ongoing. Raises Blocked while one is not ready."""
+    records = rank.ongoing
+    assert isinstance(records, tuple)
+    if not all(each.is_ready() for each in records):
+        raise Blocked
+    for each in records:
+        rank.complete(each)
+    rank.ongoing = None
+    return records
+
+
+def store_status(call: CallContext, address: Value, status: tuple[Value, Value, Value] | None) -> None:
+    """Store a status, unless the program ignores it: source, tag, bytes."""
+    if status is None or known_scalar(address) == 0:
+        return
+    for offset, value in zip((0, 4, 12), status, strict=True):
+        call.set_private(further(address, offset), 4, value, "this status")
+
+
+# blocking calls
+
+
+def _send(mode: mp.SendMode) -> Handler:
+    def handler(call: CallContext) -> Result:
+        rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=False)
+        record = new_record(rank, call, () if envelope.peer == PROC_NULL else (_SEND,))
+        _issue_send(rank, call.state, record, envelope, mode)
+        _waits(rank, call.chain, record)
+        rank.complete(record)
+        return 0
+
+    return handler
+
+
+def _receive(call: CallContext) -> Result:
+    rank = rank_of(call)
+    if rank.ongoing is None:
+        envelope = envelope_at(call, 0, 5, receives=True)
+        record = new_record(rank, call, () if envelope.peer == PROC_NULL else (_RECEIVE,))
+        _issue_receive(rank, call.state, record, envelope)
+        _waits(rank, call.chain, record)
+        rank.ongoing = (record,)
+    (done,) = _awaited(rank)
+    store_status(call, call.arguments[6], done.status)
+    return 0
+
+
+def _exchange(call: CallContext, outgoing: Envelope, incoming: Envelope, status: int) -> Result:
+    """A send and a receive together: both are issued, and then waited for."""
+    rank = rank_of(call)
+    if rank.ongoing is None:
+        second = new_record(rank, call, () if incoming.peer == PROC_NULL else (_RECEIVE,))
+        first = new_record(rank, call, () if outgoing.peer == PROC_NULL else (_SEND,))
+        if outgoing.layout == incoming.layout:  # one buffer: its data goes first
+            _issue_send(rank, call.state, first, outgoing, "standard")
+            rank.unused(first)
+            _issue_receive(rank, call.state, second, incoming)
+        else:
+            _issue_receive(rank, call.state, second, incoming)
+            _issue_send(rank, call.state, first, outgoing, "standard")
+        _waits(rank, call.chain, second, first)
+        rank.ongoing = (second, first)
+    done, _ = _awaited(rank)
+    store_status(call, call.arguments[status], done.status)
+    return 0
+
+
+def _sendrecv(call: CallContext) -> Result:
+    outgoing, incoming = envelope_at(call, 0, 10, receives=False), envelope_at(call, 5, 10, receives=True)
+    return _exchange(call, outgoing, incoming, 11)
+
+
+def _sendrecv_replace(call: CallContext) -> Result:
+    """Buffer, count, type, destination, its tag, source, its tag, communicator, status."""
+    outgoing = envelope_at(call, 0, 7, receives=False)
+    peer, tag = peer_at(call, 5, outgoing.communicator, any_source=True), tag_at(call, 6, any_tag=True)
+    layout = outgoing.layout
+    if outgoing.peer == PROC_NULL and peer != PROC_NULL:
+        layout = envelope_at_receive(call).layout
+    incoming = Envelope(NOTHING if peer == PROC_NULL else layout, peer, tag, outgoing.communicator)
+    return _exchange(call, outgoing, incoming, 8)
+
+
+def envelope_at_receive(call: CallContext) -> Envelope:
+    """Return the receiving side of a call with one buffer."""
+    arguments = [*call.arguments[:3], call.arguments[5], call.arguments[6], *call.arguments[7:]]
+    other = CallContext(call.run, call.state, call.frame, call.call, arguments, call.name, call.chain, call.push)
+    return envelope_at(other, 0, 5, receives=True)
+
+
+# calls with requests
+
+
+def _isend(mode: mp.SendMode) -> Handler:
+    def handler(call: CallContext) -> Result:
+        rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=False)
+        record = new_record(rank, call, () if envelope.peer == PROC_NULL else (rank.new_place(),))
+        _issue_send(rank, call.state, record, envelope, mode)
+        store_handle(call, call.arguments[6], "request", (record.number,))
+        return 0
+
+    return handler
+
+
+def _ireceive(call: CallContext) -> Result:
+    rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=True)
+    record = new_record(rank, call, () if envelope.peer == PROC_NULL else (rank.new_place(),))
+    _issue_receive(rank, call.state, record, envelope)
+    store_handle(call, call.arguments[6], "request", (record.number,))
+    return 0
+
+
+def _persistent(mode: mp.SendMode | None) -> Handler:
+    """A request that is made now and issued by each start; without a mode it receives."""
+
+    def handler(call: CallContext) -> Result:
+        rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=mode is None)
+        record = new_record(rank, call, ())
+        record.is_active = False
+
+        def again(state: State, made: RequestRecord) -> None:
+            made.places = () if envelope.peer == PROC_NULL else (rank.new_place(),)
+            if mode is None:
+                _issue_receive(rank, state, made, envelope)
+            else:
+                _issue_send(rank, state, made, envelope, mode)
+
+        record.again = again
+        store_handle(call, call.arguments[6], "request", (record.number,))
+        return 0
+
+    return handler
+
+
+# probes and statuses
+
+
+def _probe(call: CallContext) -> Result:
+    """Source, tag, communicator, status."""
+    rank, group = rank_of(call), communicator_at(call, 2)
+    peer, tag = peer_at(call, 0, group, any_source=True), tag_at(call, 1, any_tag=True)
+    if peer == PROC_NULL:
+        store_status(call, call.arguments[3], _NULL_STATUS)
+        return 0
+    wanted = PostedReceive(group.name, rank.number, peer, tag, NOTHING, 0)
+    if rank.ongoing is None:
+        source, named = None if peer == ANY else Const(peer), None if tag == ANY else Const(tag)
+        rank.emit(mp.Probe(source, rank.job.port(group.name), named, span=rank.job.place(call.chain)))
+        rank.ongoing = ()
+    message, is_open = rank.job.channels.first(wanted), rank.job.channels.is_open_to(wanted)
+    if message is None:
+        raise Blocked
+    rank.ongoing = None
+    if is_open:
+        unknown = UnknownValue(f"the message that {call.name} of line {call.chain[0].line} sees")
+        known: Scalar = unknown if peer == ANY else group.rank(peer)
+        store_status(call, call.arguments[3], (known, unknown if tag == ANY else tag, unknown))
+    else:
+        store_status(call, call.arguments[3], (group.rank(message.sender), message.tag, message.payload.size))
+    return 0
+
+
+def _get_count(call: CallContext) -> Result:
+    """Status, type, where the number of elements goes."""
+    size, kind = known_scalar(call.private(further(call.arguments[0], 12), 4, "this status")), datatype_of(call.arguments[1])
+    found: Scalar = size
+    if isinstance(size, int):
+        found = 0 if not kind.size else size // kind.size if size % kind.size == 0 else _UNDEFINED
+    call.set_private(call.arguments[2], 4, found, "the answer")
+    return 0
+
+
+MODES: Final[Mapping[str, mp.SendMode]] = {"": "standard", "s": "sync", "b": "buffered", "r": "ready"}
+"""The modes of sends by the letter in their names."""
+MESSAGE_CALLS: Final[dict[str, Handler]] = {
+    **{f"MPI_{f'{letter}send'.capitalize()}": _send(mode) for letter, mode in MODES.items()},
+    **{f"MPI_I{letter}send": _isend(mode) for letter, mode in MODES.items()},
+    "MPI_Recv": _receive,
+    "MPI_Irecv": _ireceive,
+    "MPI_Sendrecv": _sendrecv,
+    "MPI_Sendrecv_replace": _sendrecv_replace,
+    **{f"MPI_{f'{letter}send_init'.capitalize()}": _persistent(mode) for letter, mode in MODES.items()},
+    "MPI_Recv_init": _persistent(None),
+    "MPI_Probe": _probe,
+    "MPI_Get_count": _get_count,
+    "MPI_Get_elements": _get_count,
+}

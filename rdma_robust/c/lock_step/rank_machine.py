@@ -1,0 +1,274 @@
+"""One process of a C program with messages: its evaluation, call by call, and the statements that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from rdma_robust.c.code import Call, Function, SourcePlace
+from rdma_robust.c.evaluate.c_values import Object, Value
+from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler
+from rdma_robust.c.evaluate.operations import FAILED, Chain, ThreadStep
+from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic, span_of
+from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.silent_code import silent_run
+from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.evaluate.thread_machine import ThreadMachine
+from rdma_robust.c.lock_step.channels import Channels
+from rdma_robust.c.lock_step.message_layouts import BufferLayout
+from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.expr import Const
+from rdma_robust.messages.language import message_program as mp
+
+DEPTH: Final = 200
+"""Calls of functions inside of one another."""
+STEPS: Final = 10_000_000
+"""Steps of all processes together."""
+
+Severity = Literal["error", "warning"]
+
+
+class Blocked(Exception):
+    """A call cannot go on yet: it is made again once others have done something."""
+
+
+class WrongCallError(Exception):
+    """A call of MPI is wrong by itself, which ends the program: its class, and what is said."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind, self.text = kind, text
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveUse:
+    """Bytes of an object that an operation under way reads or, with `writes`, writes; the call, and where it is."""
+
+    low: int
+    high: int
+    writes: bool
+    call: str
+    line: int
+
+
+@dataclass(slots=True)
+class RequestRecord:
+    """A request: the call that made it, its requests in the program of messages, what completes it, and its uses of memory.
+
+    `again` issues a persistent one. One that `is_active` was issued and is not complete. Its completion says `status`:
+    source, tag, bytes. `maybe` is memory that it has received into, if it is the one of several that is complete.
+    """
+
+    number: int
+    call: str
+    chain: Chain
+    places: tuple[mp.Place, ...] = ()
+    is_ready: Callable[[], bool] = lambda: True
+    finish: Callable[[State], None] = lambda _: None
+    again: Callable[[State, RequestRecord], None] | None = None
+    is_active: bool = True
+    status: tuple[Value, Value, Value] | None = None
+    uses: tuple[tuple[Object, ActiveUse], ...] = ()
+    maybe: list[tuple[Object, int, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RankWorld:
+    """All that the processes of a run share: messages, collective calls, ports, and what was found."""
+
+    processes: int
+    span: Callable[[Span], Span]
+    channels: Channels = field(default_factory=Channels)
+    ports: list[str] = field(default_factory=lambda: [""])
+    calls: dict[tuple[str, int], dict[int, object]] = field(default_factory=dict)
+    found: dict[Span, dict[tuple[str, str], list[int]]] = field(default_factory=dict)
+    refused: list[Diagnostic] = field(default_factory=list)
+    steps: int = 0
+
+    def port(self, communicator: str, *, collective: bool = False) -> int:
+        """Return the port of a communicator's messages, or of its collective calls."""
+        name = "collectives" * collective + communicator
+        if name not in self.ports:
+            self.ports.append(name)
+        return self.ports.index(name)
+
+    def place(self, chain: Sequence[SourcePlace]) -> Span:
+        """Return the place of a call, with the calls around it."""
+        return self.span(span_of(chain))
+
+
+class RankMachine(ThreadMachine):
+    """A process in execution: it runs until it needs something of another one."""
+
+    def __init__(self, world: World, job: RankWorld, number: int, library: Mapping[str, Handler]) -> None:
+        super().__init__(world, f"P{number}", "main", library)
+        self.job, self.number = job, number
+        self.state = State()
+        self.statements: list[mp.Statement] = []
+        self.is_running = True
+        self.stage: Literal["before", "inside", "after"] = "before"
+        self.ongoing: RequestRecord | tuple[RequestRecord, ...] | None = None
+        self.requests: dict[int, RequestRecord] = {}
+        self.uses: dict[Object, list[ActiveUse]] = {}
+        self.owned: dict[tuple[str, tuple[object, ...]], list[tuple[str, Chain]]] = {}
+        self.committed: set[tuple[object, ...]] = set()
+        self.collectives: dict[str, int] = {}
+        self.partly: dict[frozenset[int], int] = {}
+        self.cells: dict[tuple[Object, int], int] = {}
+        self._free: list[str] = []
+        self._named = 0
+        self._told: set[tuple[Span, str]] = set()
+        self._at: Chain = ()
+
+    # going on
+
+    def advance(self) -> bool:
+        """Run until something of another process is needed, or the end. Return whether it got any further."""
+        moved = False
+        try:
+            while self.is_running:
+                self._count()
+                if moved and not any(self.uses.values()):  # no operation is under way, which an access might disturb
+                    self.job.steps += silent_run(self, self.state, self._addresses, STEPS - self.job.steps)
+                top = self.state.frames[-1]
+                steps = self.execute(self.state)
+                moved = True
+                if steps is not None:
+                    self._at = (top.function.places[min(top.at, len(top.function.places) - 1)],)
+                    self._take(steps)
+        except Blocked:
+            pass
+        except WrongCallError as wrong:
+            self.wrong(wrong.kind, wrong.text, self.chain(self.state), ends=True)
+        except Refusal as refusal:
+            self.refuse(refusal, self.chain(self.state))
+        return moved
+
+    def _count(self) -> None:
+        self.job.steps += 1
+        if self.job.steps > STEPS:
+            raise Refusal(
+                "RR817",
+                f"the processes take more than {STEPS:,} steps until here, and no more are followed",
+                "smaller bounds",
+            )
+
+    def _take(self, steps: Sequence[ThreadStep]) -> None:
+        """Take steps that the evaluator gives: the end, or what messages do not have."""
+        if len(steps) == 1 and steps[0].state is None and FAILED not in steps[0].operations:
+            self.ends(self._at)
+            return
+        if any(FAILED in each.operations for each in steps):
+            self.aborts("violation", "an assertion is false", self.chain(self.state) or self._at)
+            return
+        raise Refusal("RR814", "this is not modelled beside messages", "one thread for each process, and no RR_ANY")
+
+    def ends(self, chain: Chain) -> None:
+        """The process ends here."""
+        self.is_running = False
+        if self.stage == "inside":
+            self.wrong("missing-finalize", "the process ends without MPI_Finalize", chain)
+
+    def aborts(self, kind: str, text: str, chain: Chain) -> None:
+        """The whole program ends here, and that is wrong."""
+        self.wrong(kind, text, chain, ends=True)
+
+    def refuse(self, refusal: Refusal, chain: Chain) -> None:
+        """This process cannot be followed any further."""
+        found = diagnostic(refusal, chain)
+        if found not in self.job.refused:
+            self.job.refused.append(found)
+        self.is_running = False
+
+    # what it does
+
+    def emit(self, *statements: mp.Statement) -> int:
+        """Add statements; return the place of the first."""
+        self.statements += statements
+        return len(self.statements) - len(statements)
+
+    def wrong(self, kind: str, text: str, chain: Chain, *, ends: bool = False) -> None:
+        """Say that something is wrong, once for each place: where a run gets here, a claim is violated."""
+        span = self.job.place(chain)
+        ranks = self.job.found.setdefault(span, {}).setdefault((kind, text), [])
+        if self.number not in ranks:
+            ranks.append(self.number)
+        if ends:
+            self.emit(mp.Abort(Const(1), span))
+            self.is_running = False
+        elif (span, kind) not in self._told:
+            self._told.add((span, kind))
+            self.emit(mp.Assert(Const(0), span))
+
+    def new_place(self) -> mp.Place:
+        """Return a request of the program of messages that is not in use."""
+        if self._free:
+            return mp.Place(self._free.pop())
+        self._named += 1
+        return mp.Place(f"r{self._named}")
+
+    def release(self, places: Sequence[mp.Place]) -> None:
+        """Let requests of the program of messages be used again."""
+        self._free += [each.name for each in places if not each.name.startswith("$")]
+
+    # requests
+
+    def begin(self, record: RequestRecord, layout: BufferLayout | None, *, writes: bool) -> None:
+        """Let a request be under way, which uses memory until it is complete."""
+        record.is_active = True
+        if layout is None or layout.object is None:
+            return
+        line = record.chain[0].line if record.chain else 0
+        made = [(layout.object, ActiveUse(low, high, writes, record.call, line)) for low, high in layout.ranges]
+        record.uses += tuple(made)
+        for name, use in made:
+            self.uses.setdefault(name, []).append(use)
+
+    def complete(self, record: RequestRecord) -> None:
+        """Complete a request that is ready."""
+        record.is_active = False
+        self.unused(record)
+        record.finish(self.state)
+        self.release(record.places)
+        if record.again is None:
+            self.requests.pop(record.number, None)
+
+    def unused(self, record: RequestRecord) -> tuple[tuple[Object, ActiveUse], ...]:
+        """A request uses no memory any more; return what it used."""
+        found, record.uses = record.uses, ()
+        for name, use in found:
+            self.uses[name].remove(use)
+        return found
+
+    def note(self, state: State, name: Object, offset: int, size: int, *, is_write: bool) -> None:
+        """Say that an access of the program meets memory that an operation under way uses."""
+        for use in self.uses.get(name, ()):
+            if (is_write or use.writes) and offset < use.high and use.low < offset + size:
+                done = "written" if is_write else "read"
+                text = f"`{name.name}` is {done} while {use.call} of line {use.line} is active"
+                self.wrong("buffer-race", text, self.chain(state))
+
+    # calls
+
+    def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[ThreadStep] | None:
+        """Make a call of a library. It changes the state itself: a call that is blocked has changed nothing, and evaluation
+        does not go on behind other exceptions."""
+        call = CallContext(self, state, state.frames[-1], each, arguments, name, self.chain(state), self.push)
+        found = self.library[name](call)
+        if isinstance(found, list):
+            return found
+        if found is not FRAMES_CHANGED:
+            call.finish(found)
+        return None
+
+    def _enter(self, state: State, body: Function, each: Call, arguments: list[Value]) -> None:
+        if len(state.frames) >= DEPTH:
+            raise Refusal("RR816", f"more than {DEPTH} calls inside of one another are not followed", "write it as a loop")
+        self.push(state, body, arguments, each.target)
+
+
+def rank_of(call: CallContext) -> RankMachine:
+    """Return the process that makes a call."""
+    assert isinstance(call.run, RankMachine)
+    return call.run

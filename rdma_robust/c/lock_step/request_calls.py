@@ -1,0 +1,194 @@
+"""Waiting for requests of MPI, and what else is done with them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.lock_step.call_arguments import count_at, wrong
+from rdma_robust.c.lock_step.channels import ANY
+from rdma_robust.c.lock_step.message_calls import store_status
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.messages.language import message_program as mp
+
+EMPTY_STATUS: Final = (ANY, ANY, 0)
+"""What is said of a request that is null or inactive."""
+_HANDLE: Final = 8
+_UNDEFINED: Final = -32766
+_STATUS_SIZE: Final = 16
+_MAYBE: Final = UnknownValue("what one of several requests that MPI_Waitany waits for has received")
+WHICH: Final = "w"
+"""The register for which request has completed."""
+
+
+def _cell(call: CallContext, index: int, nth: int) -> tuple[Object, int]:
+    name, offset = call.address(index, "this request")
+    return name, offset + _HANDLE * nth
+
+
+def _record(call: CallContext, index: int, nth: int = 0) -> RequestRecord | None:
+    """Return the request whose handle stands in an argument's list; None for MPI_REQUEST_NULL."""
+    rank, cell = rank_of(call), _cell(call, index, nth)
+    found = known_scalar(call.run.raw_read(call.state, *cell, _HANDLE))
+    if found == 0:
+        return None
+    if isinstance(found, Pointer) and found.object.kind == "handle" and found.object.name == "request":
+        number = int(str(found.object.key[0]))
+    elif isinstance(found, UnknownValue) and cell in rank.cells:
+        number = rank.cells[cell]
+    else:
+        raise wrong(call, "invalid-request", "the request is not initialised")
+    if number not in rank.requests:
+        raise wrong(call, "invalid-request", "the request is complete or freed already")
+    return rank.requests[number]
+
+
+def _records(call: CallContext, count: int, index: int) -> list[RequestRecord | None]:
+    return [_record(call, index, nth) for nth in range(count)]
+
+
+def _done(call: CallContext, index: int, nth: int, record: RequestRecord) -> None:
+    """A request is complete: its handle is null now, unless it is persistent."""
+    rank, cell = rank_of(call), _cell(call, index, nth)
+    rank.cells.pop(cell, None)
+    if record.again is None:
+        call.run.raw_write(call.state, *cell, _HANDLE, 0)
+
+
+def _wait_all(call: CallContext, count: int, requests: int, statuses: int, chosen: list[int] | None = None) -> None:
+    """Wait for all requests of a list, or those chosen. Raises Blocked until they are ready."""
+    rank = rank_of(call)
+    found = _records(call, count, requests)
+    wanted = [(nth, each) for nth, each in enumerate(found) if each is not None and each.is_active]
+    wanted = [each for each in wanted if chosen is None or each[0] in chosen]
+    if rank.ongoing is None:
+        places = tuple(place for _, each in wanted for place in each.places)
+        rank.emit(*([mp.Wait(places, rank.job.place(call.chain))] if places else []))
+        rank.ongoing = tuple(each for _, each in wanted)
+    if not all(each.is_ready() for _, each in wanted):
+        raise Blocked
+    rank.ongoing = None
+    for nth, each in wanted:
+        rank.complete(each)
+        _done(call, requests, nth, each)
+    numbers = {each.number for _, each in wanted}
+    for key in [each for each in rank.partly if each & numbers]:
+        del rank.partly[key]
+    if known_scalar(call.arguments[statuses]) != 0 and chosen is None:
+        for nth in range(count):
+            record = found[nth]
+            status = EMPTY_STATUS if record is None or record.number not in numbers else record.status
+            store_status(call, further(call.arguments[statuses], _STATUS_SIZE * nth), status)
+
+
+def _wait(call: CallContext) -> Result:
+    _wait_all(call, 1, 0, 1)
+    return 0
+
+
+def _waitall(call: CallContext) -> Result:
+    _wait_all(call, count_at(call, 0), 1, 2)
+    return 0
+
+
+def _waitany(call: CallContext) -> Result:
+    """Number of requests, their list, where the place goes, status."""
+    rank, count = rank_of(call), count_at(call, 0)
+    found = _records(call, count, 1)
+    active = {nth: each for nth, each in enumerate(found) if each is not None and each.is_active}
+    if not active:
+        call.set_private(call.arguments[2], 4, _UNDEFINED, "the place")
+        store_status(call, call.arguments[3], EMPTY_STATUS)
+        return 0
+    if len(active) == 1:
+        (nth, record), *_ = active.items()
+        _wait_all(call, count, 1, 3, [nth])
+        call.set_private(call.arguments[2], 4, nth, "the place")
+        store_status(call, call.arguments[3], record.status)
+        return 0
+    _complete_some(call, rank, active)
+    unknown = UnknownValue(f"which request {call.name} of line {call.chain[0].line} completes")
+    call.set_private(call.arguments[2], 4, unknown, "the place")
+    store_status(call, call.arguments[3], (unknown, unknown, unknown))
+    return 0
+
+
+def _complete_some(call: CallContext, rank: RankMachine, active: dict[int, RequestRecord]) -> None:
+    """Complete one more of several requests, which one is open; the last of them completes all. Raises Blocked until enough
+    are ready, and Refusal for lists that share requests and are not the same."""
+    group = frozenset(each.number for each in active.values())
+    if any(each != group and each & group for each in rank.partly):
+        raise Refusal("RR814", "requests of which some are complete are waited for among others", "one list for all waits")
+    done = rank.partly.get(group, 0)
+    if rank.ongoing is None:
+        places = tuple(place for each in active.values() for place in each.places)
+        if len(places) < len(active):
+            raise Refusal("RR814", "requests of MPI_PROC_NULL among others are not followed here", "MPI_Waitall")
+        rank.emit(mp.Completion(places, "any", tests=False, which=mp.Place(WHICH), span=rank.job.place(call.chain)))
+        rank.ongoing = tuple(active.values())
+    if sum(each.is_ready() for each in active.values()) <= done:
+        raise Blocked
+    rank.ongoing = None
+    if done + 1 < len(active):
+        rank.partly[group] = done + 1
+        for nth, each in active.items():
+            cell = _cell(call, 1, nth)
+            rank.cells[cell] = each.number
+            call.run.raw_write(call.state, *cell, _HANDLE, _MAYBE)
+            for name, use in rank.unused(each):
+                if use.writes:
+                    call.run.raw_write(call.state, name, use.low, use.high - use.low, _MAYBE)
+                    each.maybe.append((name, use.low, use.high - use.low))
+        return
+    rank.partly.pop(group, None)
+    for nth, each in active.items():
+        is_intact = all(call.run.raw_read(call.state, *part) == _MAYBE for part in each.maybe)
+        rank.complete(each)
+        for part in [] if is_intact else each.maybe:
+            call.run.raw_write(call.state, *part, _MAYBE)
+        _done(call, 1, nth, each)
+
+
+def _start(call: CallContext) -> Result:
+    return _started(call, 1, 0)
+
+
+def _startall(call: CallContext) -> Result:
+    return _started(call, count_at(call, 0), 1)
+
+
+def _started(call: CallContext, count: int, index: int) -> Result:
+    for record in _records(call, count, index):
+        if record is None or record.again is None:
+            raise wrong(call, "invalid-request", "the request is not a persistent one")
+        if record.is_active:
+            raise wrong(call, "invalid-request", "the request is active")
+        record.again(call.state, record)
+    return 0
+
+
+def _request_free(call: CallContext) -> Result:
+    """A request that is active goes on, and nobody can wait for it."""
+    rank, record = rank_of(call), _record(call, 0)
+    if record is None:
+        raise wrong(call, "invalid-request", "the request is MPI_REQUEST_NULL")
+    if record.is_active and any(use.writes for _, use in record.uses):
+        line = record.chain[0].line
+        rank.wrong(
+            "request-lost", f"{call.name}: the receive of line {line} is active, and nobody can wait for it", call.chain
+        )
+    rank.requests.pop(record.number)
+    call.run.raw_write(call.state, *_cell(call, 0, 0), _HANDLE, 0)
+    return 0
+
+
+REQUEST_CALLS: Final[dict[str, Handler]] = {
+    "MPI_Wait": _wait,
+    "MPI_Waitall": _waitall,
+    "MPI_Waitany": _waitany,
+    "MPI_Start": _start,
+    "MPI_Startall": _startall,
+    "MPI_Request_free": _request_free,
+}

@@ -1,0 +1,330 @@
+"""MPI: begin and end of processes, communicators, groups and types; and all calls that evaluation in lock step knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from rdma_robust.c.evaluate.annotations import ANNOTATIONS
+from rdma_robust.c.evaluate.atomics import ATOMICS
+from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, known_scalar
+from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
+from rdma_robust.c.evaluate.libc import LIBC
+from rdma_robust.c.evaluate.mpi.datatypes import DATATYPES
+from rdma_robust.c.evaluate.mpi.mpi_calls import MPI
+from rdma_robust.c.evaluate.one_sided.spmd import store_handle
+from rdma_robust.c.evaluate.operations import Chain
+from rdma_robust.c.evaluate.pthreads import THREADS
+from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
+from rdma_robust.c.libraries.mpi import DECLARATIONS
+from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, mpi_handle, wrong
+from rdma_robust.c.lock_step.collective_calls import COLLECTIVE_CALLS
+from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
+from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
+from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
+from rdma_robust.messages.language import message_program as mp
+
+_UNDEFINED: Final = -32766
+
+# begin and end
+
+
+def _init(call: CallContext) -> Result:
+    rank = rank_of(call)
+    if rank.stage != "before":
+        raise wrong(
+            call, "double-init", "MPI is initialised already" if rank.stage == "inside" else "MPI is finalised already"
+        )
+    rank.stage = "inside"
+    if call.name == "MPI_Init_thread":
+        call.set_private(call.arguments[3], 4, call.arguments[2], "the thread level")
+    return 0
+
+
+def _finalize(call: CallContext) -> Result:
+    rank = rank_of(call)
+    for record in rank.requests.values():
+        _tell_request(rank, record)
+    for (kind, _), made in rank.owned.items():
+        for name, chain in made:
+            line = chain[0].line if chain else 0
+            rank.wrong("resource-leak", f"the {kind} of {name} (line {line}) is never freed", chain)
+    rank.stage = "after"
+    return 0
+
+
+def _tell_request(rank: RankMachine, record: RequestRecord) -> None:
+    line = record.chain[0].line if record.chain else 0
+    if record.is_active:
+        text = f"the request of {record.call} (line {line}) is active at MPI_Finalize"
+        rank.wrong("request-leak", text, record.chain)
+    elif record.again is not None:
+        rank.wrong("request-leak", f"the request of {record.call} (line {line}) is never freed", record.chain)
+
+
+def _exit(call: CallContext) -> Result:
+    rank_of(call).ends(call.chain)
+    raise Blocked
+
+
+def _abort(call: CallContext) -> Result:
+    rank_of(call).aborts("violation", f"`{call.name}` is called", call.chain)
+    raise Blocked
+
+
+def _failed(call: CallContext) -> Result:
+    rank_of(call).aborts("violation", f"assert({call.text(0)}) is false", call.chain)
+    raise Blocked
+
+
+def _initialized(call: CallContext) -> Result:
+    stage = rank_of(call).stage
+    found = stage != "before" if call.name == "MPI_Initialized" else stage == "after"
+    call.set_private(call.arguments[0], 4, int(found), "the answer")
+    return 0
+
+
+# communicators and groups
+
+
+def _number(find: Callable[[CallContext, Communicator], int]) -> Handler:
+    def handler(call: CallContext) -> Result:
+        call.set_private(call.arguments[1], 4, find(call, communicator_at(call, 0)), "the answer")
+        return 0
+
+    return handler
+
+
+def _own(rank: RankMachine, kind: str, key: tuple[object, ...], name: str, chain: Chain) -> None:
+    rank.owned.setdefault((kind, key), []).append((name, chain))
+
+
+def _constructor(
+    said: Callable[[CallContext, Communicator], object], made: Callable[[CallContext, dict[int, object]], object]
+) -> Handler:
+    """A call that makes a communicator of what all processes of another one say."""
+
+    def handler(call: CallContext) -> Result:
+        rank, group = rank_of(call), communicator_at(call, 0)
+        if rank.ongoing is None:
+            entered = CollectiveEntry(call.name, call.chain[0].line if call.chain else 0)
+            entered.gives, entered.takes = dict.fromkeys(group.members, EMPTY), dict.fromkeys(group.members, NOTHING)
+            entered.said = said(call, group)
+            rank.ongoing = enter(call, group, entered)
+            if rank.ongoing.places:
+                rank.emit(mp.Wait(rank.ongoing.places, rank.job.place(call.chain)))
+        record = rank.ongoing
+        assert isinstance(record, RequestRecord)
+        if not record.is_ready():
+            raise Blocked
+        rank.ongoing = None
+        rank.complete(record)
+        number = rank.collectives[group.name] - 1
+        others = rank.job.calls[group.name if group.name != "self" else f"self{rank.number}", number]
+        told = {at: each.said for at, each in others.items() if isinstance(each, CollectiveEntry)}
+        chosen = made(call, told)
+        if not isinstance(chosen, tuple):
+            call.set_private(call.arguments[-1], 8, 0, "this communicator")
+            return 0
+        label, *members = chosen
+        key = (f"{group.name or 'world'}_{number}_{label}", *(f"P{each}" for each in members))
+        store_handle(call, call.arguments[-1], "communicator", key)
+        _own(rank, "communicator", key, call.name, call.chain)
+        return 0
+
+    return handler
+
+
+def _split_said(call: CallContext, group: Communicator) -> object:
+    return call.number(1, "the colour"), call.number(2, "the key"), group.rank(rank_of(call).number)
+
+
+def _split_made(call: CallContext, told: dict[int, object]) -> object:
+    own = told[rank_of(call).number]
+    assert isinstance(own, tuple)
+    if own[0] == _UNDEFINED:
+        return None
+    if own[0] < 0:
+        raise wrong(call, "invalid-argument", f"the colour is {own[0]}")
+    chosen = sorted((each[1], each[2], at) for at, each in told.items() if isinstance(each, tuple) and each[0] == own[0])
+    return (own[0], *(at for _, _, at in chosen))
+
+
+def _dup_made(call: CallContext, _: dict[int, object]) -> object:
+    return ("dup", *communicator_at(call, 0).members)
+
+
+def _group_members(call: CallContext, index: int) -> tuple[int, ...]:
+    found = mpi_handle(call, index, "group", "group")
+    if isinstance(found, int):
+        if found == 1:
+            return ()
+        raise wrong(call, "invalid-group", "the group is MPI_GROUP_NULL")
+    return tuple(int(str(each)[1:]) for each in found)
+
+
+def _create_made(call: CallContext, told: dict[int, object]) -> object:
+    members = told[rank_of(call).number]
+    assert isinstance(members, tuple)
+    return ("group" + "_".join(map(str, members)), *members) if rank_of(call).number in members else None
+
+
+def _freed(kind: str, what: str, null: int = 0) -> Handler:
+    """A call that frees what a handle is, and makes it null."""
+
+    def handler(call: CallContext) -> Result:
+        rank = rank_of(call)
+        found = known_scalar(call.private(call.arguments[0], 8, f"this {what}"))
+        if not isinstance(found, Pointer) or found.object.name != kind:
+            said = "null" if found == null else "predefined" if isinstance(found, int) else "not initialised"
+            raise wrong(call, f"invalid-{what}", f"the {what} is {said}")
+        if not rank.owned.get((kind, found.object.key)):
+            raise wrong(call, f"invalid-{what}", f"the {what} is freed already")
+        rank.owned[kind, found.object.key].pop()
+        if not rank.owned[kind, found.object.key]:
+            rank.committed.discard(found.object.key)
+        call.set_private(call.arguments[0], 8, null, f"this {what}")
+        return 0
+
+    return handler
+
+
+def _made(kind: str, handler: Handler) -> Handler:
+    """A call that makes a handle, of its last argument."""
+
+    def counted(call: CallContext) -> Result:
+        for value in call.arguments[:-1]:
+            found = known_scalar(value)
+            is_own = isinstance(found, Pointer) and (found.object.kind, found.object.name) == ("handle", kind)
+            if isinstance(found, Pointer) and is_own and not rank_of(call).owned.get((kind, found.object.key)):
+                raise wrong(call, f"invalid-{'datatype' if kind == 'type' else kind}", "the handle is freed")
+        result = handler(call)
+        stored = known_scalar(call.private(call.arguments[-1], 8, "this handle"))
+        if isinstance(stored, Pointer):
+            _own(rank_of(call), kind, stored.object.key, call.name, call.chain)
+        return result
+
+    return counted
+
+
+def _commit(call: CallContext) -> Result:
+    found = known_scalar(call.private(call.arguments[0], 8, "this datatype"))
+    if isinstance(found, UnknownValue):
+        raise wrong(call, "invalid-datatype", "the datatype is not initialised")
+    if found == 0:
+        raise wrong(call, "invalid-datatype", "the datatype is MPI_DATATYPE_NULL")
+    if isinstance(found, Pointer):
+        if not rank_of(call).owned.get(("type", found.object.key)):
+            raise wrong(call, "invalid-datatype", "the datatype is freed")
+        rank_of(call).committed.add(found.object.key)
+    return 0
+
+
+def _op_create(call: CallContext) -> Result:
+    """Function, whether it commutes, where the operation goes."""
+    name = known_scalar(call.arguments[0])
+    if name == 0:
+        raise wrong(call, "invalid-argument", "the function is NULL")
+    store_handle(call, call.arguments[2], "operation", (str(name),))
+    return 0
+
+
+def _group_of(call: CallContext) -> Result:
+    store_handle(call, call.arguments[1], "group", tuple(f"P{each}" for each in communicator_at(call, 0).members))
+    return 0
+
+
+def _processor_name(call: CallContext) -> Result:
+    name, offset = call.address(0, "the name")
+    for at, each in enumerate(b"node\0"):
+        call.run.raw_write(call.state, name, offset + at, 1, each)
+    call.set_private(call.arguments[1], 4, 4, "the length")
+    return 0
+
+
+def _nothing_there(call: CallContext) -> Result:
+    raise Refusal(
+        "RR814",
+        f"`{call.name}` is not modelled in programs of messages",
+        "messages, requests, collective calls, communicators and datatypes are",
+    )
+
+
+def _no_threads(call: CallContext) -> Result:
+    raise Refusal("RR814", f"`{call.name}` beside messages is not modelled", "one thread for each process")
+
+
+def _inside(handler: Handler) -> Handler:
+    """A call that MPI_Init comes before, and MPI_Finalize behind."""
+
+    def checked(call: CallContext) -> Result:
+        stage = rank_of(call).stage
+        if stage != "inside":
+            before = stage == "before"
+            said = "it is called before MPI_Init" if before else "it is called after MPI_Finalize"
+            raise wrong(call, "not-initialised" if before else "after-finalize", said)
+        return handler(call)
+
+    return checked
+
+
+_GROUPS: Final = ("MPI_Group_incl", "MPI_Group_excl")
+_TYPES: Final = {
+    name: handler if name.startswith(("MPI_Get", "MPI_Aint")) or name in ("MPI_Type_size", "MPI_Type_get_extent",
+    "MPI_Type_get_true_extent") else _made("type", handler)
+    for name, handler in DATATYPES.items()
+}  # fmt: skip
+_IDLE: Final = """
+Info_create Info_set Info_free Errhandler_free Comm_set_errhandler Comm_set_name Free_mem Buffer_attach Buffer_detach
+"""
+_CALLS: Final[dict[str, Handler]] = {
+    **{f"MPI_{name}": given(0) for name in _IDLE.split()},
+    **_TYPES,
+    **MESSAGE_CALLS,
+    **REQUEST_CALLS,
+    **COLLECTIVE_CALLS,
+    **{name: _made("group", MPI[name]) for name in _GROUPS},
+    "MPI_Finalize": _finalize,
+    "MPI_Abort": _abort,
+    "MPI_Comm_rank": _number(lambda call, group: group.rank(rank_of(call).number)),
+    "MPI_Comm_size": _number(lambda _, group: len(group.members)),
+    "MPI_Comm_dup": _constructor(lambda *_: None, _dup_made),
+    "MPI_Comm_split": _constructor(_split_said, _split_made),
+    "MPI_Comm_create": _constructor(lambda call, _: _group_members(call, 1), _create_made),
+    "MPI_Comm_free": _freed("communicator", "communicator"),
+    "MPI_Comm_group": _made("group", _group_of),
+    "MPI_Group_rank": MPI["MPI_Group_rank"],
+    "MPI_Group_size": MPI["MPI_Group_size"],
+    "MPI_Group_free": _freed("group", "group"),
+    "MPI_Type_commit": _commit,
+    "MPI_Type_free": _freed("type", "datatype"),
+    "MPI_Op_create": _made("operation", _op_create),
+    "MPI_Op_free": _freed("operation", "operation"),
+    "MPI_Get_processor_name": _processor_name,
+    "MPI_Alloc_mem": MPI["MPI_Alloc_mem"],
+    "MPI_Error_string": MPI["MPI_Error_string"],
+}
+_ANY_TIME: Final[dict[str, Handler]] = {
+    "MPI_Init": _init,
+    "MPI_Init_thread": _init,
+    "MPI_Initialized": _initialized,
+    "MPI_Finalized": _initialized,
+    "MPI_Wtime": MPI["MPI_Wtime"],
+    "MPI_Wtick": MPI["MPI_Wtick"],
+}
+LIBRARY: Final[Mapping[str, Handler]] = {
+    **LIBC,
+    **SHARED_TEXTS,
+    **ATOMICS,
+    **ANNOTATIONS,
+    **dict.fromkeys(THREADS, _no_threads),
+    **dict.fromkeys(("exit", "_exit", "_Exit", "quick_exit"), _exit),
+    **dict.fromkeys(("abort", "__builtin_trap"), _abort),
+    "__assert_fail": _failed,
+    **{name: _inside(_CALLS.get(name, _nothing_there)) for name in DECLARATIONS},
+    **_ANY_TIME,
+}
+"""All calls that evaluation in lock step knows by name."""

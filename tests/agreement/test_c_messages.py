@@ -1,0 +1,138 @@
+"""Random C programs with MPI messages against the same programs written as `.mp`: one verdict under each buffer.
+
+A program is a list of operations for each process; C and `.mp` are written from it side by side.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.engine_table import answered
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
+from rdma_robust.messages.message_answers import MessageQuestions
+
+HEAD = """#include <mpi.h>
+int main(int argc, char **argv)
+{
+	int rank, v[9] = {0}, k;
+	MPI_Request q[9], all[9];
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+"""
+SENDS = {"Send": "send", "Ssend": "send sync", "Bsend": "send buffered"}
+
+
+class Twins:
+    """A random program as C and as `.mp`: a few operations for each of some processes."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.size = self.random.choice((2, 2, 3))
+        self.c = [HEAD]
+        self.mp = [f"program twin{seed}"]
+        for process in range(self.size):
+            self._process(process)
+        self.c.append(f"\tMPI_Finalize();\n\treturn 0;\n}}\n/* rdma-robust: options -n {self.size} */\n")
+
+    def _process(self, own: int) -> None:
+        self.active: list[int] = []
+        self.issued = 0
+        self.c.append(f"\tif (rank == {own}) {{")
+        self.mp.append(f"proc P{own} {{\n  reg v, w\n  req r[9]")
+        for _ in range(self.random.randint(1, 4)):
+            self._operation(own)
+        if self.active:
+            self._wait_for_all()
+        self.c.append("\t}")
+        self.mp.append("}")
+
+    def _operation(self, own: int) -> None:
+        peer = self.random.choice([each for each in range(self.size) if each != own])
+        tag, kind = self.random.randint(0, 1), self.random.choice(("send", "recv", "isend", "irecv", "exchange", "wait"))
+        if kind == "send":
+            name, words = self.random.choice(list(SENDS.items()))
+            self.c.append(f"\t\tMPI_{name}(v, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD);")
+            self.mp.append(f"  {words} 0 to P{peer} tag {tag}")
+        elif kind == "isend":
+            self.c.append(f"\t\tMPI_Isend(v, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD, &q[{self._new()}]);")
+            self.mp.append(f"  r[{self.issued}] = isend 0 to P{peer} tag {tag}")
+        elif kind == "exchange":
+            self.c.append(
+                f"\t\tMPI_Sendrecv(v, 1, MPI_INT, {peer}, {tag}, v + 1, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD, 0);"
+            )
+            self.mp.append(
+                f"  r[0] = irecv v from P{peer} tag {tag}\n  r[8] = isend 0 to P{peer} tag {tag}\n  wait r[0], r[8]"
+            )
+        elif kind == "wait" and self.active:
+            self._wait_for_all() if self.random.random() < 0.5 else self._wait_for_one()
+        else:
+            self._receive(peer, tag, waits=kind != "irecv")
+
+    def _receive(self, peer: int, tag: int, *, waits: bool) -> None:
+        source, of = ("MPI_ANY_SOURCE", "any") if self.random.random() < 0.3 else (str(peer), f"P{peer}")
+        named, words = ("MPI_ANY_TAG", "any") if self.random.random() < 0.3 else (str(tag), str(tag))
+        if waits:
+            self.c.append(f"\t\tMPI_Recv(v + 1, 1, MPI_INT, {source}, {named}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);")
+            self.mp.append(f"  recv v from {of} tag {words}")
+        else:
+            at = self._new()
+            self.c.append(f"\t\tMPI_Irecv(v + 1 + {at}, 1, MPI_INT, {source}, {named}, MPI_COMM_WORLD, &q[{at}]);")
+            self.mp.append(f"  r[{at}] = irecv v from {of} tag {words}")
+
+    def _new(self) -> int:
+        self.issued += 1
+        self.active.append(self.issued)
+        return self.issued
+
+    def _wait_for_all(self) -> None:
+        fill = " ".join(f"all[{at}] = q[{each}];" for at, each in enumerate(self.active))
+        number = len(self.active)
+        if number > 1 and self.random.random() < 0.4:
+            one = f"for (int at = 0; at < {number}; at++) MPI_Waitany({number}, all, &k, MPI_STATUS_IGNORE);"
+            line = f"  wait any {', '.join(f'r[{each}]' for each in self.active)} into w"
+            self.mp += [line] * number
+        else:
+            one = f"MPI_Waitall({number}, all, MPI_STATUSES_IGNORE);"
+            self.mp.append(f"  wait {', '.join(f'r[{each}]' for each in self.active)}")
+        self.c.append(f"\t\t{fill} {one}")
+        self.active = []
+
+    def _wait_for_one(self) -> None:
+        at = self.active.pop(self.random.randrange(len(self.active)))
+        self.c.append(f"\t\tMPI_Wait(&q[{at}], MPI_STATUS_IGNORE);")
+        self.mp.append(f"  wait r[{at}]")
+
+
+def verdicts(program: MessageProgram) -> list[tuple[object, ...]]:
+    """Return what is answered under each buffer."""
+    found: list[tuple[object, ...]] = []
+    for buffer in BUFFERS:
+        answer = answered(program, buffer, MessageQuestions(count=True), Limits.of(60), "states")
+        count = None if answer.matchings is None else answer.matchings.count
+        found.append((buffer, answer.violated, answer.deadlocked, answer.leaking, answer.pairs, count))
+    return found
+
+
+def agree(seeds: range) -> set[str]:
+    """Compare the twins of seeds; return the answers that were seen."""
+    seen = set()
+    for seed in seeds:
+        twins = Twins(seed)
+        c, mp = load_messages("\n".join(twins.c), "twin.c"), load_messages("\n".join(twins.mp), "twin.mp")
+        found = verdicts(c)
+        assert found == verdicts(mp), f"seed {seed}\n" + "\n".join((*twins.c, *twins.mp))
+        seen |= {f"{name} {answer}" for each in found for name, answer in zip(("deadlock", "leak"), each[2:4], strict=True)}
+    return seen
+
+
+def test_c_and_its_twin_have_the_same_verdicts() -> None:
+    agree(range(5))
+
+
+@pytest.mark.ci
+def test_many_twins() -> None:
+    assert {"deadlock yes", "deadlock no", "leak yes", "leak no"} <= agree(range(5, 105))

@@ -1,0 +1,181 @@
+"""C with MPI messages as `messages check` and its like read it: verdicts, what is wrong by itself, places, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.limits import Limits
+from rdma_robust.messages.engines.engine_table import answered
+from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.messages.language.message_program import BUFFERS
+from rdma_robust.messages.message_answers import MessageQuestions
+from tests.conftest import ROOT, Cli
+
+FARM_FILE = str(ROOT / "tests/data/farm.c")
+FARM = Path(FARM_FILE).read_text(encoding="utf-8")
+START = """#include <mpi.h>
+#include <assert.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	int rank, size, x = 0, y = 0;
+	MPI_Request q = MPI_REQUEST_NULL, p = MPI_REQUEST_NULL;
+	MPI_Comm w = MPI_COMM_WORLD;
+	MPI_Status s;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(w, &rank);
+	MPI_Comm_size(w, &size);
+"""
+END = """
+	MPI_Finalize();
+	return 0;
+}
+"""
+LINE = START.count("\n") + 1
+SEND = "MPI_Send(&x, 1, MPI_INT, 1, 3, w);"
+RECV = "MPI_Recv(&y, 1, MPI_INT, 0, 3, w, &s);"
+
+
+def checked(cli: Cli, folder: Path, body: str, n: str = "2", *more: str) -> tuple[int, list[dict[str, object]], str]:
+    """Return exit code, results and standard error of `messages check` of a body."""
+    file = folder / "main.c"
+    file.write_text(START + body + END, encoding="utf-8")
+    result = cli("messages", "check", str(file), "-n", n, "--format", "json", *more)
+    return result.returncode, json.loads(result.stdout)["results"], result.stderr
+
+
+def kinds(body: str, processes: int = 2) -> set[str]:
+    """Return what goes wrong in a body under some buffers: the classes that JSON has, `deadlock`, `leak`."""
+    program = load_messages(f"{START}{body}{END}/* rdma-robust: options -n {processes} */\n", "main.c")
+    found = set()
+    for buffer in BUFFERS:
+        answer = answered(program, buffer, MessageQuestions(pairs=False), Limits.of(60), "states")
+        assert "unknown" not in (answer.violated, answer.deadlocked, answer.leaking), answer.reason
+        for each in answer.violations:
+            local = program.found_at(each.span) if each.kind in ("assert", "abort") else ()
+            found |= {one.kind for one in local} or {each.kind}
+        found |= {"deadlock"} if answer.deadlocked == "yes" else set()
+        found |= {"leak"} if answer.leaking == "yes" else set()
+    return found
+
+
+@pytest.mark.ci
+def test_a_range_of_processes_is_one_row_for_each(cli: Cli) -> None:
+    result = cli("messages", "check", "--expect", FARM_FILE, "-n", "3..4")
+    assert result.returncode == 0
+    assert "farm.c (n=3)  yes" in result.stdout
+    assert "farm.c (n=4)  yes" in result.stdout
+
+
+@pytest.mark.ci
+def test_places_are_those_of_the_call_with_the_calls_around_it(cli: Cli) -> None:
+    result = cli("messages", "explain", FARM_FILE, "-n", "3")
+    line = FARM[: FARM.index("MPI_Send(result")].count("\n") + 1
+    assert f"P0 takes 2 from P1 (line {line})" in result.stdout
+
+
+def test_without_a_number_of_processes_it_is_asked_for(cli: Cli) -> None:
+    result = cli("messages", "check", FARM_FILE)
+    assert result.returncode == 2
+    assert "how many processes run it? -n 4" in result.stderr
+
+
+def test_c_without_mpi_is_told_its_command(cli: Cli) -> None:
+    result = cli("messages", "check", str(ROOT / "tests/data/mailbox.c"), "-n", "2")
+    assert result.returncode == 2
+    assert "does not include mpi.h; `rdma-robust check` decides C with one-sided operations" in result.stderr
+
+
+HEAD_TO_HEAD = "int o = 1 - rank; MPI_Send(&x, 1, MPI_INT, o, 3, w); MPI_Recv(&y, 1, MPI_INT, o, 3, w, &s);"
+RING = "int o = 1 - rank; MPI_Sendrecv(&x, 1, MPI_INT, o, 3, &y, 1, MPI_INT, o, 3, w, &s);"
+ONE_WAY = f"if (rank == 0) {{ {SEND} }} else {{ {RECV} }}"
+WAIT = "MPI_Wait(&q, &s);"
+IRECV = "MPI_Irecv(&y, 1, MPI_INT, 0, 3, w, &q);"
+ISEND = "MPI_Isend(&x, 1, MPI_INT, 1, 3, w, &q);"
+
+
+def sides(first: str, second: str) -> str:
+    """Return what two processes do."""
+    return f"if (rank == 0) {{ {first} }} else {{ {second} }}"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (ONE_WAY, set()),
+        (RING, set()),
+        (HEAD_TO_HEAD, {"deadlock"}),
+        (sides(SEND, ""), {"deadlock", "leak"}),
+        (sides("", RECV), {"deadlock"}),
+        (sides(f"x = 4; {SEND}", f"{RECV} assert(y == 4);"), set()),
+        (sides(f"x = 4; {SEND}", f"{RECV} assert(y == 5);"), {"violation"}),
+        (sides(f"x = 4; {ISEND} {WAIT}", f"{IRECV} {WAIT} assert(y == 4 && s.MPI_SOURCE == 0 && s.MPI_TAG == 3);"), set()),
+        (sides(f"{ISEND} x = 4; {WAIT}", RECV), {"buffer-race"}),
+        (sides(SEND, f"{IRECV} x = y; {WAIT}"), {"buffer-race"}),
+        (sides(SEND, IRECV), {"request-leak"}),
+        (sides("MPI_Ssend(&x, 1, MPI_INT, 1, 3, w);", f"{IRECV} {WAIT}"), set()),
+        (sides("MPI_Send(&x, 1, MPI_INT, 2, 3, w);", RECV), {"invalid-rank"}),
+        (sides("MPI_Send(&x, 1, MPI_INT, 1, -3, w);", RECV), {"invalid-tag"}),
+        (sides("MPI_Send(&x, -1, MPI_INT, 1, 3, w);", RECV), {"invalid-count"}),
+        (sides("MPI_Send(&x, 2, MPI_INT, 1, 3, w);", RECV), {"buffer-overflow"}),
+        (sides("MPI_Send(0, 1, MPI_INT, 1, 3, w);", RECV), {"invalid-buffer"}),
+        (sides("MPI_Send(&x, 1, MPI_DATATYPE_NULL, 1, 3, w);", RECV), {"invalid-datatype"}),
+        (sides("MPI_Send(&x, 1, MPI_INT, 1, 3, MPI_COMM_NULL);", RECV), {"invalid-communicator"}),
+        (sides("MPI_Send(&x, 1, MPI_FLOAT, 1, 3, w);", RECV), {"type"}),
+        (sides("int v[2] = {1, 2}; MPI_Send(v, 2, MPI_INT, 1, 3, w);", RECV), {"room"}),
+        ("MPI_Bcast(&x, 1, MPI_INT, 2, w);", {"invalid-root"}),
+        ("MPI_Bcast(&x, 1, MPI_INT, rank, w);", {"root-mismatch"}),
+        (sides("MPI_Bcast(&x, 1, MPI_INT, 0, w);", "MPI_Barrier(w);"), {"collective-mismatch"}),
+        (sides("MPI_Reduce(&x, &y, 1, MPI_INT, MPI_SUM, 0, w);", "MPI_Reduce(&x, &y, 1, MPI_INT, MPI_MAX, 0, w);"),
+         {"operation-mismatch"}),
+        (sides("MPI_Barrier(w);", ""), {"deadlock"}),
+        ("x = rank + 1; MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, w); assert(y == 3);", set()),
+        ("x = rank + 5; MPI_Bcast(&x, 1, MPI_INT, 1, w); assert(x == 6);", set()),
+        ("int v[2]; x = rank + 5; MPI_Allgather(&x, 1, MPI_INT, v, 1, MPI_INT, w); assert(v[0] == 5 && v[1] == 6);", set()),
+        ("x = rank + 1; MPI_Scan(&x, &y, 1, MPI_INT, MPI_PROD, w); assert(y == rank + 1);", set()),
+        ("MPI_Ibarrier(w, &q); MPI_Wait(&q, &s);", set()),
+        ("MPI_Ibarrier(w, &q);", {"request-leak"}),
+        ("MPI_Comm c; MPI_Comm_dup(w, &c);", {"resource-leak"}),
+        ("MPI_Comm c; MPI_Comm_split(w, 0, -rank, &c); MPI_Comm_rank(c, &x); MPI_Comm_free(&c); assert(x == 1 - rank);",
+         set()),
+        ("MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t); MPI_Type_commit(&t);", {"resource-leak"}),
+        ("MPI_Init(&argc, &argv);", {"double-init"}),
+        ("if (rank) exit(0);", {"missing-finalize"}),
+        (f"MPI_Send_init(&x, 1, MPI_INT, 1, 3, w, &q); {sides('MPI_Start(&q); MPI_Wait(&q, &s);', RECV)}"
+         " MPI_Request_free(&q);", set()),
+        (sides(f"{ISEND} MPI_Wait(&q, &s); MPI_Isend(&x, 1, MPI_INT, 1, 4, w, &p); MPI_Wait(&p, &s);",
+               "int z; MPI_Irecv(&y, 1, MPI_INT, 0, 4, w, &q); MPI_Irecv(&z, 1, MPI_INT, 0, 3, w, &p);"
+               " MPI_Request v[2] = {q, p}; MPI_Waitany(2, v, &x, &s); MPI_Waitany(2, v, &x, &s);"), set()),
+        (sides(SEND, "MPI_Probe(0, MPI_ANY_TAG, w, &s); MPI_Get_count(&s, MPI_INT, &x); assert(x == 1);"
+               "MPI_Recv(&y, 1, MPI_INT, 0, s.MPI_TAG, w, &s);"), set()),
+    ],
+)  # fmt: skip
+@pytest.mark.ci
+def test_what_is_wrong(body: str, expected: set[str]) -> None:
+    assert kinds(body) == expected
+
+
+def test_a_wrong_call_is_told_at_its_place_with_its_processes(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "main.c"
+    file.write_text(f"{START}\tMPI_Send(&x, 1, MPI_INT, size, 3, w);{END}", encoding="utf-8")
+    result = cli("messages", "explain", str(file), "-n", "2")
+    assert result.returncode == 1
+    assert f"line {LINE}: MPI_Send: destination 2 of 2 processes (P0 and P1)" in " ".join(result.stdout.split())
+
+
+def test_what_a_receive_from_any_takes_decides_nothing(cli: Cli, tmp_path: Path) -> None:
+    body = sides("MPI_Recv(&y, 1, MPI_INT, MPI_ANY_SOURCE, 3, w, &s);\n if (y == 3) x = 1;\n if (x) exit(1);",
+                 "MPI_Send(&x, 1, MPI_INT, 0, 3, w);")  # fmt: skip
+    code, results, told = checked(cli, tmp_path, body)
+    assert code == 2
+    assert f"main.c:{LINE + 1}:6: error: which way to go depends on what MPI_Recv of line {LINE} takes" in told
+    assert results[0]["errors"]
+
+
+def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:
+    code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);")
+    assert code == 2
+    assert "`MPI_Win_create` is not modelled in programs of messages [RR814]" in told
