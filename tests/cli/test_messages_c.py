@@ -194,6 +194,15 @@ def test_a_test_that_may_fail_decides_nothing(loop: str) -> None:
         kinds(body)
 
 
+def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, tmp_path: Path) -> None:
+    body = sides(f"{ISEND} x = 1; MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);", RECV)
+    code, results, told = checked(cli, tmp_path, body)
+    assert code in (1, 3)
+    assert {each["asserts"] for each in results} == {"violated"}
+    assert {each["deadlock"]["answer"] for each in results} == {"unknown"}  # type: ignore[index]
+    assert "`MPI_Win_create` is not modelled in programs of messages" in told
+
+
 def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:
     code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);")
     assert code == 2
