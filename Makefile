@@ -19,7 +19,7 @@ ARTIFACT := dist/rdma-robust-artifact
 BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' -o -name '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format litmus bench docs pictures proofs dist artifact promote lock clean
+.PHONY: help run test test-long lint format litmus bench docs playground pictures proofs dist artifact promote lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -50,6 +50,9 @@ bench: $(DEV) $(COMPILED) ## run the benchmarks
 
 docs: $(DEV) ## build the documentation site in site/; broken links and anchors are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+playground: $(INSTALLED) ## make the page in which the tool runs, in build/playground (needs node and npm)
+	$(BIN)/python -m sitegen.playground
 
 pictures: $(DEV) ## take the pictures of the explorer and of a report in docs/pictures anew (needs chromium)
 	$(BIN)/python -m sitegen.screenshots

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pygments.lexers import LEXERS
 from sitegen.answers import decide, report_page
 from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, picture, program_page, programs
 from sitegen.patterns import PATTERNS
+from sitegen.playground.bundle import BUILT, NotMadeError, make
 from sitegen.sources import linked_sources, rewrite, source_page
 from sitegen.walks import WALKS, walk_files, walks_page
 
@@ -34,10 +36,25 @@ LOADED = re.compile(
 """What a browser fetches for a page by itself."""
 
 
+TO_PLAYGROUND = "<!-- the link to the page, where this site has it -->"
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    _make_playground()
     LEXERS["RdmaLexer"] = ("sitegen.lexer", "rdma", ("rdma",), ("*.rdma",), ())
     LEXERS["MessageLexer"] = ("sitegen.message_lexer", "mp", ("mp",), ("*.mp",), ())
     return config
+
+
+def _make_playground() -> None:
+    """Make the playground, or say why it is left out. Where few programs are decided, it is as it was."""
+    if os.environ.get(FEW):
+        return
+    try:
+        make()
+    except NotMadeError as error:
+        shutil.rmtree(BUILT, ignore_errors=True)
+        print(f"The playground is left out: {error}")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -75,6 +92,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
         svg = (Path(config.docs_dir) / image["file"]).read_text(encoding="utf-8")
         return picture(svg, unescape(image["alt"]), "rr-drawn")
 
+    if BUILT.is_dir():
+        html = html.replace(TO_PLAYGROUND, '<p><a href="playground/index.html">Open the playground</a>.</p>')
     return FIGURE.sub(inlined, html) if page.file.generated_by is None else html
 
 
@@ -82,6 +101,8 @@ def on_post_build(config: MkDocsConfig) -> None:
     """Raises PluginError if a page would fetch something from another host."""
     # It is for the root of a server, which this site does not know.
     (Path(config.site_dir) / "404.html").unlink(missing_ok=True)
+    if BUILT.is_dir():
+        shutil.copytree(BUILT, Path(config.site_dir) / "playground", dirs_exist_ok=True)
     for path in sorted(Path(config.site_dir).rglob("*.html")):
         found = LOADED.search(path.read_text(encoding="utf-8"))
         if found:

@@ -49,6 +49,10 @@ FAMILIES: Final = {
         "Collectives",
         "Barriers, broadcasts, reductions, gathers and scatters: together, in different orders, and forgotten.",
     ),
+    "groups": (
+        "Collective operations of groups",
+        "`collective` and `icollective`: for whom a member waits, what it gets, and calls that do not belong together.",
+    ),
     "completions": (
         "One of several requests",
         "`wait any`, `wait some`, `test` and its forms: what may be complete, and what is seen of it; and `abort`.",

@@ -19,7 +19,16 @@ from pygls.uris import from_fs_path, to_fs_path
 from rdma_robust import __version__
 from rdma_robust.editing.opened_texts import DECIDING, Deciding, OpenText, TextPositions
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError
-from rdma_robust.frame.editor import Asker, Decision, DeclaredSymbol, Editor, NamesOfText, OfferKind, RenameError
+from rdma_robust.frame.editor import (
+    Asker,
+    Decision,
+    DeclaredSymbol,
+    Editor,
+    NamesOfText,
+    OfferKind,
+    RenameError,
+    diagnostic_words,
+)
 from rdma_robust.frame.finding import Finding
 from rdma_robust.frame.registry import front_end_of
 
@@ -334,18 +343,6 @@ def _named(server: ProgramServer, params: _Placed) -> tuple[NamesOfText, Declare
 
 def _inside(symbol: DeclaredSymbol, outer: DeclaredSymbol) -> bool:
     return outer.whole.start <= symbol.span.start and symbol.span.end <= outer.whole.end
-
-
-def diagnostic_words(diagnostic: Diagnostic) -> str:
-    """Return a diagnostic as one text: the message, what was expected, and the hint."""
-    parts = [diagnostic.located]
-    if diagnostic.span != NO_SPAN:
-        parts += [f"expanded from line {origin.line}" for origin in diagnostic.span.chain()]
-    if diagnostic.expected:
-        parts.append(f"expected: {diagnostic.expected}")
-    if diagnostic.hint:
-        parts.append(f"hint: {diagnostic.hint}")
-    return "\n".join(parts)
 
 
 def _diagnostic(found: Diagnostic, places: TextPositions) -> lsp.Diagnostic:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NoReturn, Protocol
 
-from rdma_robust.errors import Diagnostic, RdmaRobustError, Span
+from rdma_robust.errors import NO_SPAN, Diagnostic, RdmaRobustError, Span
 from rdma_robust.frame.finding import Finding
 
 Report = Mapping[str, Any]
@@ -189,3 +189,15 @@ class Editor:
     decide: Callable[[Asker], Awaitable[None]] | None = None
     asks: Callable[[str], bool] = _always
     when_saved: bool = False
+
+
+def diagnostic_words(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as one text: the message, what was expected, and the hint."""
+    parts = [diagnostic.located]
+    if diagnostic.span != NO_SPAN:
+        parts += [f"expanded from line {origin.line}" for origin in diagnostic.span.chain()]
+    if diagnostic.expected:
+        parts.append(f"expected: {diagnostic.expected}")
+    if diagnostic.hint:
+        parts.append(f"hint: {diagnostic.hint}")
+    return "\n".join(parts)

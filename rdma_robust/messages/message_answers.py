@@ -47,7 +47,10 @@ class MatchMove:
 
 @dataclass(frozen=True, slots=True)
 class BufferGrant:
-    """Only under `any`: the send that `process` waits for gets a buffer, so that the wait is open."""
+    """Only under `any`: the send that `process` waits for gets a buffer, so that the wait is open.
+
+    Or the collective operation that it waits in is over for it, though not all members have entered.
+    """
 
     process: int
 
@@ -68,12 +71,15 @@ class Violation:
     text: str = ""
 
 
+WaitKind = Literal["receive", "send", "collective"]
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingProcess:
-    """A process that waits forever, where, and for what: `kind` is `receive` or `send`."""
+    """A process that waits forever, where, and for what; the operation of a collective one is the number of its group."""
 
     process: int
-    kind: Literal["receive", "send"]
+    kind: WaitKind
     operation: OperationId
     span: Span
 

@@ -141,11 +141,21 @@ def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answe
         part = limits.share(1 / (len(buffers) - number))
         if asking.self_check:
             checked.append(self_checked(program, buffer, questions, part, asking.engine))
-            so_far.answers.append(checked[-1].answer)
+            so_far.answers.append(_as_far_as_read(program, checked[-1].answer))
         else:
-            so_far.answers.append(answered(program, buffer, questions, part, asking.engine))
+            found = answered(program, buffer, questions, part, asking.engine)
+            so_far.answers.append(_as_far_as_read(program, found))
     if checked:
         so_far.notes += (comparison(checked),)
+
+
+def _as_far_as_read(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
+    """Return an answer that says nothing of what is left out of a program: what was not seen is unknown."""
+    if not program.left_out:
+        return answer
+    unknown = {name: "unknown" for name in ("violated", "deadlocked", "leaking") if getattr(answer, name) == "no"}
+    reason = f"the rest was not looked at: {program.left_out}"
+    return replace(answer, **unknown, pairs=None, pairs_exact=False, matchings=None, reason=reason)  # type: ignore[arg-type]
 
 
 def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:

@@ -118,6 +118,34 @@ Examples
   rdma-robust explore figure-1.mp --buffer zero
 """
 
+PLAYGROUND_HELP = """Serve the playground: a page that runs this tool in the browser, for people who have not installed it.
+
+FOLDER is what `make playground` has made, build/playground where it is not given. Any server of static files can have it;
+this one is for this machine only. Ctrl-C ends it.
+
+\b
+Exit codes
+  0  ended by Ctrl-C   2  usage, no playground there, port in use   4  internal error
+\b
+Examples
+  rdma-robust playground
+  rdma-robust playground --no-browser --port 9000 site/playground
+"""
+
+SHARE_HELP = """Print a link that opens a program in the playground.
+
+The program is in the link itself, behind #, which browsers send to no server. --base, or `base` in the settings, says where
+the playground is.
+
+\b
+Exit codes
+  0  printed      2  usage, no such program, or a program too long for a link
+\b
+Examples
+  rdma-robust share sb.rdma
+  rdma-robust share --tab repair --base https://example.org/playground/ mailbox.rdma
+"""
+
 EXPLAIN_CODE_HELP = """Explain the code at the end of a message, such as RR306; without a code, list them all.
 
 Every error and warning has a code, and so has what a run says of a program: not robust, undecided. A code keeps its meaning
@@ -228,6 +256,16 @@ TOOL: Final = Tool(
             group=("Understand", 20),
             settings=(*HARDWARE, "memory", "recv-depth", "send-depth", "rnr", "await-loops"),
         ),
+        CommandEntry("playground", PLAYGROUND_HELP, function_of("playground"), rank=102, group=("Understand", 22), reads=()),
+        CommandEntry(
+            "share",
+            SHARE_HELP,
+            function_of("share"),
+            rank=104,
+            group=("Understand", 24),
+            reads=(".rdma", ".mp"),
+            settings=("base",),
+        ),
         CommandEntry("explain-code", EXPLAIN_CODE_HELP, function_of("explain-code"), rank=90, group=("Understand", 30)),
         CommandEntry("completion", COMPLETION_HELP, function_of("completion"), rank=230, group=("Set up", 10)),
         CommandEntry("lsp", LSP_HELP, function_of("lsp"), rank=220, group=("Set up", 20)),
@@ -257,5 +295,6 @@ TOOL: Final = Tool(
         SettingKind("explain", "yes or no", 230),
         SettingKind("quiet", "yes or no", 240),
         SettingKind("fail-on", "text", 380),
+        SettingKind("base", "text", 390),
     ),
 )

@@ -34,10 +34,10 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from rdma_robust.semantics import axioms, vertices
-from rdma_robust.semantics.machines import deployed, deployed_sc, meeting, threadcode
+from rdma_robust.semantics.machines import deployed, meeting, sc, threadcode
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.outcomes import explore
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.oracle import brute_force
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
@@ -66,7 +66,7 @@ def load(name: str) -> Program:
 
 
 def in_machines(name: str, changed: Callable[..., Any]) -> tuple[Patch, ...]:
-    return (deployed, name, changed), (deployed_sc, name, changed)
+    return (deployed, name, changed), (sc, name, changed)
 
 
 def _not_fencing(op: object, model: Model = RDMA) -> Any:
@@ -98,7 +98,7 @@ MACHINES: Final[Mutants] = {
 
 def by_machines(name: str) -> tuple[object, ...]:
     program = load(name)
-    both = (DeployedMachine(program, model_of(program)), DeployedScMachine(program))
+    both = (DeployedMachine(program, model_of(program)), ScMachine(program))
     return tuple((found.finals, bool(found.stuck)) for found in (explore(each, Limits()) for each in both))
 
 

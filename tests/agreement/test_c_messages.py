@@ -5,15 +5,24 @@ A program is a list of operations for each process; C and `.mp` are written from
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from rdma_robust.c.lock_step.channels import Channels, PostedReceive
+from rdma_robust.c.lock_step.rank_machine import RankMachine
+from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, MessageProgram
 from rdma_robust.messages.message_answers import MessageQuestions
+from tests.conftest import ROOT
+from tests.support.patches import Patch, mutated
 
 HEAD = """#include <mpi.h>
 int main(int argc, char **argv)
@@ -136,3 +145,72 @@ def test_c_and_its_twin_have_the_same_verdicts() -> None:
 @pytest.mark.ci
 def test_many_twins() -> None:
     assert {"deadlock yes", "deadlock no", "leak yes", "leak no"} <= agree(range(5, 105))
+
+
+DATA = ROOT / "tests/data/data_of_messages.c"
+"""A program whose assertions say what messages, collective calls and types move."""
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_data_is_where_a_library_of_mpi_puts_it(size: int, tmp_path: Path) -> None:
+    text = DATA.read_text(encoding="utf-8")
+    program = load_messages(f"{text}/* rdma-robust: options -n {size} */\n", "data.c")
+    assert not program.found
+    answer = answered(program, "infinite", MessageQuestions(pairs=False), Limits.of(100), "auto")
+    assert (answer.violated, answer.deadlocked, answer.leaking) == ("no", "no", "no")
+    if shutil.which("mpicc") is None or shutil.which("mpirun") is None:
+        pytest.skip("no mpicc, so that no library of MPI was asked")
+    subprocess.run(["mpicc", "-o", tmp_path / "data", DATA], check=True)
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = ["mpirun", *(["--oversubscribe"] if "Open MPI" in _version() else []), "-n", str(size), str(tmp_path / "data")]
+    subprocess.run(command, check=True, timeout=120, env=os.environ | allowed)
+
+
+def _version() -> str:
+    return subprocess.run(["mpirun", "--version"], check=True, capture_output=True, text=True).stdout
+
+
+MUTANTS: dict[str, tuple[Patch, str, str]] = {
+    "a receive behind one from any is forced": (
+        (PostedReceive, "is_like", lambda *_: False),
+        "MPI_Irecv(v + 1, 1, MPI_INT, -1, 3, w, q); MPI_Recv(v, 1, MPI_INT, 1, 3, w, 0); if (v[0] == 5) exit(0);",
+        "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w); x = 5; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
+    ),
+    "tags do not tell messages apart": (
+        (PostedReceive, "fits", lambda *_: True),
+        "MPI_Recv(v, 1, MPI_INT, 1, 3, w, 0); if (v[0] == 4) exit(0); MPI_Recv(v, 1, MPI_INT, 1, 2, w, 0);",
+        "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 2, w); x = 5; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
+    ),
+    "an open receive waits for more than it needs": (
+        (Channels, "may_complete", lambda _, receive: not receive.is_open),
+        "MPI_Recv(v, 1, MPI_INT, MPI_ANY_SOURCE, 3, w, 0); exit(0);",
+        "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
+    ),
+    "accesses beside active operations are not looked at": (
+        (RankMachine, "note", lambda *_, **__: None),
+        "MPI_Irecv(v, 1, MPI_INT, 1, 3, w, q); v[0] = 1; MPI_Wait(q, 0);",
+        "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
+    ),
+}  # fmt: skip
+"""What is changed, and the two sides of a program that notices it."""
+
+
+def _told(first: str, second: str) -> object:
+    """Return what is found of a program: what is wrong by itself with its kind, or the refusal."""
+    head = HEAD.replace("#include <mpi.h>", "#include <mpi.h>\n#include <stdlib.h>\n#define w MPI_COMM_WORLD")
+    text = f"{head}if (rank == 0) {{ {first} }} else {{ {second} }} MPI_Finalize(); return 0; }}\n"
+    try:
+        program = load_messages(f"{text}/* rdma-robust: options -n 2 */\n", "mutant.c")
+    except ProgramError as error:
+        return [each.code for each in error.diagnostics]
+    return {each.kind for found in (program.found or {}).values() for each in found}
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_noticed(name: str) -> None:
+    change, *sides = MUTANTS[name]
+    honest = _told(*sides)
+    with mutated((change,)):
+        assert _told(*sides) != honest

@@ -16,8 +16,8 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.reports.explanation.explanation_text import explanation_text
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.outcomes import explore
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.agreement.test_checker_deployed import compared
 from tests.agreement.test_deployed import agreeing
@@ -41,7 +41,7 @@ def same_outcomes(cases: Iterator[tuple[Program, Model]], enough: int) -> int:
     for program, model in islice(cases, enough):
         found, under_sc = (
             explore(DeployedMachine(program, model), Limits(states=5_000)),
-            explore(DeployedScMachine(program), Limits()),
+            explore(ScMachine(program), Limits()),
         )
         if found.cut is not None:
             continue

@@ -22,8 +22,8 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.reasons import waiting_among
 from rdma_robust.semantics.axioms import is_violating
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.outcomes import explore
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
 from rdma_robust.semantics.wellformed import check_well_formed
 from tests.agreement.test_checker_deployed import platform_of
@@ -46,7 +46,7 @@ def agreeing(cases: Iterable[tuple[Program, Model]]) -> Counter[str]:
         if machine.cut is not None:
             continue
         assert machine.finals == axioms.rdma, what
-        assert explore(DeployedScMachine(program), Limits()).finals == axioms.sc, what
+        assert explore(ScMachine(program), Limits()).finals == axioms.sc, what
         whole = explore(DeployedMachine(program, model), Limits(states=4_000), reduce=False)
         assert whole.cut is not None or whole.finals == axioms.rdma, what
         found["new"] += bool(axioms.rdma - axioms.sc)

@@ -19,6 +19,7 @@ from tests.support.naive_messages import naive_messages
 from tests.support.random_messages import (
     BLOCKING,
     TASTES,
+    random_collectives,
     random_completions,
     random_looks,
     random_messages,
@@ -98,6 +99,32 @@ def test_all_ways_agree_on_more_types_and_lengths(chunk: int) -> None:
     first = 81_000 + chunk * PER_CHUNK
     counts = compared(range(first, first + PER_CHUNK), made=random_types)
     assert min(counts[buffer] for buffer in BUFFERS) > PER_CHUNK // 4
+
+
+def collectives_compared(seeds: range, limit: int) -> int:
+    """Compare `states` with all ways on programs with collective operations; return how many under how many buffers."""
+    count = 0
+    for seed in seeds:
+        program = random_collectives(seed)
+        for buffer in program.buffers if program.gathers else ():
+            naive = naive_messages(program, buffer, limit)
+            if naive is not None:
+                answer = by_states(program, buffer, QUESTIONS, Limits.of(30))
+                confirm_answer(program, answer)
+                assert not differences_in_facts(answer, naive), (seed, buffer)
+                count += 1
+    return count
+
+
+@pytest.mark.ci
+def test_states_enter_what_all_ways_enter() -> None:
+    assert collectives_compared(range(90_000, 90_060), 300) > 100
+
+
+@pytest.mark.parametrize("chunk", chunks(0, 100))
+def test_states_enter_what_more_ways_enter(chunk: int) -> None:
+    first = 91_000 + chunk * PER_CHUNK
+    assert collectives_compared(range(first, first + PER_CHUNK), 1_500) > PER_CHUNK
 
 
 def looks_compared(seeds: range, limit: int) -> int:

@@ -9,13 +9,16 @@ import pytest
 
 from rdma_robust import CheckOptions
 from rdma_robust.analyses.needs.minimal_sets import minimal_sets
+from rdma_robust.analyses.needs.table_answers import table_answers
 from rdma_robust.errors import SizeLimitError, UsageError
 from rdma_robust.limits import Limits
+from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.guarantees import guarantees, implied_by, order_giving
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_changes import Cell, reading
 from rdma_robust.orders.order_facts import OF_ATOMICS, RMW_ROW, lacking
 from rdma_robust.orders.order_record import UNKNOWN, with_written
+from rdma_robust.outcome import Outcome
 from rdma_robust.robustness.between_tables import decided_between
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.searched_orders import lacked_facts, not_searched
@@ -131,7 +134,8 @@ def test_cells_that_nobody_knows_and_completions_that_tell_more(seeds: range) ->
 
 
 def needs_agree(seed: int) -> int:
-    """Compare the minimal sets of a program with brute force under some sets; return how many were compared."""
+    """Compare the minimal sets of a program with brute force under some sets, and what is said of some tables; return how
+    many were compared."""
     rng = Random(f"needs {seed}")
     program, model = next(programs_under_orders("default", rng, 1))
     if program.memories:
@@ -140,7 +144,11 @@ def needs_agree(seed: int) -> int:
         oracle_robust(program, model)
     except SizeLimitError:
         return 0
-    found = minimal_sets(program, model, lambda other: decide(program, CheckOptions(hardware=other)), 50)
+
+    def decided(order: str) -> Outcome:
+        return decide(program, CheckOptions(hardware=replace(model, order=order)))
+
+    found = minimal_sets(program, model, lambda other: decided(other.order), 50)
     if found.open:
         return 0
     tried = [frozenset(name for name in guarantees() if rng.random() < 0.6) for _ in range(2)]
@@ -149,7 +157,11 @@ def needs_agree(seed: int) -> int:
         given = names.union(*map(implied_by, names))
         robust = oracle_robust(program, replace(model, order=order_giving(names))) is None
         assert robust == any(each <= given for each in found.sets), f"{sorted(names)}\n{program.source}"
-    return len(tried)
+    tables = ("accumulate", "ooo-dp", rng.choice(SHIPPED), random_order(rng), random_order(rng))
+    for table in table_answers(program, found, tables, decided, most=50):
+        robust = oracle_robust(program, replace(model, order=table.order)) is None
+        assert table.gives in (robust, None), f"{table}\n{program.source}"
+    return len(tried) + len(tables)
 
 
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 3000), marks=pytest.mark.long)], ids=["few", "many"])

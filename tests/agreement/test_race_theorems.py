@@ -15,8 +15,8 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.happens_before import Synchronising, synchronising_words
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.outcomes import explore
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.oracle.brute_force import oracle_robust
 from rdma_robust.semantics.waits import messages_wait
 from tests.support.race_agreement import SIZE, SOURCES, with_words
@@ -28,7 +28,7 @@ def finds_buffers(program: Program) -> bool:
     """Whether every message finds a buffer under sequential consistency."""
     if messages_wait(program):
         return False
-    return not any(fault.kind == "rnr" for fault in explore(DeployedScMachine(program), LIMITS).faults)
+    return not any(fault.kind == "rnr" for fault in explore(ScMachine(program), LIMITS).faults)
 
 
 def race_free_data(program: Program, model: Model) -> bool:

@@ -17,7 +17,10 @@ from tests.conftest import ROOT, Cli
 FOLDER: Final = ("-I", "include")
 DECIDES: Final = "`rdma-robust check` decides C"
 OTHER: Final = frozenset(
-    {"synthesise", "explain-code", "completion", "lsp", "mcp", "demo abp", "demo pcp", "hardware", "compare", "cover"}
+    {
+        *("synthesise", "explain-code", "completion", "lsp", "mcp", "hardware", "compare", "cover", "playground"),
+        *("demo abp", "demo pcp"),
+    }
 )
 """Commands that take no program, or none of RDMA; `cover` is among the refusals too."""
 
@@ -62,6 +65,7 @@ REFUSES: Final = {
     "verify-certificate": "`rdma-robust check --certificate FOLDER FILE.c` writes one",
     "fmt": "`rdma-robust import` writes it as a program that has one",
     "record": "cannot be run",
+    "share": "`rdma-robust import FILE.c -o FILE.rdma` writes a program",
 }
 ALONE: Final = frozenset({"explore"})
 """What serves until Ctrl-C: that it has the options is looked up."""

@@ -53,6 +53,7 @@ OTHERS = {
     "hardware": ("hardware", "show", "ooo-dp"),
     "explain-code": ("explain-code", "RR010"),
     "completion": ("completion", "bash"),
+    "share": ("share", "sb.rdma"),
 }
 
 
@@ -86,7 +87,7 @@ def test_every_other_command(hostile: Path, installed: Cli) -> None:
         assert ran(hostile) == "", command
         assert answer.returncode in (0, 1, 2, 3), f"{command}: {answer.stderr}"
         assert "no such option" not in answer.stderr.lower(), f"{command}: {answer.stderr}"
-    assert {*FAST, *OTHERS, "explore", "lsp", "mcp"} == set(
+    assert {*FAST, *OTHERS, "explore", "playground", "lsp", "mcp"} == set(
         registry.commands()
     )  # for `lsp` see tests/editing, for --watch tests/cli/test_watch.py
 

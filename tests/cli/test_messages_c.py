@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
 from rdma_robust.messages.language.load_messages import load_messages
@@ -151,6 +152,10 @@ def sides(first: str, second: str) -> str:
                " MPI_Request v[2] = {q, p}; MPI_Waitany(2, v, &x, &s); MPI_Waitany(2, v, &x, &s);"), set()),
         (sides(SEND, "MPI_Probe(0, MPI_ANY_TAG, w, &s); MPI_Get_count(&s, MPI_INT, &x); assert(x == 1);"
                "MPI_Recv(&y, 1, MPI_INT, 0, s.MPI_TAG, w, &s);"), set()),
+        (sides(SEND, f"{IRECV} int f = 0, n = 0; while (!f) {{ MPI_Test(&q, &f, &s); n++; }} assert(y == 0 && f);"), set()),
+        (sides(SEND, "int f = 0; do MPI_Iprobe(0, 3, w, &f, &s); while (!f); assert(s.MPI_TAG == 3);" + RECV), set()),
+        (sides("", f"{IRECV} int f = 0; while (!f) MPI_Test(&q, &f, &s);"), {"deadlock"}),
+        (sides(SEND, f"{IRECV} int f = 0; while (!f) {{ MPI_Test(&q, &f, &s); x = y; }}"), {"buffer-race"}),
     ],
 )  # fmt: skip
 @pytest.mark.ci
@@ -173,6 +178,29 @@ def test_what_a_receive_from_any_takes_decides_nothing(cli: Cli, tmp_path: Path)
     assert code == 2
     assert f"main.c:{LINE + 1}:6: error: which way to go depends on what MPI_Recv of line {LINE} takes" in told
     assert results[0]["errors"]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "MPI_Test(&q, &f, &s); if (!f) x = 1;",
+        "while (!f) { MPI_Test(&q, &f, &s); if (++n > 3) break; }",
+        "while (!f) { MPI_Test(&q, &f, &s); MPI_Send(&x, 1, MPI_INT, 0, 9, w); }",
+    ],
+)
+def test_a_test_that_may_fail_decides_nothing(loop: str) -> None:
+    body = sides(SEND, f"{IRECV} int f = 0, n = 0; {loop}")
+    with pytest.raises(ProgramError, match="loops that only test until it succeeds"):
+        kinds(body)
+
+
+def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, tmp_path: Path) -> None:
+    body = sides(f"{ISEND} x = 1; MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);", RECV)
+    code, results, told = checked(cli, tmp_path, body)
+    assert code in (1, 3)
+    assert {each["asserts"] for each in results} == {"violated"}
+    assert {each["deadlock"]["answer"] for each in results} == {"unknown"}  # type: ignore[index]
+    assert "`MPI_Win_create` is not modelled in programs of messages" in told
 
 
 def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:

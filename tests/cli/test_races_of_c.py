@@ -30,6 +30,7 @@ def test_races_are_by_the_standard_unless_an_order_is_asked_for(cli: Cli, tmp_pa
     by_standard = cli("races", str(file))
     assert by_standard.returncode == 1
     assert "(line 8)" in by_standard.stdout and "(line 12)" in by_standard.stdout and "order none" in by_standard.stdout
+    assert "line 8 may take effect later: `shmem_quiet` before line 9, by which" in " ".join(by_standard.stdout.split())
     assert "RR707" not in by_standard.stderr
     assert cli("races", "--order", "default", str(file)).returncode == 0
     assert cli("check", str(file)).returncode == 0

@@ -41,7 +41,11 @@ UNDECIDED: Final = {
 }
 """What `sat` does not decide, and what it says."""
 
-SEES: Final = ("what probes see", "whether a receive is posted for what is sent `ready`")
+SEES: Final = (
+    "what probes see",
+    "whether a receive is posted for what is sent `ready`",
+    "who has entered a collective operation",
+)
 
 Engine = Callable[[MessageProgram, Buffer], BufferAnswer | None]
 

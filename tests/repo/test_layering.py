@@ -95,7 +95,8 @@ MAY_IMPORT = {
         "analyses.safety analyses.repair analyses.lints analyses.explain analyses.prove analyses.synthesis "
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
-        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns editing tools"
+        "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns "
+        "teaching.playground editing tools"
     ),
     "__init__": f"{WORDS} language semantics pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",

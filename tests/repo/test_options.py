@@ -30,6 +30,7 @@ OTHERWISE = {
     ("--order", ("needs",)): "what guarantees are asked for, not the hardware that decides",
     ("--threads", ("synthesise",)): "threads of the programs, not of the search",
     ("--timeout", ("hardware",)): "of one of its commands",
+    ("--port", ("playground",)): "links lead there, so it is always the same",
     ("--timeout", ("explore",)): "a page that is open must answer soon",
     ("--timeout", ("synthesise",)): "of everything together",
     ("--timeout", ("lsp",)): "somebody is typing",

@@ -39,8 +39,8 @@ def naive_messages(
         _note_ending(rules, world, found)
         for move in rules.moves(world):
             new, event = rules.after(world, move)
-            if event is not None:
-                place = (rules.performer.statement(event.statement).span, event.kind)
+            for each in () if event is None else (event, *event.more):
+                place = (rules.performer.statement(each.statement).span, each.kind)
                 found.violations[place] = min(len(new.pairs), found.violations.get(place, len(new.pairs)))
             if new not in seen:
                 if len(seen) >= limit:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
+from rdma_robust.messages.language.collective_kinds import COLLECTIVES, FOLDS, FoldName
 from rdma_robust.messages.language.message_program import (
     SEND_MODES,
     Abort,
@@ -23,6 +24,7 @@ from rdma_robust.messages.language.message_program import (
     Halt,
     If,
     InlinedCall,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Loop,
@@ -30,6 +32,7 @@ from rdma_robust.messages.language.message_program import (
     Place,
     Probe,
     Process,
+    ProcessGroup,
     Requests,
     Return,
     Statement,
@@ -39,7 +42,7 @@ from rdma_robust.messages.language.message_program import (
 from rdma_robust.messages.language.message_terms import Element, Length, Operation, Term, Zeros
 
 _REGISTERS = ("a", "b", "c", "s", "i", "j")
-_REQUESTS = ("h", "k", "g", "$send", "$recv")
+_REQUESTS = ("h", "k", "g", "$send", "$recv", "$collective")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Taste:
     held: int = 0
     completions: int = 0
     typed: int = 0
+    collectives: int = 0
+    wrong: int = 8
 
 
 MIXED = Taste()
@@ -100,6 +105,19 @@ class _Planned(NamedTuple):
     tag: int | None
 
 
+class _PlannedCall(NamedTuple):
+    """A collective operation that a process is to enter."""
+
+    name: str
+    group: int
+    root: int
+    fold: FoldName | Literal[""]
+    op: int | None
+    sig: int | None
+    blocking: bool
+    sends: bool = True
+
+
 class _Writer:
     def __init__(self, seed: int, taste: Taste) -> None:
         self.chance = random.Random(seed)
@@ -107,7 +125,8 @@ class _Writer:
         self.line = 0
         self.left = taste.operations
         self.count = 0
-        self.plan: list[_Planned] = []
+        self.plan: list[_Planned | _PlannedCall] = []
+        self.groups: tuple[tuple[int, ...], ...] = ()
 
     def odds(self, percent: int) -> bool:
         return self.chance.randrange(100) < percent
@@ -118,6 +137,9 @@ class _Writer:
 
     def program(self, name: str) -> MessageProgram:
         self.count = self.chance.randint(*self.taste.processes)
+        if self.taste.collectives:
+            self.groups = tuple([tuple(self.chance.sample(range(self.count), self.count - at)) for at in (0, 1)])
+            self.groups = (tuple(range(self.count)), *self.groups[1:])
         plans = self.plans() if self.odds(self.taste.planned) else [[] for _ in range(self.count)]
         processes = []
         for me in range(self.count):
@@ -129,11 +151,50 @@ class _Writer:
             body += self.finish()
             daemon = self.odds(self.taste.daemons)
             processes.append(Process(f"P{me}", body, _REGISTERS, _REQUESTS, daemon, self.span()))
-        return MessageProgram(name, f"{name}.mp", "", tuple(processes), ("", "ctl"))
+        declared = tuple([ProcessGroup("g2", each) for each in self.groups[1:]])
+        return MessageProgram(name, f"{name}.mp", "", tuple(processes), ("", "ctl"), declared=declared)
 
-    def plans(self) -> list[list[_Planned]]:
+    def plan_calls(self, plans: list[list[_Planned | _PlannedCall]]) -> None:
+        """Put collective operations into the plans of their members, in the same order but for a few, some changed."""
+        at = [0] * self.count
+        for _ in range(self.chance.randint(1, 3)):
+            group = int(self.odds(35))
+            call = self.call(group)
+            for member in self.groups[group] if not self.odds(4) else range(self.count):
+                mine = call
+                if self.odds(self.taste.wrong):
+                    other = self.call(group)
+                    changed = self.chance.choice([("name", "root"), ("root",), ("fold", "op"), ("sig",), ("blocking",)])
+                    mine = mine._replace(**{name: getattr(other, name) for name in changed})
+                if not self.odds(self.taste.wrong // 2):
+                    at[member] = self.chance.randint(at[member], len(plans[member])) + 1
+                    plans[member].insert(at[member] - 1, mine)
+
+    def call(self, group: int) -> _PlannedCall:
+        name = self.chance.choice([*COLLECTIVES][:16] if self.odds(85) else ["barrier", "win_fence"])
+        fold: FoldName | Literal[""] = self.chance.choice(FOLDS) if self.odds(70) else ""
+        root = self.chance.choice(self.groups[group]) if self.odds(95) else self.chance.randrange(self.count)
+        op, sig = (self.chance.randint(1, 2) if self.odds(30) else None for _ in range(2))
+        return _PlannedCall(name, group, root, fold, None if fold else op, sig, self.odds(60))
+
+    def entered(self, call: _PlannedCall) -> Block:
+        request = Place("$collective") if call.blocking else self.request()
+        kind = COLLECTIVES[call.name]
+        gives = (
+            self.chance.choice([Name("c")] * 19 + [Name("a")]) if "element" in kind.gets or "column" in kind.gets else None
+        )
+        op, sig = (None if each is None else Const(each) for each in (call.op, call.sig))
+        gets = self.odds(85) and kind.gets != "nothing" and ("fold" not in kind.gets or op is None)
+        root = Const(call.root) if kind.is_rooted else None
+        said = root, op, sig, gives or (self.value() if self.odds(85) else None), self.place() if gets else None
+        issue = IssueCollective(request, call.name, call.group, *said, call.fold, call.blocking, self.span())
+        if call.blocking or self.odds(self.taste.waits // 2):
+            return (issue, Wait((request,), self.span()))
+        return (issue, self.completion()) if self.odds(30) else (issue,)
+
+    def plans(self) -> list[list[_Planned | _PlannedCall]]:
         """Return sends and receives of each process that go together, but for a few that change places or are lost."""
-        plans: list[list[_Planned]] = [[] for _ in range(self.count)]
+        plans: list[list[_Planned | _PlannedCall]] = [[] for _ in range(self.count)]
         for _ in range(self.taste.operations // 2):
             sender, receiver = self.chance.sample(range(self.count), 2) if self.odds(92) else (0, 0)
             receiver = 0 if self.odds(self.taste.gathered) else receiver
@@ -147,12 +208,14 @@ class _Writer:
                 plan[at], plan[at + 1] = plan[at + 1], plan[at]
             if plan and self.odds(self.taste.lost):
                 plan.pop(self.chance.randrange(len(plan)))
+        if self.taste.collectives:
+            self.plan_calls(plans)
         return plans
 
     def start(self) -> Block:
         made: list[Statement] = []
-        if self.odds(30 + self.taste.arrays):
-            made.append(Assign(Place("c"), Zeros(Const(2)), self.span()))
+        if self.odds(30 + self.taste.arrays + self.taste.collectives):
+            made.append(Assign(Place("c"), Zeros(Const(2 + bool(self.taste.collectives))), self.span()))
         if self.odds(40 + self.taste.computed):
             made.append(Requests("g", Const(2), self.span()))
         return tuple(made)
@@ -181,6 +244,8 @@ class _Writer:
         if self.taste.looks and self.odds(self.taste.looks):
             return self.look()
         planned = self.plan.pop(0) if self.plan and self.odds(100 - self.taste.stray) else self.unplanned()
+        if isinstance(planned, _PlannedCall):
+            return self.entered(planned)
         nonblocking = self.odds(self.taste.nonblocking)
         request = self.request() if nonblocking else Place("$send" if planned.sends else "$recv")
         issue = self.issue_send(request, planned) if planned.sends else self.issue_receive(request, planned)
@@ -205,7 +270,7 @@ class _Writer:
     def look(self) -> Block:
         """Return a look, often for what the next receive takes; often it takes that, which often is received then."""
         near = next((each for each in self.plan if not each.sends), None)
-        some = near if near is not None and self.odds(70) else self.unplanned()
+        some = near if isinstance(near, _Planned) and self.odds(70) else self.unplanned()
         source = None if some.peer is None or self.odds(40) else self.peer(some.peer)
         tag = None if some.tag is None or self.odds(40) else Const(some.tag)
         sender = Place("s") if source is None and self.odds(50) else None
@@ -340,6 +405,19 @@ def random_completions(seed: int) -> MessageProgram:
     racy = replace(RACY, operations=6, nonblocking=85, completions=55)
     tagged = replace(TAGGED, operations=6, nonblocking=85, completions=50, modes=30, daemons=8)
     taste = (mixed, racy, replace(mixed, modes=40), tagged)[seed % 4]
+    return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
+
+
+def random_collectives(seed: int) -> MessageProgram:
+    """Return a program whose processes enter collective operations, most of them together, besides sends and receives."""
+    tastes = (
+        replace(MIXED, operations=3, loops=4, structure=15),
+        replace(RACY, operations=3, structure=10),
+        replace(BLOCKING, processes=(2, 3), operations=3, nonblocking=20),
+        replace(MIXED, operations=3, loops=3, completions=40, arrays=20, computed=10),
+        replace(MIXED, operations=0, processes=(2, 4), structure=20, arrays=30),
+    )
+    taste = replace(tastes[seed % 5], collectives=50, planned=100, wrong=(0, 8, 25)[seed // 5 % 3])
     return replace(random_messages(seed, taste), eager=(None, 0, 1)[seed // 4 % 3])
 
 

@@ -52,7 +52,7 @@ def holds(machine: RdmaMachine | ScMachine, target: StateTarget, state: Some) ->
             thread, local = threads[atom.thread]
             lines = [step.span.line for source, _, step in steps(thread) if source == local.point]
             if isinstance(local, ScThread) and local.carried:
-                lines = [machine.codes[program.threads.index(thread)].commands[local.carried[0]].step.span.line]
+                lines = [machine.codes[program.threads.index(thread)].commands[local.carried[0].command].step.span.line]
             env[name] = local.point != thread.exit and atom.line in lines
         elif isinstance(state, RdmaState):
             env[name] = all(e.stage == DONE for t in state.threads for queue in t.queues for e in queue)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,14 +17,15 @@ from rdma_robust.counters.searches import breadth_first, karp_miller
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.language.flow.looking import waits_for_value, with_looks
+from rdma_robust.language.load import is_c
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.happens_before import Synchronising, happens_before, races_of, synchronising_accesses
 from rdma_robust.semantics.kinds import kind_of
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.machine import Action
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.order_table import delayed_types, visible_when_polled
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
 from rdma_robust.semantics.waits import messages_wait
@@ -155,7 +157,7 @@ def _teller(trace: Trace, first: Event, second: Event, rules: MarkRules) -> Even
 
 def _replayed(system: RaceSystem, labels: Sequence[RaceStep]) -> list[Action]:
     """Return the actions of a run of the machine that counts completions, found step by step."""
-    machine: DeployedScMachine = system.machine
+    machine: ScMachine = system.machine
     state = None
     found = []
     for label in labels:
@@ -180,9 +182,10 @@ def what_would_order(outcome: RaceOutcome, race: Race) -> str:
     if race.teller is not None and done:
         said = f"line {a} may take effect later: {done} before line {_line(race.teller)}, by which"
         return f"{said} {threads[first.thread].name} tells {threads[second.thread].name}, would order them"
+    words = _words_of_c(outcome.program)
     told = (
-        f"a message or a barrier, or a word declared `sync` that {threads[first.thread].name} writes and "
-        f"{threads[second.thread].name} reads"
+        f"a message or a barrier, or {words.tells if words else 'a word declared `sync`'} that "
+        f"{threads[first.thread].name} writes and {threads[second.thread].name} reads"
     )
     behind = f"{done} behind line {a}, and then {told}" if done else told
     said = f"nothing tells {threads[second.thread].name} of line {a} before line {b}: {behind} would"
@@ -191,11 +194,45 @@ def what_would_order(outcome: RaceOutcome, race: Race) -> str:
 
 def _effect_known(outcome: RaceOutcome, event: Event) -> str:
     """Return the statement by which a thread waits until an event of its card has taken effect; nothing for its CPU."""
+    words = _words_of_c(outcome.program)
     if event.type in CPU_TYPES or event.remote is None:
-        return "`mfence`" if event.type is EventType.LW and outcome.model.cpu == "tso" else ""
+        needed = event.type is EventType.LW and outcome.model.cpu == "tso"
+        return ("`atomic_thread_fence`" if words else "`mfence`") if needed else ""
     kind = kind_of(event.type, event)
     shown = event.type not in delayed_types(outcome.model) or visible_when_polled(kind, outcome.model)
+    if words:
+        return words.polled if shown else words.flushed
     return f"`{'poll' if shown else 'flush'} {event.remote}`"
+
+
+@dataclass(frozen=True, slots=True)
+class _WordsOfC:
+    """How C says, with one library, what tells that an access has taken effect: of its source, of its target; and with what
+    threads tell each other."""
+
+    polled: str
+    flushed: str
+    tells: str
+
+
+_LIBRARIES: Final = {
+    "mpi.h": _WordsOfC("`MPI_Win_flush_local` or a wait for its request", "`MPI_Win_flush`", "an accumulate or an atomic"),
+    "shmem.h": _WordsOfC("`shmem_quiet`", "`shmem_quiet`", "a signal or an atomic"),
+}
+_VERBS: Final = _WordsOfC(
+    "`ibv_poll_cq` of its completion",
+    "`ibv_poll_cq` of a read behind it",
+    "an access of a word that processors only access as volatile or atomic",
+)
+_INCLUDED: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)", re.MULTILINE)
+
+
+def _words_of_c(program: Program) -> _WordsOfC | None:
+    """Return the words of the library that a program of C includes, None for a program of the language."""
+    if not is_c(program.source, program.file):
+        return None
+    included = _INCLUDED.findall(program.source)
+    return next((words for header, words in _LIBRARIES.items() if header in included), _VERBS)
 
 
 def _meant_to_synchronise(program: Program, race: Race) -> str:
@@ -204,6 +241,8 @@ def _meant_to_synchronise(program: Program, race: Race) -> str:
     if not looks or looks[0].cell is None:
         return ""
     cell, declared = looks[0].cell, any(each.sync for each in program.cells)
+    if words := _words_of_c(program):
+        return f"; if {cell} is there to synchronise, it has to be {words.tells}"
     more = " beside the others" if declared else ""
     return f"; if {cell} is there to synchronise, declare it `sync {cell.name}`{more}"
 

@@ -35,9 +35,9 @@ from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.connections import buffers_for, connection_numbers
 from rdma_robust.semantics.event_table import acts_of, completes_on, polls_of
 from rdma_robust.semantics.happens_before import Synchronising
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine, DeployedScState
 from rdma_robust.semantics.machines.machine import Action, Move
 from rdma_robust.semantics.machines.meeting import NO_MEETING
+from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.threadcode import ThreadCode, usage_of
 from rdma_robust.semantics.trace import Event, EventType
 
@@ -49,7 +49,7 @@ class RaceNode(NamedTuple):
     """A control state: of the machine, without counted completions, None before the start; and the marks, None as long as no
     access is chosen. One with a `race` is reached by its second access."""
 
-    state: DeployedScState | None = None
+    state: ScState | None = None
     marks: RaceMarks | None = None
     race: RacePair | None = None
 
@@ -58,13 +58,13 @@ class RaceStep(NamedTuple):
     """A transition: what the machine does, and its state after it, without counted completions."""
 
     action: Action
-    state: DeployedScState
+    state: ScState
 
 
 class MoveEvents(NamedTuple):
     """A move from a state, with its events and what waits before each of them."""
 
-    state: DeployedScState
+    state: ScState
     move: Move
     events: tuple[Event, ...]
     queues: Sequence[Queues]
@@ -146,7 +146,7 @@ class RaceSystem:
     initial: Control = (0,)
 
     def __post_init__(self) -> None:
-        self.machine = DeployedScMachine(self.program, recv_depth=self.recv_depth, model=self.rules.model)
+        self.machine = ScMachine(self.program, recv_depth=self.recv_depth, model=self.rules.model)
         self._numbers = {BEFORE_START: 0}
         self._expanded = 0
         self._label_numbers: dict[RaceStep, int] = {}
@@ -235,7 +235,7 @@ class RaceSystem:
             self.effects.append(CounterEffect(tuple(guard), tuple(delta)))
         return number
 
-    def with_polls(self, state: DeployedScState) -> DeployedScState:
+    def with_polls(self, state: ScState) -> ScState:
         """Return a state in which every poll finds a completion, where these are counted."""
         if not self.counted:
             return state
@@ -245,14 +245,14 @@ class RaceSystem:
         )
         return state._replace(threads=tuple(threads))
 
-    def without_counts(self, state: DeployedScState) -> DeployedScState:
+    def without_counts(self, state: ScState) -> ScState:
         """Return a state without the completions that are counted."""
         if not self.counted:
             return state
         threads = (thread._replace(unpolled=(0,) * len(thread.unpolled)) for thread in state.threads)
         return state._replace(threads=tuple(threads))
 
-    def _may_go_on(self, marks: RaceMarks, state: DeployedScState) -> bool:
+    def _may_go_on(self, marks: RaceMarks, state: ScState) -> bool:
         """Whether something not marked may still access the word of the chosen access."""
         word = marks.chosen.word
         if word not in self._ahead:
@@ -263,7 +263,7 @@ class RaceSystem:
         )
 
     def _marked(
-        self, state: DeployedScState, move: Move, marks: RaceMarks | None
+        self, state: ScState, move: Move, marks: RaceMarks | None
     ) -> Iterator[tuple[RaceMarks | None, CounterChanges, RacePair | None]]:
         """Yield what marks may be after a move, with what it does to counters, and the races that it makes."""
         events = events_of_move(move.action, self.rules.model)
@@ -327,14 +327,14 @@ class RaceSystem:
         pair = (event.thread, event.remote)
         return marks._replace(told=frozenset((p, 1 if p == pair else ahead) for p, ahead in marks.told))
 
-    def _kept(self, marks: RaceMarks, state: DeployedScState) -> RaceMarks:
+    def _kept(self, marks: RaceMarks, state: ScState) -> RaceMarks:
         """The marks without those of completions that no poll can take any more."""
         if not (marks.told or marks.quiet):
             return marks
         told = frozenset(each for each in marks.told if self._poll_ahead(each[0], state))
         return marks._replace(told=told, quiet=frozenset(pair for pair in marks.quiet if self._poll_ahead(pair, state)))
 
-    def _poll_ahead(self, pair: QueuePair, state: DeployedScState) -> bool:
+    def _poll_ahead(self, pair: QueuePair, state: ScState) -> bool:
         code = self.machine.codes[pair[0]]
         return code.polls_ahead[state.threads[pair[0]].point][_place(code, pair)]
 
@@ -371,7 +371,7 @@ class RaceSystem:
                     found.append((self.counter_of[pair] + told, 1))
         return tuple(found)
 
-    def _queues(self, state: DeployedScState, event: Event) -> Queues:
+    def _queues(self, state: ScState, event: Event) -> Queues:
         found = Queues()
         if event.remote is not None and event.type is not EventType.FL:
             code = self.machine.codes[event.thread]

@@ -181,7 +181,7 @@ def _happened(machine: AnyRdmaMachine, moves: Sequence[Move]) -> list[Event] | N
 
 
 def _polls_aside(state: ScState) -> ScState:
-    return ScState(tuple([thread._replace(unpolled=()) for thread in state.threads]), state.memory)
+    return state._replace(threads=tuple([thread._replace(unpolled=()) for thread in state.threads]))
 
 
 def confirmed_events(machine: AnyRdmaMachine, run: Run, goal: Goal) -> tuple[Event, ...] | None:

@@ -17,7 +17,6 @@ from rdma_robust.robustness.event_graph import GraphDetail
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
 from rdma_robust.robustness.reasons import sorted_faults
-from rdma_robust.semantics.machines.deployed_sc import DeployedScState
 from rdma_robust.semantics.machines.machine import Move, State, valuation
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, SomeMachine, is_still, thread_places_of
 from rdma_robust.semantics.machines.sc import ScState
@@ -227,10 +226,9 @@ def _reader(machine: SomeMachine, name: str, atom: Atom | None) -> Callable[[obj
             code = machine.codes[t]
 
             def at_line(state: object) -> int:
-                half_done = state.threads[t].carried if isinstance(state, ScState | DeployedScState) else ()
+                half_done = state.threads[t].carried if isinstance(state, ScState) else ()
                 if half_done:
-                    number = half_done[0] if isinstance(half_done[0], int) else half_done[0].command
-                    return int(stands_at(code.commands[number].step.span, line))
+                    return int(stands_at(code.commands[half_done[0].command].step.span, line))
                 return int(place(state, t) in points)
 
             return at_line

@@ -10,6 +10,7 @@ from typing import Any
 from rdma_robust.c.automaton import CProgram, EvaluatedThread, Guard, Remark, ThreadEdge, WordPlace
 from rdma_robust.c.evaluate.annotations import ANNOTATIONS
 from rdma_robust.c.evaluate.atomics import ATOMICS
+from rdma_robust.c.evaluate.c_values import UnknownValue
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.evaluation_rounds import EvaluationRounds, ThreadName
 from rdma_robust.c.evaluate.libc import LIBC
@@ -222,6 +223,8 @@ class _Writer:
                 return ", ".join(sorted(self.threads.given[process, each] for each in self.facts.barriers[barrier]))
             case MainThreads(processes):
                 return self._main_threads(processes)
+            case UnknownValue():
+                return "0"
             case _:
                 return str(self.codes.number(part))
 

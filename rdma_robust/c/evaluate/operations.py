@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.evaluate.c_values import (
-    NOT_FOLLOWED,
     Object,
     Scalar,
     Symbolic,
     UnknownValue,
     Value,
     all_apart,
+    is_unset,
 )
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
@@ -193,8 +193,8 @@ def operand_of(raw: Value, what: str) -> tuple[RegisterUse | Scalar, tuple[Scala
 
 
 def written_operand(raw: Value, what: str) -> tuple[RegisterUse | Scalar, tuple[Scalar, ...]]:
-    """Return what is written to memory as an operand, and what it may be: a value that is not followed makes the word one
-    whose values are not either, and nobody looks at what stands there."""
-    if isinstance(raw, UnknownValue) and raw.reason.endswith(NOT_FOLLOWED):
-        return 0, (raw,)
+    """Return what is written to memory as an operand, and what it may be: a value that is not known makes the word one whose
+    values are not followed, and nobody looks at what stands there. Refused is what was never given a value."""
+    if isinstance(raw, UnknownValue) and not is_unset(raw):
+        return raw, (raw,)
     return operand_of(raw, what)

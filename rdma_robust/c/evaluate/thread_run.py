@@ -32,7 +32,7 @@ from rdma_robust.c.evaluate.operations import (
     written_operand,
 )
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.evaluate.round_facts import World
+from rdma_robust.c.evaluate.round_facts import WIDEST, World
 from rdma_robust.c.evaluate.state import Frame, State, local_of
 
 _LOOKED_AHEAD = 12
@@ -193,10 +193,30 @@ class ThreadRun:
             self.own(name, "read")
             return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind)), []
         self.own(name, "read")
+        if kind.size > WIDEST:
+            return self._wide_load(state, name, offset, kind, hint)
         word = self.one_word(name, offset, kind.size, "read")
         register, raw = self.read_word(state, word, hint)
         self.kind_of_access(word, kind)
         return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
+
+    def _wide_words(self, name: Object, offset: int, kind: CType) -> list[Word]:
+        """Return the words of a scalar that is too large for one, as copies have them."""
+        words = self.world.words(name, offset, kind.size, range(offset + WIDEST, offset + kind.size, WIDEST))
+        for word in words:
+            self.kind_of_access(word, kind)
+        self.world.remark("RR846", f"an access of {kind.size} bytes is taken as one for each word, in address order")
+        return words
+
+    def _wide_load(
+        self, state: State, name: Object, offset: int, kind: CType, hint: str
+    ) -> tuple[Value, list[ThreadStatement]]:
+        """Return reads of the words of a scalar; what it is, is not known."""
+        reads: list[ThreadStatement] = []
+        for word in self._wide_words(name, offset, kind):
+            register, _ = self.read_word(state, word, hint, [each.register for each in reads])
+            reads.append(read_statement(register, word))
+        return UnknownValue(f"`{name.name}`, a number of {kind.size} bytes"), reads
 
     def kind_of_access(self, word: Word, kind: CType) -> None:
         """Say that a processor accesses a word, and whether that is plain: OpenSHMEM and MPI do not know `volatile`."""
@@ -223,6 +243,9 @@ class ThreadRun:
         if not self.is_visible(state, name, offset, kind.size):
             self.raw_write(state, name, offset, kind.size, raw)
             return []
+        if kind.size > WIDEST:
+            lost = UnknownValue(f"a number of {kind.size} bytes")
+            return [self.write_word(word, lost, "a part of it") for word in self._wide_words(name, offset, kind)]
         word = self.one_word(name, offset, kind.size, "write")
         operation = self.write_word(word, raw, f"what is written to `{name.name}`")
         self.kind_of_access(word, kind)

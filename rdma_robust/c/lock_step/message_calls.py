@@ -246,12 +246,17 @@ def _persistent(mode: mp.SendMode | None) -> Handler:
 
 
 def _probe(call: CallContext) -> Result:
-    """Source, tag, communicator, status."""
+    probed(call, 3)
+    return 0
+
+
+def probed(call: CallContext, status: int) -> None:
+    """Wait for a message: of a source, with a tag, of a communicator. Its status goes to an argument. Raises Blocked."""
     rank, group = rank_of(call), communicator_at(call, 2)
     peer, tag = peer_at(call, 0, group, any_source=True), tag_at(call, 1, any_tag=True)
     if peer == PROC_NULL:
-        store_status(call, call.arguments[3], _NULL_STATUS)
-        return 0
+        store_status(call, call.arguments[status], _NULL_STATUS)
+        return
     wanted = PostedReceive(group.name, rank.number, peer, tag, NOTHING, 0)
     if rank.ongoing is None:
         source, named = None if peer == ANY else Const(peer), None if tag == ANY else Const(tag)
@@ -264,10 +269,9 @@ def _probe(call: CallContext) -> Result:
     if is_open:
         unknown = UnknownValue(f"the message that {call.name} of line {call.chain[0].line} sees")
         known: Scalar = unknown if peer == ANY else group.rank(peer)
-        store_status(call, call.arguments[3], (known, unknown if tag == ANY else tag, unknown))
+        store_status(call, call.arguments[status], (known, unknown if tag == ANY else tag, unknown))
     else:
-        store_status(call, call.arguments[3], (group.rank(message.sender), message.tag, message.payload.size))
-    return 0
+        store_status(call, call.arguments[status], (group.rank(message.sender), message.tag, message.payload.size))
 
 
 def _get_count(call: CallContext) -> Result:

@@ -179,6 +179,7 @@ class RankMachine(ThreadMachine):
         found = diagnostic(refusal, chain)
         if found not in self.job.refused:
             self.job.refused.append(found)
+        self.emit(mp.Assume(Const(0), self.job.place(chain)))  # stopped is not ended: no deadlock, no leak comes of it
         self.is_running = False
 
     # what it does

@@ -47,6 +47,7 @@ def read_mpi(text: str, file: str) -> MessageProgram:
         tuple(claim for line, span in comments.lines for claim in _claims(line, span, file, text)),
         tuple(replace(each, severity="warning") for each in places.all_of(evaluated.refused, lambda span: span)),
         found=_findings(evaluated),
+        left_out=", ".join(dict.fromkeys(each.message for each in evaluated.refused)),
     )
 
 

@@ -57,7 +57,7 @@ def _done(call: CallContext, index: int, nth: int, record: RequestRecord) -> Non
         call.run.raw_write(call.state, *cell, _HANDLE, 0)
 
 
-def _wait_all(call: CallContext, count: int, requests: int, statuses: int, chosen: list[int] | None = None) -> None:
+def wait_for_all(call: CallContext, count: int, requests: int, statuses: int, chosen: list[int] | None = None) -> None:
     """Wait for all requests of a list, or those chosen. Raises Blocked until they are ready."""
     rank = rank_of(call)
     found = _records(call, count, requests)
@@ -84,12 +84,12 @@ def _wait_all(call: CallContext, count: int, requests: int, statuses: int, chose
 
 
 def _wait(call: CallContext) -> Result:
-    _wait_all(call, 1, 0, 1)
+    wait_for_all(call, 1, 0, 1)
     return 0
 
 
 def _waitall(call: CallContext) -> Result:
-    _wait_all(call, count_at(call, 0), 1, 2)
+    wait_for_all(call, count_at(call, 0), 1, 2)
     return 0
 
 
@@ -104,7 +104,7 @@ def _waitany(call: CallContext) -> Result:
         return 0
     if len(active) == 1:
         (nth, record), *_ = active.items()
-        _wait_all(call, count, 1, 3, [nth])
+        wait_for_all(call, count, 1, 3, [nth])
         call.set_private(call.arguments[2], 4, nth, "the place")
         store_status(call, call.arguments[3], record.status)
         return 0

@@ -23,6 +23,7 @@ from rdma_robust.c.lock_step.collective_calls import COLLECTIVE_CALLS
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
 from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING
+from rdma_robust.c.lock_step.polling_calls import POLLING_CALLS
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
 from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
 from rdma_robust.messages.language import message_program as mp
@@ -285,6 +286,7 @@ _CALLS: Final[dict[str, Handler]] = {
     **_TYPES,
     **MESSAGE_CALLS,
     **REQUEST_CALLS,
+    **POLLING_CALLS,
     **COLLECTIVE_CALLS,
     **{name: _made("group", MPI[name]) for name in _GROUPS},
     "MPI_Finalize": _finalize,

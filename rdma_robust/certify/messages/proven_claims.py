@@ -32,6 +32,7 @@ from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
 from rdma_robust.messages.replay.replaying import replay_schedule, state_ending
 from rdma_robust.messages.replay.world import (
     Active,
+    ActiveCall,
     ActiveReceive,
     ActiveSend,
     BlockPoint,
@@ -187,8 +188,8 @@ def _one_renamed(active: Active | None, sends: Renamed, receives: Renamed) -> Ac
             return ActiveReceive(receives[receive], stores)
         case HeldMessage(send):
             return replace(active, send=sends[send])
-        case None:
-            return None
+        case ActiveCall() | None:
+            return active
 
 
 RECORDS: Final[Mapping[str, type]] = {
@@ -208,6 +209,13 @@ RECORDS: Final[Mapping[str, type]] = {
 """The records by the words that certificates have for them, which stay when a class is renamed."""
 
 _WORDS: Final = {record: word for word, record in RECORDS.items()}
+_LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
+    ReplayProcess: ("entered",),
+    ReplayState: ("calls", "left_early"),
+    Delivery: (),
+    OperationId: (),
+}
+"""The parts that are not written where they are as they begin; of others all that can be left out."""
 _DEEPEST: Final = 200
 
 
@@ -228,11 +236,10 @@ def world_as_json(value: object) -> object:
 
 
 def _said(record: tuple[object, ...]) -> tuple[object, ...]:
-    """Return the parts of a record, of an operation without the last ones that are as they are left out."""
-    known = record._field_defaults if isinstance(record, UnmatchedSend | UnmatchedReceive) else {}
-    parts = list(record)
-    for default in reversed(known.values()):
-        if parts[-1] != default:
+    """Return the parts of a record without the last ones that are as they are where they are left out."""
+    parts, known = list(record), getattr(record, "_field_defaults", {})
+    for name in [name for name in reversed(known) if name in _LEFT_OUT.get(type(record), known)]:
+        if parts[-1] != known[name]:
             break
         parts.pop()
     return tuple(parts)

@@ -68,8 +68,8 @@ def check_modes(function: tree.FunctionItem, world: GlobalScope, report: Reporte
         looks = isinstance(line, tree.ProbeLine) or (isinstance(line, tree.ReceiveLine) and line.of is not None)
         if isinstance(line, tree.SendLine | tree.ReceiveLine) and _is_agreed(line):
             mode = "of type"
-        if isinstance(line, tree.CompletionLine | tree.AbortLine):
-            mode = statement_text(line).split()[0]
+        if isinstance(line, tree.CompletionLine | tree.CollectiveLine | tree.AbortLine):
+            mode = statement_text(line).split(" = ")[-1].split()[0]
         if mode or looks:
             said = f"contracts know nothing of `{mode or 'probe'}`, and {quote(function.name.text)} has one"
             report.error("RR962", line.span, said, hint="`rdma-robust messages check` decides programs that call it")

@@ -42,6 +42,7 @@ from rdma_robust.messages.language.message_program import (
     Halt,
     If,
     InlinedCall,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Loop,
@@ -123,7 +124,7 @@ class _RunMaker(CodeMaker[Instruction]):
                 self.code.append(ClaimPoint(code_of(condition), False, span))
             case Halt(span):
                 self.code.append(EndOfProcess(span))
-            case Probe() | IssueReceive(of=Place()) | Completion() | Abort():
+            case Probe() | IssueReceive(of=Place()) | Completion() | IssueCollective() | Abort():
                 raise InternalError("a contract is checked with a statement that RR962 refuses")
             case IssueSend() | IssueReceive() | Wait() | Requests():
                 self._communication(statement)

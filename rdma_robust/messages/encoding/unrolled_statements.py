@@ -156,6 +156,8 @@ class Statements:
                 raise NotEncodedError("whether a receive is posted for what is sent `ready`")
             case mp.IssueSend():
                 self._send(statement, state)
+            case mp.IssueCollective():
+                raise NotEncodedError("who has entered a collective operation")
             case mp.Probe() | mp.IssueReceive(of=mp.Place()):
                 raise NotEncodedError("what probes see")
             case mp.IssueReceive():

@@ -16,7 +16,7 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language import message_world as written_names
 from rdma_robust.messages.language.message_names import NameCheck
-from rdma_robust.messages.language.message_program import Block, MessageProgram, Process
+from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, ProcessGroup
 from rdma_robust.messages.language.message_scope import ProcessScope
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import (
@@ -81,6 +81,7 @@ class _Reader:
             claims=tuple(self.names.declared.claims),
             warnings=self.report.warnings,
             eager=self.names.declared.eager,
+            declared=tuple([ProcessGroup(*each) for each in world.groups.items()]),
         )
 
     def _processes(self, world: GlobalScope, library: GlobalScope) -> tuple[tuple[Process, ...], bool]:

@@ -159,6 +159,9 @@ class MessageBuilder(ContractBuilder):
         names = tuple(ident_of(part) for part in parts if part.type == "NAME")
         return tree.PortLine(names, span_from(parts[0], parts[-1]))
 
+    def group(self, parts: list[Part]) -> tree.GroupLine:
+        return tree.GroupLine(ident_of(parts[1]), nodes_of(parts[2:]), span_from(parts[0], parts[-1]))
+
     def function(self, parts: list[Part]) -> tree.FunctionItem:
         keyword, name, _, *parameters, _, contract, block = parts
         named = tuple(ident_of(part) for part in parameters if part is not None and part.type == "NAME")
@@ -279,6 +282,19 @@ class MessageBuilder(ContractBuilder):
         named = parts_of_kind(rest[:at], tree.IndexedName), parts_of_kind(rest[at:], tree.IndexedName)
         kind = "" if how is None else str(how)
         return tree.CompletionLine(keyword.type == "TEST", kind, *named, span_from(keyword, last_of(parts)))  # type: ignore[arg-type]
+
+    def collective(self, parts: list[Part]) -> tree.CollectiveLine:
+        keyword, *called = parts
+        return self.made_collective(None, called, keyword)
+
+    def icollective(self, parts: list[Part]) -> tree.CollectiveLine:
+        request, _, _, *called = parts
+        return self.made_collective(request, called, request)
+
+    def made_collective(self, request: tree.IndexedName | None, parts: list[Part], first: Part) -> tree.CollectiveLine:
+        name, _, group, *said = parts
+        span, named = span_from(first, last_of(parts)), None if group is None else ident_of(group)
+        return tree.CollectiveLine(request, ident_of(name), named, *said[1::2], span)  # type: ignore[call-arg]
 
     def abort(self, parts: list[Part]) -> tree.AbortLine:
         keyword, error = parts

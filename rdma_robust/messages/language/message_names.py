@@ -152,6 +152,9 @@ class Declarations:
         self.eager = next((word.limit for line in lines for word in line.buffers if word.limit is not None), None)
         for item in tree.declarations(program):
             self._item(item)
+        for item in tree.declarations(program):
+            if isinstance(item, tree.GroupLine):
+                self._group(item)
         return self.world
 
     def _item(self, item: tree.Declaration) -> None:
@@ -177,8 +180,25 @@ class Declarations:
                 self._proc(item)
             case tree.ExpectLine():
                 self._expect(item)
-            case ast.BrokenStatement():
+            case tree.GroupLine() | ast.BrokenStatement():
                 pass
+
+    def _group(self, line: tree.GroupLine) -> None:
+        """Note a group, whose members may be named before they are declared; each is in it once."""
+        name, members = line.name.text, list[int]()
+        scope = ProcessScope(self.world, self.report, Name("PID"), {})
+        for each in line.members:
+            term = scope.term(each)
+            if not isinstance(term, Const):
+                self.report.error("RR916", each.span, "this is no constant")
+            elif term.value in members or not 0 <= term.value < self.world.processes:
+                why = "is in it already" if term.value in members else "is not there"
+                self.report.error("RR914", each.span, f"process {term.value} {why}")
+            else:
+                members.append(term.value)
+        if name in self.world.groups:
+            self.report.error("RR904", line.name.span, f"the group {quote(name)} was declared before")
+        self.world.groups.setdefault(name, tuple(members))
 
     def _is_new(self, name: ast.Ident) -> bool:
         """Note where a name is declared that stands in expressions; an error if it was before."""

@@ -53,6 +53,8 @@ def operands_in(program: ast.ProgramTree, report: Reporter) -> Iterator[ast.Expr
                 yield from _expressions(_of_declared(registers))
             case tree.FunctionItem(contract=contract) if contract is not None:
                 yield cast(ast.Expr, contract)
+            case tree.GroupLine(members=members):
+                yield from _expressions(members)
             case tree.Proc(numbers=numbers) if numbers is not None:
                 yield from _expressions((numbers.low, numbers.high))
             case _:
@@ -92,6 +94,8 @@ def operands_of(line: tree.Line) -> tuple[tree.Operand | None, ...]:
             return requests
         case tree.CompletionLine(_, _, requests, into):
             return (*requests, *into)
+        case tree.CollectiveLine(request, _, _, root, op, sig, give, get):
+            return (request, root, op, sig, give, get)
         case tree.AbortLine(error):
             return (error,)
         case tree.ReturnLine(value):
@@ -133,6 +137,8 @@ def stored_places(line: tree.Line) -> tuple[tree.IndexedName, ...]:
     """Return where a statement stores what is received or seen."""
     if isinstance(line, tree.CompletionLine):
         return line.into
+    if isinstance(line, tree.CollectiveLine):
+        return () if line.get is None else (line.get,)
     if not isinstance(line, tree.ReceiveLine | tree.ProbeLine):
         return ()
     stored = (each.stored for each in (line.source, line.tag) if isinstance(each, tree.AnyOf))

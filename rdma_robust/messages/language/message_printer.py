@@ -220,12 +220,23 @@ def statement_text(part: object) -> str:
             words = f"{'test' if tests else 'wait'} {how}".strip()
             named = [", ".join(map(expression_text, each)) for each in (requests, into)]
             return f"{words} {named[0]} into {named[1]}"
+        case tree.CollectiveLine():
+            return _collective(line)
         case tree.AbortLine(error):
             return f"abort {expression_text(error)}"
         case tree.ReturnLine(value):
             return "return" if value is None else f"return {expression_text(value)}"
         case _:
             return common_statement(line, expression_text)
+
+
+def _collective(line: tree.CollectiveLine) -> str:
+    given = "" if line.request is None else f"{expression_text(line.request)} = i"
+    group = "" if line.group is None else f" on {line.group.text}"
+    words = ("root", "op", "sig", "give", "get")
+    said = zip(words, (line.root, line.op, line.sig, line.give, line.get), strict=True)
+    rest = "".join(f" {word} {expression_text(each)}" for word, each in said if each is not None)
+    return f"{given}collective {line.name.text}{group}{rest}"
 
 
 def _declared(word: str, parts: Iterable[tree.Declarator]) -> str:
@@ -281,6 +292,8 @@ def item_text(part: object) -> str:
             return "const " + ", ".join(f"{each.name.text} = {expression_text(each.value)}" for each in bindings)
         case tree.PortLine(names):
             return f"port {', '.join(name.text for name in names)}"
+        case tree.GroupLine(name, members):
+            return f"group {name.text} = {{{', '.join(map(expression_text, members))}}}"
         case tree.RegisterLine(registers):
             return _declared("reg", registers)
         case tree.FunctionItem(name, parameters):

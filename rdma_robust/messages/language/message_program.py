@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.messages.language.collective_kinds import FoldName
 from rdma_robust.messages.language.message_terms import Term
 
 Buffer = Literal["zero", "infinite", "any", "eager"]
@@ -194,6 +195,33 @@ class Abort:
 
 
 @dataclass(frozen=True, slots=True)
+class IssueCollective:
+    """`request = icollective name on group ..`, or `collective` without a request: the process enters an operation.
+
+    The k-th calls of a group by its members belong together. A member leaves at the wait, when those have entered that
+    `COLLECTIVES` says; under `zero` when all have; under `any` it may leave before all have. It is a violation of one of two
+    members, the one with the larger number, that both have entered and differ, of the first of these kinds: in the name, or
+    in whether the call itself waits (collective); in the root (root); in the operation (operation) or the type `sig`
+    (signature), where both say it. It is no deadlock that one waits who differs from somebody it waits for.
+
+    All is evaluated when issued: root, op, sig, give, the indices of `get`, then those of the request. What is got is stored
+    in `get` at the wait. Faults: this process or the root is none of the group (member), and at the wait index and kind.
+    """
+
+    request: Place
+    name: str
+    group: int = 0
+    root: Term | None = None
+    op: Term | None = None
+    sig: Term | None = None
+    give: Term | None = None
+    get: Place | None = None
+    fold: FoldName | Literal[""] = ""
+    blocking: bool = True
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveCall:
     """Here a library procedure is called; what it sends and receives follows. Changes nothing."""
 
@@ -296,8 +324,8 @@ class InlinedCall:
 
 
 Statement = (
-    Assign | Requests | IssueSend | IssueReceive | Probe | Wait | Completion | CollectiveCall | Assume | Assert | Abort
-    | Halt | Return | If | While | For | Loop | Choose | InlinedCall
+    Assign | Requests | IssueSend | IssueReceive | Probe | IssueCollective | Wait | Completion | CollectiveCall | Assume
+    | Assert | Abort | Halt | Return | If | While | For | Loop | Choose | InlinedCall
 )  # fmt: skip
 Block = tuple[Statement, ...]
 
@@ -318,7 +346,7 @@ def inner_blocks(statement: Statement) -> tuple[Block, ...]:
             return (body,)
         case Assign() | Requests() | IssueSend() | IssueReceive() | Probe() | Wait() | Completion() | CollectiveCall():
             return ()
-        case Assume() | Assert() | Abort() | Halt() | Return():
+        case Assume() | Assert() | Abort() | Halt() | Return() | IssueCollective():
             return ()
         case _:
             assert_never(statement)
@@ -368,6 +396,14 @@ class MessageClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessGroup:
+    """Processes that call collective operations together, in this order; the one of all processes has no name."""
+
+    name: str
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LocalFinding:
     """Something wrong at a place by itself, of a program that was made of C: its class, what is said, and the processes."""
 
@@ -381,7 +417,9 @@ class MessageProgram:
     """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index.
 
     `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so. `found` says of a
-    program that was made of C what claims that are false by themselves are about, at their places.
+    program that was made of C what claims that are false by themselves are about, at their places. `left_out` says what of
+    the program was not read, and why: then nothing holds of it that was not seen to be false. `declared` are the groups
+    besides that of all processes.
     """
 
     name: str
@@ -393,6 +431,13 @@ class MessageProgram:
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     eager: int | None = None
     found: Mapping[Span, tuple[LocalFinding, ...]] | None = field(default=None, compare=False)
+    left_out: str = ""
+    declared: tuple[ProcessGroup, ...] = ()
+
+    @property
+    def groups(self) -> tuple[ProcessGroup, ...]:
+        """Return all groups; operations name them by index, and that of all processes is the first."""
+        return (ProcessGroup("", tuple(range(len(self.processes)))), *self.declared)
 
     @property
     def is_c(self) -> bool:
@@ -405,8 +450,14 @@ class MessageProgram:
 
     @property
     def looks(self) -> bool:
-        """Return whether a process sees what others have issued: it looks for messages, or sends what is to be expected."""
-        return any(is_look(each) for each in self._statements()) or bool(self.expecting)
+        """Return whether a process sees what others have issued: it looks for messages, sends what is to be expected, or
+        enters a collective operation."""
+        return any(is_look(each) for each in self._statements()) or bool(self.expecting) or self.gathers
+
+    @property
+    def gathers(self) -> bool:
+        """Return whether a process enters collective operations that are no procedures of the library."""
+        return any(isinstance(each, IssueCollective) for each in self._statements())
 
     @property
     def completes(self) -> bool:

@@ -9,8 +9,18 @@ from rdma_robust.errors import Span
 from rdma_robust.expr import Const, Name
 from rdma_robust.language.syntax import ast
 from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.collective_kinds import COLLECTIVES, FOLDS, FoldName
 from rdma_robust.messages.language.message_folding import fold_operation
-from rdma_robust.messages.language.message_program import Abort, Completion, IssueReceive, IssueSend, Place, Probe, Statement
+from rdma_robust.messages.language.message_program import (
+    Abort,
+    Completion,
+    IssueCollective,
+    IssueReceive,
+    IssueSend,
+    Place,
+    Probe,
+    Statement,
+)
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 from rdma_robust.messages.language.message_world import BUILT_IN, TRUTHS, GlobalScope, LocalKind, LocalName, ProcessFamily
 
@@ -289,6 +299,16 @@ class ProcessScope:
             self.report.error("RR903", name.span, f"there is no port {quote(name.text)}", hint=hint)
         return found or 0
 
+    def group(self, name: ast.Ident | None) -> int:
+        """Return the number of a group; 0 for that of all processes."""
+        if name is None:
+            return 0
+        if name.text not in self.world.groups and name.text not in self.world.poisoned:
+            hint = did_you_mean(name.text, self.world.groups) or f"`group {name.text} = {{0, 1}}` outside of processes"
+            self.report.error("RR903", name.span, f"there is no group {quote(name.text)}", hint=hint)
+            return 0
+        return list(self.world.groups).index(name.text) + 1 if name.text in self.world.groups else 0
+
 
 def issued_send(scope: ProcessScope, line: tree.SendLine, request: Place, span: Span) -> IssueSend:
     """Return the issue of a send."""
@@ -312,6 +332,37 @@ def issued_receive(scope: ProcessScope, line: tree.ReceiveLine, request: Place, 
     of = None if line.of is None else scope.request(line.of)
     of_type, room = (None if each is None else scope.term(each) for each in (line.of_type, line.room))
     return IssueReceive(request, target, source, port, tag, sender, which, span, of, of_type, room)
+
+
+def issued_collective(scope: ProcessScope, line: tree.CollectiveLine, request: Place, span: Span) -> IssueCollective:
+    """Return the call of a collective operation."""
+    name = line.name.text
+    kind = COLLECTIVES.get(name)
+    if kind is None:
+        hint = did_you_mean(name, COLLECTIVES) or f"there are {', '.join(sorted(COLLECTIVES))}"
+        scope.report.error("RR923", line.name.span, f"there is no collective operation {quote(name)}", hint=hint)
+        kind = COLLECTIVES["barrier"]
+    elif kind.is_rooted and line.root is None:
+        scope.report.error("RR924", line.span, f"{quote(name)} has a root", hint=f"`collective {name} root P`")
+    fold = _fold(line.op)
+    known = fold is not None or line.op is None
+    if line.get is not None and (kind.gets == "nothing" or not (known or "fold" not in kind.gets)):
+        why = "gives no value" if kind.gets == "nothing" else f"gives one where its `op` is one of {', '.join(FOLDS)}"
+        scope.report.error("RR924", line.get.span, f"{quote(name)} {why}", hint="leave out `get`")
+    root, give = (None if each is None else scope.term(each) for each in (line.root, line.give))
+    _check_process(scope, root, line.root)
+    op = None if line.op is None or fold is not None else scope.term(line.op)
+    sig = None if line.sig is None else scope.term(line.sig)
+    get = None if line.get is None else scope.register(line.get)
+    group, blocking = scope.group(line.group), line.request is None
+    return IssueCollective(request, name, group, root, op, sig, give, get, fold or "", blocking, span)
+
+
+def _fold(op: tree.Operand | None) -> FoldName | None:
+    """Return the operation that a name behind `op` means, whatever else is called so."""
+    if not isinstance(op, tree.IndexedName) or op.indices:
+        return None
+    return next((each for each in FOLDS if each == op.name.text), None)
 
 
 def in_scope(scope: ProcessScope, line: tree.ProbeLine | tree.CompletionLine | tree.AbortLine, span: Span) -> Statement:

@@ -29,9 +29,15 @@ FaultKind = Literal[
     "abort",
     "type",
     "room",
+    "member",
+    "collective",
+    "root",
+    "operation",
+    "signature",
 ]
 """Division by zero; index, destination or source out of range; negative tag; number and array confused; a length
-that is negative or over LONGEST; no receive for what is sent ready."""
+that is negative or over LONGEST; no receive for what is sent ready. The last are of collective
+operations: a process that is none of the group, and calls that differ."""
 
 LONGEST: Final = 1_000_000
 """Elements of the longest array that there can be."""

@@ -148,6 +148,21 @@ class CompletionLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectiveLine:
+    """`collective`, or with a request `request = icollective`; None for parts that are left out."""
+
+    request: IndexedName | None
+    name: ast.Ident
+    group: ast.Ident | None
+    root: Operand | None
+    op: Operand | None
+    sig: Operand | None
+    give: Operand | None
+    get: IndexedName | None
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class AbortLine:
     error: Operand
     span: Span = field(default=NO_SPAN, compare=False)
@@ -161,14 +176,23 @@ class ReturnLine:
 
 Line = (
     RegisterLine | RequestLine | ast.Assign | CallLine | SendLine | ReceiveLine | ProbeLine | WaitLine | CompletionLine
-    | AbortLine | ReturnLine | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While | ast.For | ast.Loop
-    | ast.Choose | ast.BrokenStatement
+    | CollectiveLine | AbortLine | ReturnLine | ast.Assume | ast.Assert | ast.Halt | ast.Skip | ast.If | ast.While
+    | ast.For | ast.Loop | ast.Choose | ast.BrokenStatement
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class PortLine:
     names: tuple[ast.Ident, ...]
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """`group name = {member, ...}`."""
+
+    name: ast.Ident
+    members: tuple[Operand, ...]
     span: Span = field(default=NO_SPAN, compare=False)
 
 
@@ -244,7 +268,15 @@ class ExpectLine:
 
 
 Declaration = (
-    ast.ProgramName | ast.Constants | PortLine | RegisterLine | FunctionItem | Proc | ExpectLine | ast.BrokenStatement
+    ast.ProgramName
+    | ast.Constants
+    | PortLine
+    | GroupLine
+    | RegisterLine
+    | FunctionItem
+    | Proc
+    | ExpectLine
+    | ast.BrokenStatement
 )
 
 

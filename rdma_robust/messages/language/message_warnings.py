@@ -37,14 +37,17 @@ def warn_unused_names(world: GlobalScope, locals_: Iterable[tuple[str, LocalName
 
 
 def warn_of_ports(program: ast.ProgramTree, report: Reporter) -> None:
-    """Warn of ports that nothing uses, or on which nothing is sent, or received."""
+    """Warn of ports and groups that nothing uses, and of ports on which nothing is sent, or received."""
     bodies = [item.body for item in tree.declarations(program) if isinstance(item, tree.Proc | tree.FunctionItem)]
     lines = [line for body in bodies for line in all_lines(body)]
     sent = {line.port.text for line in lines if isinstance(line, tree.SendLine) and line.port is not None}
     received = {
         line.port.text for line in lines if isinstance(line, tree.ReceiveLine | tree.ProbeLine) and line.port is not None
     }
+    entered = {line.group.text for line in lines if isinstance(line, tree.CollectiveLine) and line.group is not None}
     for item in tree.declarations(program):
+        if isinstance(item, tree.GroupLine) and item.name.text not in entered:
+            report.warn("RR701", item.name.span, f"group {quote(item.name.text)} is never used")
         for name in item.names if isinstance(item, tree.PortLine) else ():
             if name.text not in sent | received:
                 report.warn("RR701", name.span, f"port {quote(name.text)} is never used")

@@ -98,10 +98,13 @@ _CLAIMS: Final = frozenset(
 _TAKING: Final = frozenset({"MPROBE", "IMPROBE"})
 _PROBES: Final = frozenset({"PROBE", "IPROBE"}) | _TAKING
 _TAKEN: Final = frozenset({"MRECV", "IMRECV"})
+_COLLECTIVES: Final = frozenset({"COLLECTIVE", "ICOLLECTIVE"})
+_SAID_OF_COLLECTIVES: Final = ("ROOT", "OP", "SIG", "GIVE", "GET")
 _LED_BY: Final = {
     "TO": frozenset({"SEND", "ISEND"}),
+    **dict.fromkeys(_SAID_OF_COLLECTIVES, _COLLECTIVES),
     "FROM": frozenset({"RECV", "IRECV"}) | _PROBES,
-    "ON": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
+    "ON": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES | _COLLECTIVES,
     "TAG": frozenset({"SEND", "ISEND", "RECV", "IRECV"}) | _PROBES,
     "OF": _TAKEN,
 }
@@ -123,7 +126,7 @@ WORDS: Final = (
     | CONTRACT_WORDS
     | _MODES
     | _LOOKS
-    | {"ABORT", "ANY", "DAEMON", "IN", "PORT"}
+    | {"ABORT", "ANY", "DAEMON", "GROUP", "ICOLLECTIVE", "IN", "PORT"}
 )
 """The terminals of words that are keywords in places only."""
 
@@ -153,6 +156,8 @@ def message_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
     - `any` follows such a `from` or `tag` of a receive, or is in an `expect` line;
     - `test` begins a line that goes on with a name; `any`, `some` and `all` follow it, or the first two `wait`, if a name
       follows; `into` is in the rest of that line;
+    - `collective` begins a line that goes on with a name, as it stands behind `icollective`; `root`, `op`, `sig`, `give` and
+      `get` are in such lines, behind something whole; `group` begins a line outside of braces, with a word behind it;
     - `abort` begins a line that goes on with an expression, but in parentheses: that is a call;
     - `in` is the second word after `for`, or behind the bracket after `proc NAME`;
     - `daemon` stands before `proc`, and `port` begins a line outside of braces, with a word behind it;
@@ -278,7 +283,10 @@ class _Reader:
                 return declared or self._before[-2:] == ("FOR", "NAME")
             case "DAEMON":
                 return self._previous in _STARTS and after is not None and after.type == "PROC"
-            case "PORT":
+            case "COLLECTIVE" | "ICOLLECTIVE":
+                begins = self._previous == "EQUAL" if kind == "ICOLLECTIVE" else self._previous in _STARTS
+                return bool(self._depth) and begins and after is not None and after.isidentifier()
+            case "PORT" | "GROUP":
                 word = after is not None and after.isidentifier()
                 return not self._depth and self._previous in _STARTS and word
             case _:
@@ -299,7 +307,7 @@ _IN_CONTRACT: Final = "a contract stands before the block of a function: `fun f(
 _IN_LOOP: Final = "a contract of a loop stands before its block: `for i in 0..9 contract loop NAME { ... } { ... }`"
 
 _SYNTAX: Final = SyntaxWords(
-    declarations=frozenset({"PROGRAM", "CONST", "PORT", "FUN", "PROC", "DAEMON", "EXPECT"}),
+    declarations=frozenset({"PROGRAM", "CONST", "PORT", "GROUP", "FUN", "PROC", "DAEMON", "EXPECT"}),
     declaring="PROC",
     statements=frozenset(
         {
@@ -315,6 +323,7 @@ _SYNTAX: Final = SyntaxWords(
             "WAIT",
             "TEST",
             "ABORT",
+            "COLLECTIVE",
             "ASSUME",
             "AWAIT",
             "ASSERT",
@@ -331,7 +340,7 @@ _SYNTAX: Final = SyntaxWords(
     | CONTRACT_WORDS
     | _LED_BY.keys()
     | {"ANY", "IN", "PID", "NPROCS", "ISEND", "IRECV"}
-    | {"IMRECV", "INTO", "SOME", "ALL"},
+    | {"IMRECV", "INTO", "SOME", "ALL", "ICOLLECTIVE"},
     outside="statements stand inside of a process, `proc NAME { }`, or a function, `fun NAME() { }`",
     called="a call stands alone: `r = f(x)`, or `f(x)` on a line of its own",
     other_languages={
@@ -363,6 +372,8 @@ _SYNTAX: Final = SyntaxWords(
         "to": "`to` stands right behind what is sent",
         "test": "it has a flag: `test h into REGISTER`; `test any h, g into FLAG, REGISTER` says which is complete",
         "abort": "it has an error: `abort 1`",
+        "collective": "it has a name: `collective barrier`, `collective reduce root 0 give v get r`",
+        "icollective": "it has a request: `h = icollective barrier`",
         "probe": "it stands alone: `probe from P on PORT tag T`, whose parts may all be left out",
         "iprobe": "it has a flag: `iprobe from P on PORT tag T into REGISTER`",
         "mprobe": "it has a request, which holds the message: `mprobe m from P on PORT tag T`",

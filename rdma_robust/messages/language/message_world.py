@@ -77,8 +77,9 @@ class ProcessFamily:
 class GlobalScope:
     """What is declared outside of processes and functions.
 
-    `first` is where each name that stands in expressions is declared. `ports` are their numbers. `is_library` says that the
-    text is that of the library, of which `hidden` are the functions whose names mean others in the program.
+    `first` is where each name that stands in expressions is declared. `ports` are their numbers, `groups` their
+    members. `is_library` says that the text is that of the library, of which `hidden` are the functions whose names mean
+    others in the program.
     """
 
     constants: dict[str, DeclaredConstant] = field(default_factory=dict)
@@ -87,6 +88,7 @@ class GlobalScope:
     functions: dict[str, tree.FunctionItem] = field(default_factory=dict)
     library: dict[str, tree.FunctionItem] = field(default_factory=dict)
     ports: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
     first: dict[str, Span] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     poisoned: frozenset[str] = frozenset()

@@ -41,11 +41,16 @@ def program_text(program: made.MessageProgram) -> str:
     own_ports = tuple(ast.Ident(port) for port in program.ports[1:] if port != COLLECTIVE)
     globals_ = tuple(tree.Declarator(ast.Ident(name), None) for name in (*map(names.of, shared), *names.zero()))
     items += [tree.PortLine(own_ports)] if own_ports else []
+    items += (_group(each) for each in program.declared)
     items += [tree.RegisterLine(globals_)] if globals_ else []
     items += text.functions.items
     items += [_proc(family, each, counter) for family, each in zip(families.found, bodies, strict=True)]
     items += (_expected(each, program) for each in program.claims)
     return format_tree(ast.ProgramTree(tree.as_part(tuple(items))), MESSAGE_STYLE)
+
+
+def _group(group: made.ProcessGroup) -> tree.GroupLine:
+    return tree.GroupLine(ast.Ident(group.name), tuple(map(number_text, group.members)))
 
 
 def _members(program: made.MessageProgram, family: FamilyNames) -> tuple[made.Process, ...]:

@@ -68,6 +68,20 @@ _PROGRAM: Final = {
         "wait some g into n, a",
         "Waits until some are complete, and completes at least one: `n` are how many, `a` has which (`MPI_Waitsome`).",
     ),
+    "COLLECTIVE": (
+        "collective bcast on g root 0 give v get r",
+        "Enters a collective operation of a group, and leaves when those have entered that it waits for (`MPI_Bcast`).",
+    ),
+    "ICOLLECTIVE": ("h = icollective barrier", "Enters one, and goes on; `wait h` waits as that does (`MPI_Ibarrier`)."),
+    "GROUP": ("group g = {0, 2}", "Processes that call collective operations together, in this order."),
+    "ROOT": ("collective reduce root 0", "The process of the group that has what the others get, or gets what they give."),
+    "OP": (
+        "collective reduce root 0 op sum",
+        "What is computed, `sum`, `prod`, `max` or `min`, or a number for another one.",
+    ),
+    "SIG": ("collective barrier sig 3", "The type of what is given, a number: all that say one have to say the same."),
+    "GIVE": ("collective gather root 0 give v", "What the process gives."),
+    "GET": ("collective scan op sum give v get r", "The register that gets the result."),
     "ABORT": ("abort 1", "Ends the program with an error: a violation (`MPI_Abort`)."),
     "PROBE": (
         "probe from any s tag any t",

@@ -17,7 +17,14 @@ from rdma_robust.messages.language.collective_loops import entry_assignments, wr
 from rdma_robust.messages.language.message_folding import GuardedBlock, fold_operation, nested_ifs
 from rdma_robust.messages.language.message_library import LIBRARY_REPORT
 from rdma_robust.messages.language.message_parts import assigned_names, declared_names, gives_value, returns
-from rdma_robust.messages.language.message_scope import NOTHING, ProcessScope, in_scope, issued_receive, issued_send
+from rdma_robust.messages.language.message_scope import (
+    NOTHING,
+    ProcessScope,
+    in_scope,
+    issued_collective,
+    issued_receive,
+    issued_send,
+)
 from rdma_robust.messages.language.message_terms import Length, Term
 from rdma_robust.messages.language.message_world import (
     BUILT_IN,
@@ -100,6 +107,8 @@ class Writer:
                 return self._send(line)
             case tree.ReceiveLine():
                 return self._receive(line)
+            case tree.CollectiveLine():
+                return self._collective(line)
             case tree.WaitLine(requests):
                 places = tuple(self.scope.request(each, whole=True) for each in requests)
                 return [made.Wait(places, self.at(line.span))]
@@ -297,6 +306,13 @@ class Writer:
             return [issued_receive(self.scope, line, self.scope.request(line.request), span)]
         hidden = self._hidden("$recv")
         return [issued_receive(self.scope, line, hidden, span), made.Wait((hidden,), span)]
+
+    def _collective(self, line: tree.CollectiveLine) -> list[made.Statement]:
+        span = self.at(line.span)
+        if line.request is not None:
+            return [issued_collective(self.scope, line, self.scope.request(line.request), span)]
+        hidden = self._hidden("$collective")
+        return [issued_collective(self.scope, line, hidden, span), made.Wait((hidden,), span)]
 
     def _hidden(self, name: str) -> made.Place:
         """Return the request of a statement that waits for it at once."""

@@ -158,6 +158,10 @@ class ProcessTree:
                 return self._assign(statement), at + 1
             case made.Assign():
                 return self._assign(statement), at + 1
+            case made.IssueCollective(request):
+                return self._collective(
+                    statement, None if statement.blocking else self._place(request)
+                ), at + 1 + statement.blocking
             case made.IssueSend() | made.IssueReceive():
                 hidden = statement.request.name[0] == "$"
                 return self._message(statement, None if hidden else self._place(statement.request)), at + 1 + hidden
@@ -210,6 +214,14 @@ class ProcessTree:
         tagged = self._pattern(statement.tag, statement.which, None)
         said = self._said(statement.of_type), self._said(statement.room)
         return tree.ReceiveLine(request, target, source, port, tagged, NO_SPAN, None, *said)
+
+    def _collective(self, statement: made.IssueCollective, request: tree.IndexedName | None) -> tree.CollectiveLine:
+        group = self._text.program.groups[statement.group].name
+        root, sig, give = (self._said(each) for each in (statement.root, statement.sig, statement.give))
+        op = tree.IndexedName(ast.Ident(statement.fold), ()) if statement.fold else self._said(statement.op)
+        get = None if statement.get is None else self._place(statement.get)
+        named = ast.Ident(group) if group else None
+        return tree.CollectiveLine(request, ast.Ident(statement.name), named, root, op, sig, give, get)
 
     def _said(self, term: Term | None) -> tree.Operand | None:
         return None if term is None else self._term(term)

@@ -7,16 +7,26 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
-from rdma_robust.errors import InternalError
+from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.group_calls import call_differences, first_to_forget, forget_call, next_opening, open_call
 from rdma_robust.messages.machine.local_runs import BUFFERED, LocalTrail
 from rdma_robust.messages.machine.local_table import Hop
 from rdma_robust.messages.machine.matching import Meeting, are_enabled, is_expected, meetings, pair_mismatch, seen_by
-from rdma_robust.messages.machine.process_rules import ProcessRules, give, open_send, take
-from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, SendHandle, SendOp, initial
+from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
+from rdma_robust.messages.machine.process_state import (
+    ANYTHING,
+    CollectiveHandle,
+    LocalState,
+    PendingHandle,
+    ProcessFrame,
+    SendHandle,
+    SendOp,
+    initial,
+)
+from rdma_robust.messages.machine.request_rules import grant_buffer, is_grantable
 from rdma_robust.messages.message_answers import (
     BufferGrant,
     MatchedPair,
@@ -26,6 +36,7 @@ from rdma_robust.messages.message_answers import (
     ProcessStep,
     Schedule,
     WaitingProcess,
+    WaitKind,
 )
 
 _MOVES = 100_000
@@ -50,10 +61,15 @@ class Course:
 
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
         self.processes: tuple[FlatProcess, ...] = tuple(flat(each) for each in program.processes)
+        self.groups = tuple(each.members for each in program.groups)
         count = len(self.processes)
         self.rules = tuple(
-            ProcessRules(each, me, count, buffer, program.eager, program.expecting) for me, each in enumerate(self.processes)
+            ProcessRules(each, me, count, buffer, program.eager, program.expecting, self.groups)
+            for me, each in enumerate(self.processes)
         )
+        self.gathers = program.gathers
+        self.clashes: dict[tuple[Span, str], int] = {}
+        """The calls of collective operations that have differed: place and kind, and whose they are."""
         self.frames = tuple(ProcessFrame(each, initial(each)) for each in self.processes)
         self.moves: list[Move] = []
 
@@ -66,7 +82,24 @@ class Course:
         at = self._seen(process, choice or 0)
         if choice and at is not None:
             return rules.see(frame, self.frames[choice - 1], choice - 1, at)
-        return rules.step(frame, choice or 0, expected=expected)
+        kind = rules.step(frame, choice or 0, expected=expected)
+        if self.gathers:
+            self.note_clashes()
+            self.open_calls()
+        return kind
+
+    def note_clashes(self) -> None:
+        """Note which calls of collective operations differ from others."""
+        for process, op, kind in call_differences(self.frames):
+            self.clashes.setdefault((self.rules[process].span(op.at), kind), process)
+
+    def open_calls(self) -> None:
+        """Let all members leave their collective operations that may."""
+        while (opening := next_opening(self.frames, self.groups)) is not None:
+            open_call(self.frames[opening.process], opening)
+        while (group := first_to_forget(self.frames, self.groups)) is not None:
+            for process in self.groups[group]:
+                forget_call(self.frames[process], group)
 
     def is_ready(self, process: int) -> bool | None:
         """Return whether a posted receive takes what a process sends ready next; None if it sends nothing so."""
@@ -94,10 +127,17 @@ class Course:
         return found + [each + 1 for each in range(len(self.frames)) if self.seen(process, each + 1) is not None]
 
     def waited_send(self, process: int) -> int | None:
-        """Return the send that a process waits for and that a buffer would let it pass, if it is one."""
+        """Return the send that a process waits for and that a buffer would let it pass, if it is one.
+
+        ANYTHING for a collective operation that it may leave, and that not all members have entered.
+        """
+        handle = self._grantable(process)
+        return None if handle is None else handle.nth if isinstance(handle, SendHandle) else ANYTHING
+
+    def _grantable(self, process: int) -> PendingHandle | None:
         frame = self.frames[process]
         handle = self.rules[process].blocking(frame) if frame.status == "runs" else None
-        return handle.nth if isinstance(handle, SendHandle) and not handle.matched else None
+        return handle if is_grantable(handle) else None
 
     def can_step(self, process: int) -> bool:
         frame, rules = self.frames[process], self.rules[process]
@@ -109,10 +149,10 @@ class Course:
 
     def grant(self, process: int) -> None:
         """Give a buffer to the send that the process waits for."""
-        nth = self.waited_send(process)
-        assert nth is not None
+        handle = self._grantable(process)
+        assert handle is not None
         self.moves.append(BufferGrant(process))
-        open_send(self.frames[process], nth)
+        grant_buffer(self.frames[process], handle)
 
     def match(self, receiver: int, sender: int, meeting: Meeting) -> str:
         """Make a match that is enabled. Return the kind of violation that it is, or ''."""
@@ -149,23 +189,22 @@ class Course:
         if hop.buffered is not None:
             for process, trail in dict(zip((hop.receiver, hop.sender), hop.buffered, strict=True)).items():
                 self.follow(process, trail)
-        if hop.looks:
+        if hop.by == "step":
             self.step(hop.receiver, hop.sender + 1 if hop.meeting.send != ANYTHING else None)
-        else:
+        elif hop.by == "match":
             self.match(hop.receiver, hop.sender, hop.meeting)
 
     def follow(self, process: int, trail: LocalTrail) -> None:
         """Let a process run along a trail of :func:`local_runs.local_runs_from`."""
-        decisions, steps = iter(trail.decisions), trail.steps
-        while True:
-            if self.waited_send(process) is not None:
-                if next(decisions, None) != BUFFERED:
-                    return
-                self.grant(process)
-            if not steps:
-                return
-            steps -= 1
-            self.step(process, next(decisions) if self.rules[process].choices(self.frames[process]) else None)
+        decisions = deque(trail.decisions)
+        for at in range(trail.steps + 1):
+            while decisions and decisions[0] == BUFFERED - at:
+                decisions.popleft()
+                if self.waited_send(process) is not None:
+                    self.grant(process)
+            if at < trail.steps:
+                choices = self.rules[process].choices(self.frames[process])
+                self.step(process, decisions.popleft() if choices else None)
 
 
 def blocked(course: Course) -> tuple[WaitingProcess, ...]:
@@ -176,8 +215,11 @@ def blocked(course: Course) -> tuple[WaitingProcess, ...]:
         if frame.status == "runs" and rules.look(frame) is not None and not course.looks(me):
             found.append(WaitingProcess(me, "receive", OperationId(me, frame.received), rules.span(frame.pc)))
         if handle is not None:
-            kind: Literal["send", "receive"] = "send" if isinstance(handle, SendHandle) else "receive"
-            found.append(WaitingProcess(me, kind, OperationId(me, handle.nth), rules.span(frame.pc)))
+            kind: WaitKind = "send" if isinstance(handle, SendHandle) else "receive"
+            operation = OperationId(me, handle.nth)
+            if isinstance(handle, CollectiveHandle):
+                kind, operation = "collective", OperationId(me, handle.group)
+            found.append(WaitingProcess(me, kind, operation, rules.span(frame.pc)))
     return tuple(found)
 
 

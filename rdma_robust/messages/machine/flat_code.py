@@ -24,6 +24,7 @@ from rdma_robust.messages.language.message_program import (
     Halt,
     If,
     InlinedCall,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Loop,
@@ -40,7 +41,8 @@ from rdma_robust.messages.language.message_program import (
 from rdma_robust.messages.language.message_terms import Term
 
 Simple = (
-    Assign | Requests | IssueSend | IssueReceive | Probe | Completion | CollectiveCall | Assume | Assert | Abort | Halt
+    Assign | Requests | IssueSend | IssueReceive | Probe | IssueCollective | Completion | CollectiveCall | Assume | Assert
+    | Abort | Halt
 )  # fmt: skip
 
 
@@ -259,6 +261,7 @@ class CodeMaker(ABC, Generic[Each]):
                 | IssueSend()
                 | IssueReceive()
                 | Probe()
+                | IssueCollective()
                 | Wait()
                 | Completion()
                 | CollectiveCall()

@@ -52,8 +52,11 @@ class Alike:
 def interchangeable_processes(program: MessageProgram) -> Alike | None:
     """Return which processes of a program are interchangeable; None if none are.
 
+    Of those that enter collective operations it matters who they are.
     What is only compared is first taken for a number, then for a process: what gives more classes is taken.
     """
+    if program.gathers:
+        return None
     families: list[object] = [(each.span, each.name.partition("[")[0]) for each in program.processes]
     if len(set(families[_FIRST:])) == len(families[_FIRST:]):
         return None

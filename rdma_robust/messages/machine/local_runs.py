@@ -11,11 +11,20 @@ from typing import Final, Literal, NamedTuple
 
 from rdma_robust.messages.language.message_program import Completion
 from rdma_robust.messages.machine.flat_code import BranchChoice, Round
-from rdma_robust.messages.machine.process_rules import ProcessRules, open_send
-from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, ReceiveHandle, SendHandle, Slot
+from rdma_robust.messages.machine.process_rules import ProcessRules
+from rdma_robust.messages.machine.process_state import (
+    ANYTHING,
+    CollectiveHandle,
+    LocalState,
+    ProcessFrame,
+    ReceiveHandle,
+    SendHandle,
+    Slot,
+)
+from rdma_robust.messages.machine.request_rules import grant_buffer, is_grantable
 
 BUFFERED: Final = -1
-"""In a trail: the send that is waited for gets a buffer."""
+"""In a trail, less the number of the next step: what is waited for there gets a buffer."""
 
 _STEPS: Final = 200_000
 """Steps of one process without a wait, after which the search does not follow it."""
@@ -31,8 +40,7 @@ Cut = Literal["steps", "ahead", "digits", "many"]
 
 
 class LocalTrail(NamedTuple):
-    """A way through a run: its choices, with BUFFERED where a send that is waited for gets a buffer, and how many steps it
-    takes."""
+    """A way through a run: its choices, and buffers for what is waited for; and how many steps it takes."""
 
     decisions: tuple[int, ...]
     steps: int
@@ -71,7 +79,7 @@ class _Way:
     decisions: tuple[int, ...] = ()
     steps: int = 0
     node: LocalState | None = None
-    heads: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    heads: dict[Key, tuple[int, int, int]] = field(default_factory=dict)
     issued: tuple[int, int] = (0, 0)
 
     def branch(self) -> _Way:
@@ -149,11 +157,11 @@ class _Runner:
             elif handle is not None:
                 frame.status = "waits"
                 self.end(way)
-                if not self.buffered or not isinstance(handle, SendHandle) or handle.matched:
+                if not self.buffered or not is_grantable(handle):
                     return None
                 frame.status = "runs"
-                open_send(frame, handle.nth)
-                way.decisions = (*way.decisions, BUFFERED)
+                grant_buffer(frame, handle)
+                way.decisions = (*way.decisions, BUFFERED - way.steps)
                 way.issued = frame.sent, frame.received
             elif isinstance(instruction, BranchChoice):
                 return self.choose(way)
@@ -229,9 +237,10 @@ class _Runner:
             return "many"
         if not is_head:
             return None
-        unmatched = len(frame.sends) + len(frame.receives)
-        earlier = way.heads.setdefault(_shape(frame), (frame.sent, frame.received))
-        if unmatched >= _AHEAD or (unmatched >= self.ahead and earlier != (frame.sent, frame.received)):
+        unmatched = len(frame.sends) + len(frame.receives) + len(frame.ops)
+        issued = frame.sent, frame.received, len(frame.ops)
+        earlier = way.heads.setdefault(_shape(frame), issued)
+        if unmatched >= _AHEAD or (unmatched >= self.ahead and earlier != issued):
             return "ahead"
         return None
 
@@ -259,6 +268,8 @@ def _shape(frame: ProcessFrame) -> Key:
                 return (frame.sent - nth, matched)
             case ReceiveHandle(nth, target, sender, which, None):
                 return (frame.received - nth, target, sender, which)
+            case CollectiveHandle(group, nth) if nth != ANYTHING:
+                return (len([op for op in frame.ops if op.group == group]) - nth, slot.target, slot.got)
             case tuple():
                 return tuple(aged(each) for each in slot)
             case _:

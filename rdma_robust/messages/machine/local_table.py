@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
-from rdma_robust.messages.machine.local_runs import Cut, LocalTrail, LocalViolation, local_runs_from
+from rdma_robust.messages.machine.group_calls import first_to_forget, forget_call, next_opening, open_call
+from rdma_robust.messages.machine.local_runs import BUFFERED, Cut, LocalTrail, LocalViolation, local_runs_from
 from rdma_robust.messages.machine.matching import Meeting, is_expected, meetings, pair_mismatch, seen_by
 from rdma_robust.messages.machine.process_rules import ProcessRules, give, take
 from rdma_robust.messages.machine.process_state import ANYTHING, LocalState, ProcessFrame, initial, nameless
@@ -47,6 +48,11 @@ class Advance(NamedTuple):
     issued: tuple[int, int]
 
 
+HopKind = Literal["match", "step", "grant", "open", "forget"]
+"""A match; a step that sees what others have done, such as a look; buffers for what a process waits for; a call of a
+collective operation that comes to another stage; the first calls of a group, which are over, forgotten by all members."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hop:
     """A match of two processes, or a look that sees a message, and what each then does; nothing is in `sender_then` if that
@@ -64,8 +70,15 @@ class Hop:
     receiver_then: Onward
     sender_then: Onward | None
     kind: tuple[bool, bool, int]
-    looks: bool = False
+    by: HopKind = "match"
     buffered: tuple[LocalTrail, LocalTrail] | None = None
+    others: tuple[tuple[int, int], ...] = ()
+
+
+def _own_hop(me: int, kind: HopKind, then: Onward) -> Hop:
+    """Return a hop of one process that is no match."""
+    nothing = OperationId(me, ANYTHING)
+    return Hop(me, me, Meeting(ANYTHING, ANYTHING), MatchedPair(nothing, nothing), then, None, (False, False, 0), kind)
 
 
 @dataclass(slots=True)
@@ -86,6 +99,8 @@ class LocalTable:
     results: bool = False
     processes: tuple[FlatProcess, ...] = ()
     rules: tuple[ProcessRules, ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
+    gathers: bool = False
     locals: list[list[LocalState]] = field(default_factory=list)
     cuts: set[tuple[int, Cut]] = field(default_factory=set)
     _numbers: list[dict[LocalState, int]] = field(default_factory=list)
@@ -101,9 +116,11 @@ class LocalTable:
 
     def __post_init__(self) -> None:
         self.processes = tuple(flat(each) for each in self.program.processes)
+        self.groups = tuple(each.members for each in self.program.groups)
+        self.gathers = self.program.gathers
         count = len(self.processes)
         self.rules = tuple(
-            ProcessRules(each, me, count, self.buffer, self.program.eager, self.program.expecting)
+            ProcessRules(each, me, count, self.buffer, self.program.eager, self.program.expecting, self.groups)
             for me, each in enumerate(self.processes)
         )
         self.locals = [[] for _ in range(count)]
@@ -185,8 +202,31 @@ class LocalTable:
         expected = message is not None and others is not None and is_expected(message, local.sends, me, others)
         frame.status = "runs"
         then = self._after(me, local.pc, frame, rules.step(frame, expected=expected))
-        nothing = MatchedPair(OperationId(me, local.received), OperationId(me, local.sent))
-        return Hop(me, me, Meeting(ANYTHING, ANYTHING), nothing, then, None, (False, False, 0), looks=True)
+        return _own_hop(me, "step", then)
+
+    def opening(self, state: State) -> Hop | None:
+        """Return what happens by itself: a call of a collective operation that comes to another stage, or is forgotten."""
+        locals_ = self.locals_of(state)
+        group = first_to_forget(locals_, self.groups)
+        opening = next_opening(locals_, self.groups) if group is None else None
+        if opening is not None:
+            frame = ProcessFrame(self.processes[opening.process], locals_[opening.process])
+            open_call(frame, opening)
+            return _own_hop(opening.process, "open", self.onward(opening.process, frame.frozen()))
+        if group is None:
+            return None
+        first, *others = [(each, self._without_call(each, locals_[each], group)) for each in self.groups[group]]
+        then = Onward((After(first[1], LocalTrail((), 0)),), ())
+        return replace(_own_hop(first[0], "forget", then), others=tuple(others))
+
+    def locals_of(self, state: State) -> list[LocalState]:
+        """Return the local states that a state has."""
+        return [known[number] for known, number in zip(self.locals, state, strict=True)]
+
+    def _without_call(self, me: int, local: LocalState, group: int) -> int:
+        frame = ProcessFrame(self.processes[me], local)
+        forget_call(frame, group)
+        return self.number(me, frame.frozen())
 
     def _after(self, me: int, at: int, frame: ProcessFrame, kind: str) -> Onward:
         """Return what a process does behind a step that may have been a violation."""
@@ -195,6 +235,9 @@ class LocalTable:
 
     def later_hops(self, state: State) -> Iterator[Hop]:
         """Yield the matches that become possible if sends that are waited for get buffers; only under `any`."""
+        if self.gathers and self.buffer == "any":
+            yield from self._grants(state)
+            return
         for sender, number in enumerate(state if self.buffer == "any" else ()):
             for receiver in sorted({op.to for each in self.advances(sender, number) for op in each.local.sends}):
                 key = (receiver, state[receiver], sender, number)
@@ -204,6 +247,14 @@ class LocalTable:
                 yield from known
         if self.buffer == "any" and self.program.expecting:
             yield from self._seen_later(state)
+
+    def _grants(self, state: State) -> Iterator[Hop]:
+        """Yield where buffers can bring each process."""
+        for me, number in enumerate(state):
+            for each in self.advances(me, number):
+                if any(decision <= BUFFERED for decision in each.trail.decisions):
+                    then = Onward((After(self.number(me, each.local), each.trail),), ())
+                    yield _own_hop(me, "grant", then)
 
     def _seen_later(self, state: State) -> Iterator[Hop]:
         """Yield the steps that others see and to which buffers bring a process."""
@@ -271,7 +322,7 @@ class LocalTable:
         is_changed = other is not frame and other.sends[number] != of.sends[number]
         pair = MatchedPair(OperationId(receiver, at.received), OperationId(sender, of.sends[number].nth))
         theirs = self.onward(sender, other.frozen()) if is_changed else None
-        return Hop(receiver, sender, Meeting(ANYTHING, number), pair, then, theirs, (False, False, 0), looks=True)
+        return Hop(receiver, sender, Meeting(ANYTHING, number), pair, then, theirs, (False, False, 0), "step")
 
     def _hop(self, receiver: int, at: LocalState, sender: int, of: LocalState, meeting: Meeting) -> Hop:
         message = of.sends[meeting.send]

@@ -2,15 +2,13 @@
 
 In a frame of a process that `runs`, :meth:`ProcessRules.step` executes the next instruction, and
 :meth:`ProcessRules.blocking` says what the process waits for if there is none.
-
-More than 400 lines: one class with a rule for each instruction, and what they share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, count
+from itertools import count
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
@@ -19,10 +17,10 @@ from rdma_robust.messages.language.message_program import (
     Assert,
     Assign,
     Assume,
-    Buffer,
     CollectiveCall,
     Completion,
     Halt,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Place,
@@ -37,21 +35,30 @@ from rdma_robust.messages.language.message_terms import (
     require_number,
     value_of,
     value_size,
-    with_element,
     zeros,
 )
-from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Jump, LoopBounds, Round, Test, WaitFor
+from rdma_robust.messages.machine.flat_code import BranchChoice, Jump, LoopBounds, Round, Test, WaitFor
 from rdma_robust.messages.machine.process_state import (
     ANYTHING,
-    Handle,
+    CollectiveHandle,
+    CollectiveOp,
     MessageHandle,
     ProcessFrame,
     ReceiveHandle,
     ReceiveOp,
     SendHandle,
     SendOp,
-    Spot,
     singles,
+)
+from rdma_robust.messages.machine.request_rules import (
+    RequestRules,
+    Single,
+    handle_of,
+    holder,
+    open_send,
+    put_request,
+    spot_of,
+    store_at,
 )
 
 _CALLS: Final = 1000
@@ -59,15 +66,8 @@ _CALLS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessRules:
+class ProcessRules(RequestRules):
     """The rules for process number `me` of `count`, under a buffer semantics."""
-
-    process: FlatProcess
-    me: int
-    count: int
-    buffer: Buffer
-    eager: int | None = None
-    expecting: frozenset[int] = frozenset()
 
     def span(self, at: int) -> Span:
         """Return the place of an instruction in the text."""
@@ -82,79 +82,13 @@ class ProcessRules:
             case Probe(flag=Place()) if self.look(frame) is not None:
                 return (0,)
             case Completion() as wanted:
-                return self._completions(frame, wanted)
+                return self.completions(frame, wanted)
             case _:
                 return ()
-
-    def _completions(self, frame: ProcessFrame, wanted: Completion) -> Sequence[int]:
-        """Return the choices that requests leave as they are now, none for a fault; of many only one each, and all."""
-        try:
-            requests = [(name, at) for name, at, _ in self._singles(frame, wanted)]
-        except FaultError:
-            return ()
-        active = [number for number, each in enumerate(requests) if handle_of(frame, each) is not None]
-        ready = [number for number in active if self._is_complete(handle_of(frame, requests[number]))]
-        nothing = (0,) if wanted.tests or not active else ()
-        match wanted.how:
-            case "any":
-                return (*nothing, *(number + 1 for number in ready))
-            case "all":
-                return (*nothing, 1) if active and ready == active else nothing
-            case "some":
-                sizes = range(1, len(ready) + 1) if len(ready) <= _MOST_AT_ONCE else (1, len(ready))
-                groups = chain.from_iterable(combinations(ready, size) for size in sizes)
-                once = (each for each in groups if len({requests[number] for number in each}) == len(each))
-                return (*nothing, *(sum(1 << number for number in each) for each in once))
-
-    def _is_complete(self, handle: Handle | None) -> bool:
-        """Whether a request is, or can be at any time: under `any` a buffer may be given to a send."""
-        return is_handle_open(handle) or (isinstance(handle, SendHandle) and not handle.matched)
-
-    def _singles(self, frame: ProcessFrame, wanted: Completion) -> list[tuple[str, int, Handle | None]]:
-        """Return the requests one by one, each with its index and what it is. Raises FaultError."""
-        found: list[tuple[str, int, Handle | None]] = []
-        for place in wanted.requests:
-            whole = () if place.indices else singles(frame.requests[place.name])
-            found += [(place.name, *each) for each in whole or (self._single(frame, place),)]
-        if any(isinstance(handle, MessageHandle) for _, _, handle in found):
-            raise FaultError("held")
-        return found
-
-    def lacks(self, frame: ProcessFrame) -> Sequence[SendHandle | ReceiveHandle]:
-        """Return the active requests of the next step, if it completes some, that nothing but a match or a buffer opens."""
-        wanted = self.process.code[frame.pc]
-        try:
-            found = self._singles(frame, wanted) if isinstance(wanted, Completion) else []
-        except FaultError:
-            return ()
-        return [each for _, _, each in found if isinstance(each, SendHandle | ReceiveHandle) and not is_handle_open(each)]
-
-    def buffers(self, frame: ProcessFrame, choice: int) -> list[int]:
-        """Return the sends that a choice completes by a buffer: under `any`, of a step that completes requests."""
-        wanted = self.process.code[frame.pc]
-        done = self.completed(frame, wanted, choice).requests if isinstance(wanted, Completion) else ()
-        handles = (handle_of(frame, each) for each in done)
-        return [each.nth for each in handles if isinstance(each, SendHandle) and not is_handle_open(each)]
 
     def is_held_up(self, frame: ProcessFrame) -> bool:
         """Whether the next step is to complete requests, and cannot be made."""
         return bool(self.lacks(frame)) and not self.choices(frame)
-
-    def chooses_among_many(self, frame: ProcessFrame) -> bool:
-        """Whether the next step completes some of more requests than are tried in every way."""
-        wanted = self.process.code[frame.pc]
-        some = isinstance(wanted, Completion) and wanted.how == "some"
-        return some and any(choice.bit_count() > _MOST_AT_ONCE for choice in self.choices(frame))
-
-    def awaited(self, frame: ProcessFrame) -> Single | None:
-        """Return the single request that the next step passes, if it is a wait for one."""
-        instruction = self.process.code[frame.pc]
-        if not isinstance(instruction, WaitFor):
-            return None
-        try:
-            return instruction.place.name, self._awaited(frame, instruction.place)[0]
-        except FaultError:
-            return None
 
     def issued(self, frame: ProcessFrame) -> Single | None:
         """Return the request that the operation issued by the last step has, if the next step issues one."""
@@ -162,7 +96,7 @@ class ProcessRules:
         if not isinstance(instruction, IssueSend | IssueReceive):
             return None
         try:
-            return instruction.request.name, self._single(frame, instruction.request)[0]
+            return instruction.request.name, self.single(frame, instruction.request)[0]
         except FaultError:
             return None
 
@@ -204,7 +138,7 @@ class ProcessRules:
     def _takes(self, frame: ProcessFrame, wanted: Probe | IssueReceive) -> ReceiveOp:
         """Return the receive that is posted next, or that stands for a look; raises FaultError."""
         if isinstance(wanted, IssueReceive) and wanted.of is not None:
-            held = self._single(frame, wanted.of)[1]
+            held = self.single(frame, wanted.of)[1]
             if not isinstance(held, MessageHandle):
                 raise FaultError("message")
             return ReceiveOp(frame.received, held.port, held.sender, held.tag, held.key)
@@ -213,7 +147,7 @@ class ProcessRules:
             source = self._process_number(value_of(wanted.source, frame.registers), "source")
         tag = ANYTHING if wanted.tag is None else _tag(value_of(wanted.tag, frame.registers))
         if isinstance(wanted, Probe):
-            self._spare(frame, wanted.taken)
+            self.spare(frame, wanted.taken)
             return ReceiveOp(frame.received, wanted.port, source, tag)
         said = _said(frame, wanted.of_type, wanted.room)
         at = frame.pc if wanted.is_checked else 0
@@ -222,22 +156,13 @@ class ProcessRules:
     def _probe(self, frame: ProcessFrame, probe: Probe, seen: SendOp | None, sender: int) -> None:
         """Store what was seen, if something was, and hold it if it is taken; else store that nothing was."""
         self._takes(frame, probe)
-        at = self._spare(frame, probe.taken)
+        at = self.spare(frame, probe.taken)
         found = (0, None, None) if seen is None else (1, sender, seen.tag)
         for place, value in zip((probe.flag, probe.sender, probe.which), found, strict=True):
             if place is not None and value is not None:
-                _store(_spot(place, frame.registers), value, frame.registers)
+                store_at(spot_of(place, frame.registers), value, frame.registers)
         if probe.taken is not None and seen is not None:
-            _put(frame, probe.taken.name, at, MessageHandle(sender, seen.port, seen.tag, seen.key))
-
-    def _spare(self, frame: ProcessFrame, request: Place | None) -> int:
-        """Return the index of a request that holds no message. Raises FaultError."""
-        if request is None:
-            return ANYTHING
-        at, handle = self._single(frame, request)
-        if isinstance(handle, MessageHandle):
-            raise FaultError("held")
-        return at
+            put_request(frame, probe.taken.name, at, MessageHandle(sender, seen.port, seen.tag, seen.key))
 
     def see(self, frame: ProcessFrame, others: ProcessFrame, sender: int, number: int) -> str:
         """Make a look that sees the message `number` of `others`, the process `sender`, and mark that if it is taken.
@@ -251,28 +176,6 @@ class ProcessRules:
         if not violation:
             others.sends[number] = message
         return violation
-
-    def blocking(self, frame: ProcessFrame) -> SendHandle | ReceiveHandle | None:
-        """Return the request that the process waits for and whose wait is not open, None if its next step is enabled."""
-        instruction = self.process.code[frame.pc]
-        if not isinstance(instruction, WaitFor):
-            return None
-        try:
-            handle = self._awaited(frame, instruction.place)[1]
-        except FaultError:
-            return None
-        return handle if isinstance(handle, SendHandle | ReceiveHandle) and not is_handle_open(handle) else None
-
-    def held_up(self, frame: ProcessFrame) -> SendHandle | ReceiveHandle | None:
-        """Return the same, also where the process waits for one of several: the first send that is not matched, else the
-        first receive; under `any` a buffer may let it go on."""
-        wanted = self.process.code[frame.pc]
-        if not isinstance(wanted, Completion):
-            return self.blocking(frame)
-        lacking = () if wanted.tests else self.lacks(frame)
-        if not lacking or len(lacking) < sum(handle is not None for _, _, handle in self._singles(frame, wanted)):
-            return None
-        return next((each for each in lacking if isinstance(each, SendHandle)), lacking[0])
 
     def step(self, frame: ProcessFrame, choice: int = 0, seen: SendOp | None = None, *, expected: bool = False) -> str:
         """Execute the next instruction, which is not blocked. Return the kind of violation that it is, or ''.
@@ -291,8 +194,8 @@ class ProcessRules:
         violation = ""
         match instruction:
             case Assign(target, value):
-                spot = _spot(target, registers)
-                _store(spot, value_of(value, registers), registers)
+                spot = spot_of(target, registers)
+                store_at(spot, value_of(value, registers), registers)
             case Requests(name, size):
                 if any(isinstance(each, MessageHandle) for _, each in singles(frame.requests[name])):
                     raise FaultError("held")
@@ -303,11 +206,13 @@ class ProcessRules:
                 self._receive(frame, instruction)
             case Probe():
                 self._probe(frame, instruction, seen, choice - 1)
+            case IssueCollective():
+                self._enter(frame, instruction)
             case WaitFor(place):
-                if self._wait(frame, place):
+                if self.pass_wait(frame, place):
                     return ""
             case Completion():
-                self._complete(frame, instruction, choice)
+                self.complete(frame, instruction, choice)
             case Test(condition, otherwise):
                 if not require_number(value_of(condition, registers)):
                     goes_to = self.process.landing(otherwise)
@@ -351,153 +256,41 @@ class ProcessRules:
             raise FaultError("ready")
         opened = completion_of(send.mode, value_size(message.value), self.buffer, self.eager)
         handle = SendHandle(ANYTHING) if opened == "infinite" else SendHandle(frame.sent, opened == "zero")
-        self._activate(frame, send.request, handle)
+        self.activate(frame, send.request, handle)
         frame.sends.append(message)
         frame.sent += 1
 
     def _receive(self, frame: ProcessFrame, receive: IssueReceive) -> None:
         registers = frame.registers
         posted = self._takes(frame, receive)
-        target = _spot(receive.target, registers)
-        sender = None if receive.sender is None else _spot(receive.sender, registers)
-        which = None if receive.which is None else _spot(receive.which, registers)
+        target = spot_of(receive.target, registers)
+        sender = None if receive.sender is None else spot_of(receive.sender, registers)
+        which = None if receive.which is None else spot_of(receive.which, registers)
         if receive.of is not None:
-            _put(frame, receive.of.name, self._single(frame, receive.of)[0], None)
-        self._activate(frame, receive.request, ReceiveHandle(frame.received, target, sender, which))
+            put_request(frame, receive.of.name, self.single(frame, receive.of)[0], None)
+        self.activate(frame, receive.request, ReceiveHandle(frame.received, target, sender, which))
         frame.receives.append(posted)
         frame.received += 1
+
+    def _enter(self, frame: ProcessFrame, call: IssueCollective) -> None:
+        members, registers = self.groups[call.group], frame.registers
+        root, op = _said(frame, call.root, call.op)
+        if self.me not in members or (root is not None and root not in members):
+            raise FaultError("member")
+        sig = _said(frame, call.sig, None)[0]
+        value = 0 if call.give is None else value_of(call.give, registers)
+        target = None if call.get is None else spot_of(call.get, registers)
+        nth, rule = len([op for op in frame.ops if op.group == call.group]), self.buffer
+        rule = completion_of("standard", value_size(value), rule, self.eager)
+        self.activate(frame, call.request, CollectiveHandle(call.group, nth, target))
+        said = call.name, call.blocking, root, call.fold or op, sig, value
+        frame.ops = (*frame.ops, CollectiveOp(call.group, nth, *said, frame.pc, rule))
 
     def _process_number(self, value: Value, kind: str) -> int:
         at = require_number(value)
         if not 0 <= at < self.count:
             raise FaultError("destination" if kind == "destination" else "source")
         return at
-
-    def _activate(self, frame: ProcessFrame, request: Place, handle: Handle) -> None:
-        """Make the request active; one that is active is lost, its operation stays."""
-        _put(frame, request.name, self._spare(frame, request), handle)
-
-    def _single(self, frame: ProcessFrame, request: Place) -> tuple[int, Handle | None]:
-        """Return the index (ANYTHING for none) of one request, and what it is. Raises FaultError."""
-        slot = frame.requests[request.name]
-        if not request.indices:
-            if isinstance(slot, tuple):
-                raise FaultError("kind")
-            return ANYTHING, slot
-        at = require_number(value_of(request.indices[0], frame.registers))
-        if not isinstance(slot, tuple):
-            raise FaultError("kind")
-        if not 0 <= at < len(slot):
-            raise FaultError("index")
-        return at, slot[at]
-
-    def _awaited(self, frame: ProcessFrame, place: Place) -> tuple[int, Handle | None]:
-        """Return the index and what is waited for next; of an array the element at the cursor, of an empty one nothing."""
-        slot = frame.requests[place.name]
-        if place.indices or not isinstance(slot, tuple):
-            return self._single(frame, place)
-        return (frame.cursor, slot[frame.cursor]) if slot else (ANYTHING, None)
-
-    def _wait(self, frame: ProcessFrame, place: Place) -> bool:
-        """Pass one request; return whether the wait goes on with the next element of an array."""
-        at, handle = self._awaited(frame, place)
-        if isinstance(handle, MessageHandle):
-            raise FaultError("held")
-        _pass(frame, place.name, at, handle)
-        slot = frame.requests[place.name]
-        if not place.indices and isinstance(slot, tuple) and frame.cursor + 1 < len(slot):
-            frame.cursor += 1
-            return True
-        frame.cursor = 0
-        return False
-
-    def _complete(self, frame: ProcessFrame, wanted: Completion, choice: int) -> None:
-        """Complete what is chosen, and store which that is."""
-        done = self.completed(frame, wanted, choice)
-        for single in done.requests:
-            _pass(frame, *single, handle_of(frame, single))
-        for place, values in done.stored(wanted):
-            name, indices = _spot(place, frame.registers)
-            for at, value in values:
-                _store((name, (*indices, *at)), value, frame.registers)
-
-    def completed(self, frame: ProcessFrame, wanted: Completion, choice: int) -> CompletionChoice:
-        """Return what a choice completes. Raises FaultError."""
-        found = self._singles(frame, wanted)
-        numbers = tuple(_chosen(wanted, choice, len(found)))
-        active = any(handle is not None for _, _, handle in found)
-        return CompletionChoice(choice, numbers, tuple([found[number][:2] for number in numbers]), active)
-
-
-@dataclass(frozen=True, slots=True)
-class CompletionChoice:
-    """A choice and what it completes: the numbers of the requests, and which they are; and whether any of all was active."""
-
-    choice: int
-    numbers: tuple[int, ...]
-    requests: tuple[Single, ...]
-    active: bool
-
-    def stored(self, wanted: Completion) -> Iterator[tuple[Place, list[tuple[tuple[int, ...], int]]]]:
-        """Yield the places to which something is stored, in order, with the index and value of what is."""
-        number = self.choice - 1 if wanted.how == "any" else len(self.numbers) if self.active else -1
-        if wanted.flag is not None:
-            yield wanted.flag, [((), int(self.choice > 0 or not self.active))]
-        if wanted.which is not None:
-            yield wanted.which, [((), number)]
-        if wanted.places is not None:
-            yield wanted.places, [((at,), each) for at, each in enumerate(self.numbers)]
-
-
-_MOST_AT_ONCE: Final = 10
-"""Of so many complete requests every set is tried that can be seen at once."""
-
-
-def is_handle_open(handle: Handle | None) -> bool:
-    """Whether the wait for an active request can be passed."""
-    match handle:
-        case SendHandle(nth):
-            return nth == ANYTHING
-        case ReceiveHandle(got=got):
-            return got is not None
-        case _:
-            return False
-
-
-def _chosen(wanted: Completion, choice: int, count: int) -> Iterator[int]:
-    """Yield which of so many requests a choice completes."""
-    match wanted.how:
-        case "any":
-            yield from (choice - 1,) if choice else ()
-        case "all":
-            yield from range(count) if choice else ()
-        case "some":
-            yield from (number for number in range(count) if choice >> number & 1)
-
-
-def _pass(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
-    """Pass the wait for one request, which is open: it is inactive then, and what it has received is stored."""
-    if handle is not None:
-        _put(frame, name, at, None)
-    if isinstance(handle, ReceiveHandle):
-        assert handle.got is not None
-        spots = (handle.target, handle.sender, handle.which)
-        for spot, value in zip(spots, handle.got, strict=True):
-            if spot is not None:
-                _store(spot, value, frame.registers)
-
-
-Single = tuple[str, int]
-"""One request: its name and its index, ANYTHING if it is in no array."""
-
-
-def holder(frame: ProcessFrame, kind: type[SendHandle] | type[ReceiveHandle], nth: int) -> Single | None:
-    """Return the request of an unmatched operation, if it is not lost."""
-    for name, slot in frame.requests.items():
-        for index, handle in singles(slot):
-            if isinstance(handle, kind) and handle.nth == nth:
-                return name, index
-    return None
 
 
 def _unused_key(frame: ProcessFrame) -> int:
@@ -507,12 +300,6 @@ def _unused_key(frame: ProcessFrame) -> int:
     return next(key for key in count() if key not in used)
 
 
-def handle_of(frame: ProcessFrame, single: Single) -> Handle | None:
-    """Return what one request is."""
-    slot = frame.requests[single[0]]
-    return slot[single[1]] if isinstance(slot, tuple) else slot
-
-
 def take(frame: ProcessFrame, at: int, message: SendOp, sender: int) -> None:
     """`match`, for the receiver: its unmatched receive number `at` leaves and gets the message."""
     single = holder(frame, ReceiveHandle, frame.receives.pop(at).nth)
@@ -520,42 +307,12 @@ def take(frame: ProcessFrame, at: int, message: SendOp, sender: int) -> None:
         handle = handle_of(frame, single)
         assert isinstance(handle, ReceiveHandle)
         got = (message.value, sender, message.tag)
-        _put(frame, *single, ReceiveHandle(ANYTHING, handle.target, handle.sender, handle.which, got))
-
-
-def active_singles(frame: ProcessFrame) -> Iterator[tuple[Single, Handle]]:
-    """Yield the requests that are active, one by one."""
-    for name, slot in frame.requests.items():
-        yield from (((name, at), handle) for at, handle in singles(slot) if handle is not None)
+        put_request(frame, *single, ReceiveHandle(ANYTHING, handle.target, handle.sender, handle.which, got))
 
 
 def give(frame: ProcessFrame, at: int) -> None:
     """`match`, for the sender: its unmatched send number `at` leaves, and its wait is open."""
     open_send(frame, frame.sends.pop(at).nth)
-
-
-def open_send(frame: ProcessFrame, nth: int) -> None:
-    """Open the wait for a send, if its request is not lost."""
-    single = holder(frame, SendHandle, nth)
-    if single is not None:
-        _put(frame, *single, SendHandle(ANYTHING))
-
-
-def _put(frame: ProcessFrame, name: str, at: int, handle: Handle | None) -> None:
-    slot = frame.requests[name]
-    if isinstance(slot, tuple):
-        frame.requests[name] = (*slot[:at], handle, *slot[at + 1 :])
-    else:
-        frame.requests[name] = handle
-
-
-def _spot(place: Place, registers: dict[str, Value]) -> Spot:
-    return place.name, tuple(require_number(value_of(each, registers)) for each in place.indices)
-
-
-def _store(spot: Spot, value: Value, registers: dict[str, Value]) -> None:
-    name, indices = spot
-    registers[name] = with_element(registers[name], indices, value)
 
 
 def _said(frame: ProcessFrame, *terms: Term | None) -> tuple[int | None, int | None]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from rdma_robust.messages.language.message_terms import Value
+from rdma_robust.messages.language.message_program import Buffer
+from rdma_robust.messages.language.message_terms import FaultKind, Value
 from rdma_robust.messages.machine.flat_code import FlatProcess
 
 ANYTHING = -1
@@ -87,7 +88,43 @@ class MessageHandle:
     key: int
 
 
-Handle = SendHandle | ReceiveHandle | MessageHandle
+Gotten = tuple[Value, ...] | FaultKind | None
+"""What a call gets: nothing or one value, or a fault; None where that is not known."""
+
+
+class CollectiveOp(NamedTuple):
+    """A call of a collective operation that is kept, number `nth` of those of its process and group, and what it says.
+
+    It was made by the instruction `at`, and is open as the `rule` says; its `stage` is how far it is.
+    """
+
+    group: int
+    nth: int
+    name: str
+    blocking: bool
+    root: int | None
+    op: int | str | None
+    sig: int | None
+    value: Value
+    at: int
+    rule: Buffer
+    stage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveHandle:
+    """An active request of a call; `nth` is ANYTHING once its wait is open."""
+
+    group: int
+    nth: int
+    target: Spot | None
+    got: Gotten = None
+    is_open: bool = False
+
+
+PendingHandle = SendHandle | ReceiveHandle | CollectiveHandle
+"""The request of what is issued and can be waited for."""
+Handle = PendingHandle | MessageHandle
 Slot = Handle | tuple[Handle | None, ...] | None
 """What a request is: active or inactive, or an array of such."""
 
@@ -112,6 +149,7 @@ class LocalState(NamedTuple):
     received: int
     calls: tuple[str, ...] = ()
     taken: tuple[tuple[int, int, int], ...] = ()
+    ops: tuple[CollectiveOp, ...] = ()
 
 
 class ProcessFrame:
@@ -120,6 +158,7 @@ class ProcessFrame:
     __slots__ = (
         "calls",
         "cursor",
+        "ops",
         "pc",
         "received",
         "receives",
@@ -143,6 +182,7 @@ class ProcessFrame:
         self.received = local.received
         self.calls = local.calls
         self.taken = local.taken
+        self.ops = local.ops
 
     def frozen(self) -> LocalState:
         """Return what it is like now."""
@@ -158,6 +198,7 @@ class ProcessFrame:
             self.received,
             self.calls,
             self.taken,
+            self.ops,
         )
 
     def copy(self) -> ProcessFrame:
@@ -166,7 +207,7 @@ class ProcessFrame:
         new.registers, new.requests = dict(self.registers), dict(self.requests)
         new.sends, new.receives = list(self.sends), list(self.receives)
         new.sent, new.received = self.sent, self.received
-        new.calls, new.taken = self.calls, self.taken
+        new.calls, new.taken, new.ops = self.calls, self.taken, self.ops
         return new
 
 

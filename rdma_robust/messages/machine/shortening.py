@@ -9,8 +9,8 @@ from rdma_robust.errors import InternalError
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked
 from rdma_robust.messages.machine.matching import receive_accepts
-from rdma_robust.messages.machine.process_rules import Single, active_singles, handle_of, holder
 from rdma_robust.messages.machine.process_state import ReceiveHandle, ReceiveOp, SendHandle, SendOp
+from rdma_robust.messages.machine.request_rules import Single, active_singles, handle_of, holder
 from rdma_robust.messages.message_answers import (
     BufferAnswer,
     BufferGrant,

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from rdma_robust.errors import LimitReached, Span
 from rdma_robust.limits import Limits
+from rdma_robust.messages.machine.group_calls import absent_members, call_differences
 from rdma_robust.messages.machine.interchangeable import Alike, Orbits
 from rdma_robust.messages.machine.local_runs import LocalTrail, LocalViolation
 from rdma_robust.messages.machine.local_table import After, Hop, LocalTable, Onward, State
-from rdma_robust.messages.machine.process_state import ProcessFrame, ReceiveHandle
+from rdma_robust.messages.machine.process_state import LocalState, ProcessFrame, ReceiveHandle
 from rdma_robust.messages.message_answers import MatchedPair, MessageQuestions
 
 
@@ -102,7 +103,7 @@ class StateSearch:
         while layer:
             following: list[State] = []
             for state in layer:
-                self._expand(state, following)
+                self._expand(state, layer, following)
                 if self._enough():
                     return
             layer = following
@@ -146,15 +147,38 @@ class StateSearch:
             place = (self.table.rules[process].span(broken.at), broken.kind)
             self.found.violations.setdefault(place, Broke(process, broken, before, hop))
 
-    def _expand(self, state: State, following: list[State]) -> None:
+    def _expand(self, state: State, layer: list[State], following: list[State]) -> None:
+        opening = self.table.opening(state) if self.table.gathers else None
+        if self.table.gathers:
+            self._note_differences(state)
+        if opening is not None and self._is_opened(state, opening, layer):
+            return
         hops = self.table.hops(state)
         if self._calls:
             self._compare_calls(state)
-        if not hops:
+        if not hops and opening is None:
             self._at_rest(state)
+        if not hops and (not self.table.gathers or self.found.deadlock is not None):
             return
         for hop in self._enough_of(state, hops) or (*hops, *self.table.later_hops(state)):
             self._make(state, hop, following)
+
+    def _note_differences(self, state: State) -> None:
+        """Note calls of collective operations that differ."""
+        for process, op, kind in call_differences(self.table.locals_of(state)):
+            place = (self.table.rules[process].span(op.at), kind)
+            broken = LocalViolation(op.at, kind, LocalTrail((), 0))
+            self.found.violations.setdefault(place, Broke(process, broken, state, None))
+
+    def _is_opened(self, state: State, hop: Hop, layer: list[State]) -> bool:
+        """Let a call of a collective operation come to its next stage; return whether nothing else has to be tried.
+
+        It disables nothing and needs no match, so all else can come later, unless it leads to what is known: that could be
+        put off for ever. The states are in the same layer, as they need no more matches.
+        """
+        before = len(self.arrivals)
+        self._make(state, hop, layer)
+        return len(self.arrivals) == before + len(results(state, hop))
 
     def _enough_of(self, state: State, hops: list[Hop]) -> list[Hop]:
         """Return matches that are enough, none for all; without names, where states come again, all if one was expanded."""
@@ -182,8 +206,8 @@ class StateSearch:
 
     def _make(self, state: State, hop: Hop, following: list[State]) -> None:
         """Make a match, and note what it brings."""
-        self.found.matches += 1
-        if self.table.names and not hop.looks:
+        self.found.matches += hop.by == "match"
+        if self.table.names and hop.by == "match":
             self.found.pairs.add(hop.pair)
         if hop.receiver_then.violations:
             self._broken(hop.receiver, hop.receiver_then, state, hop)
@@ -214,6 +238,8 @@ class StateSearch:
         locals_ = [known[number] for known, number in zip(table.locals, state, strict=True)]
         if any(local.status in ("stopped", "endless", "paused", "looks") for local in locals_):
             return
+        if table.gathers and any(self._is_stuck(me, locals_) for me in range(len(locals_))):
+            return
         waiting = [me for me, local in enumerate(locals_) if local.status != "ended"]
         if not all(self._may_wait(me, state[me]) for me in waiting):
             found.deadlock = found.deadlock or state
@@ -224,6 +250,14 @@ class StateSearch:
         daemons = [each.daemon for each in table.processes]
         if any(local.sends or (local.receives and not daemon) for local, daemon in zip(locals_, daemons, strict=True)):
             found.leak = found.leak or state
+
+    def _is_stuck(self, me: int, locals_: list[LocalState]) -> bool:
+        """Whether a process waits in a collective operation for nobody who has not entered: others called another one."""
+        if locals_[me].status != "waits":
+            return False
+        handle = self.table.rules[me].held_up(ProcessFrame(self.table.processes[me], locals_[me]))
+        absent = absent_members(me, handle, locals_, self.table.groups)
+        return absent is not None and not absent[1]
 
     def _may_wait(self, me: int, number: int) -> bool:
         """Whether a process may wait forever: a daemon for a receive."""
@@ -267,6 +301,11 @@ def _call(calls: tuple[str, ...], at: int) -> str:
 def results(state: State, hop: Hop) -> list[tuple[State, tuple[LocalTrail, ...]]]:
     """Return the states after a match and what the two do then, with the trails of receiver and sender."""
     receiver, sender = hop.receiver, hop.sender
+    if hop.others:
+        moved = list(state)
+        for process, number in hop.others:
+            moved[process] = number
+        state = tuple(moved)
     if hop.sender_then is not None and len(hop.receiver_then.ends) == len(hop.sender_then.ends) == 1:
         ours, theirs = hop.receiver_then.ends[0], hop.sender_then.ends[0]
         new = list(state)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from rdma_robust.errors import Span
 from rdma_robust.limits import Limits
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.flat_code import FlatProcess, flat
+from rdma_robust.messages.machine.group_calls import CALL_DIFFERENCES
 from rdma_robust.messages.machine.interchangeable import Alike, interchangeable_processes
 from rdma_robust.messages.machine.local_runs import Cut
 from rdma_robust.messages.machine.local_table import LocalTable, State
@@ -184,7 +186,7 @@ def _matching(taken: tuple[object, ...]) -> Matching:
 def _violations(search: StateSearch) -> tuple[Violation, ...]:
     found = []
     for (span, kind), broke in search.found.violations.items():
-        schedule = _to_violation(search, broke)
+        schedule = _to_violation(search, broke, (span, kind))
         found.append(
             Violation(broke.process, kind, span, schedule, said_of(search.table.processes[broke.process], broke.broken.kind))
         )
@@ -205,6 +207,11 @@ _FAULTS = {
     "held": "the request holds a message that was not received",
     "abort": "the program is aborted",
     "type": "the message is of another type",
+    "member": "this process, or the root, is none of the group",
+    "collective": "another collective operation than that of another process",
+    "root": "another root than that of another process",
+    "operation": "another operation than that of another process",
+    "signature": "another type than that of another process",
     "room": "the message is longer than there is room",
 }
 
@@ -237,12 +244,24 @@ def _course(search: StateSearch, state: State | None) -> Course:
     return course
 
 
-def _to_violation(search: StateSearch, broke: Broke) -> Schedule:
+def _to_violation(search: StateSearch, broke: Broke, place: tuple[Span, str]) -> Schedule:
+    if broke.broken.kind in CALL_DIFFERENCES:
+        return _to_difference(search, broke, place)
     course = _course(search, broke.before)
     if broke.hop is not None:
         course.hop(broke.hop)
     course.follow(broke.process, broke.broken.trail)
     return cut_to_the_end(search.table.program, search.table.buffer, tuple(course.moves))
+
+
+def _to_difference(search: StateSearch, broke: Broke, place: tuple[Span, str]) -> Schedule:
+    """Return the run up to where two calls of collective operations differ."""
+    course = Course(search.table.program, search.table.buffer)
+    for move in _course(search, broke.before).moves:
+        course.make(move)
+        if place in course.clashes:
+            break
+    return tuple(course.moves)
 
 
 def _deadlock(search: StateSearch) -> Deadlock | None:

@@ -16,6 +16,7 @@ from rdma_robust.messages.language.message_program import (
     Assume,
     CollectiveCall,
     Completion,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Place,
@@ -24,7 +25,7 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import term_names
 from rdma_robust.messages.machine.flat_code import BranchChoice, FlatProcess, Instruction, LoopBounds, Round, Test, WaitFor
-from rdma_robust.messages.machine.process_state import LocalState, ReceiveHandle, singles
+from rdma_robust.messages.machine.process_state import CollectiveHandle, LocalState, ReceiveHandle, singles
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,10 @@ def _used_and_written(instruction: Instruction) -> tuple[list[str], list[str]]:
             places = [each for each in (sender, which, flag) if each is not None]
             read = [name for each in terms for name in term_names(each)]
             return [*read, *(name for each in places for name in _of_place(each)), *_of_indices(taken)], []
+        case IssueCollective(request, _, _, root, op, sig, give, get):
+            terms = [each for each in (root, op, sig, give) if each is not None]
+            told = [name for each in terms for name in term_names(each)]
+            return [*told, *([] if get is None else _of_place(get)), *_of_indices(request)], []
         case WaitFor(place):
             return list(_of_indices(place)), []
         case Completion(requests, flag=flag, which=which, places=places):
@@ -167,5 +172,7 @@ def without_the_unread(follows: WhatFollows, local: LocalState, blocking: object
             for spot in (handle.target, handle.sender, handle.which) if isinstance(handle, ReceiveHandle) else ():
                 if spot is not None and spot[1]:
                     reads |= names[spot[0]]
+            if isinstance(handle, CollectiveHandle) and handle.target is not None:
+                reads |= names[handle.target[0]] if handle.target[1] else 0
     registers = tuple(value if reads >> at & 1 else 0 for at, value in enumerate(local.registers))
     return local if registers == local.registers else local._replace(registers=registers)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
 
 from rdma_robust.errors import NO_SPAN, InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, Choose, Completion, Loop, MessageProgram, Probe
 from rdma_robust.messages.language.message_terms import FaultError
 from rdma_robust.messages.message_answers import BufferGrant, MatchedPair, MatchMove, Move, OperationId, ProcessStep
+from rdma_robust.messages.replay.collective_calls import have_entered, may_leave, new_mismatches, unfinished_call
 from rdma_robust.messages.replay.performing import Performer, ProcessInStep
 from rdma_robust.messages.replay.world import (
     Active,
+    ActiveCall,
     ActiveReceive,
     ActiveSend,
     BlockPoint,
     Delivery,
     ReplayProcess,
     ReplayState,
+    RequestArray,
     ReturnPoint,
     StepViolation,
     UnmatchedReceive,
@@ -98,9 +101,9 @@ class Interpreter:
                 choices.append(mask)
         return choices
 
-    def waited_for_one(self, world: ReplayState, me: int) -> tuple[Literal["receive", "send"], OperationId] | None:
-        """Return an operation that a process waits for that waits for one of several, of which nothing is complete yet:
-        the first send, else the first receive. Under `any` the buffers that sends may get do not count."""
+    def waited_for_one(self, world: ReplayState, me: int) -> Active | None:
+        """Return what a process waits for that waits for one of several, of which nothing is complete yet: the first send,
+        else the first receive, else the first collective operation. Under `any` buffers do not count."""
         process = world.processes[me]
         wanted = self.performer.completion(process)
         if wanted is None or wanted.tests:
@@ -108,9 +111,9 @@ class Interpreter:
         active = [each for _, _, each in self.performer.listed(me, process) or () if each is not None]
         if not active or not all(self.is_closed(world, each) for each in active):
             return None
-        sends = [each.send for each in active if isinstance(each, ActiveSend)]
-        receives = [each.receive for each in active if isinstance(each, ActiveReceive)]
-        return ("send", sends[0]) if sends else ("receive", receives[0])
+        sends = [each for each in active if isinstance(each, ActiveSend)]
+        receives = [each for each in active if isinstance(each, ActiveReceive)]
+        return (sends or receives or active)[0]
 
     def may_pause(self, world: ReplayState, me: int) -> bool:
         """Whether the next step of a process completes requests, and more of them can be complete later than can be now."""
@@ -179,8 +182,29 @@ class Interpreter:
                 return all(each.receive != receive for each in world.delivered)
             case ActiveSend(send):
                 return send not in world.buffered and self.is_unbuffered(world, send)
+            case ActiveCall(process, group, nth):
+                return (process, group, nth) not in world.left_early and not self.is_over(world, request)
             case _:
                 return False
+
+    def is_over(self, world: ReplayState, call: ActiveCall, *, early: bool = False) -> bool:
+        """Whether all have entered the same collective operation for whom a member waits; `early` those it has to."""
+        everyone = self._for_everyone(world, call) and not early
+        return may_leave(world, call, self.performer.groups[call.group], everyone=everyone)
+
+    def _for_everyone(self, world: ReplayState, call: ActiveCall) -> bool:
+        made = unfinished_call(world, call.process, call.group, call.nth)
+        assert made is not None
+        few = self.buffer == "eager" and replay_size(made.value) <= (self.program.eager or 0)
+        return not few and self.buffer != "infinite"
+
+    def is_stuck(self, world: ReplayState, me: int) -> bool:
+        """Whether a process waits in a collective operation for nobody who has not entered, as others called another one."""
+        call = self.performer.awaited(me, world.processes[me]) or self.waited_for_one(world, me)
+        if not isinstance(call, ActiveCall) or self.is_over(world, call):
+            return False
+        everyone = self._for_everyone(world, call)
+        return have_entered(world, call, self.performer.groups[call.group], everyone=everyone)
 
     def is_unbuffered(self, world: ReplayState, name: OperationId) -> bool:
         """Whether a send is unmatched, and nothing but a match or a buffer that is given to it opens its wait."""
@@ -193,6 +217,8 @@ class Interpreter:
 
     def can_buffer(self, world: ReplayState, request: Active | None) -> bool:
         """Whether the wait for a request is closed, and a buffer opens it."""
+        if isinstance(request, ActiveCall):
+            return self.buffer == "any" and self.is_closed(world, request) and self.is_over(world, request, early=True)
         if self.buffer != "any" or not isinstance(request, ActiveSend) or not self.is_closed(world, request):
             return False
         return any(each.name == request.send and each.mode in ("standard", "ready") for each in world.sends)
@@ -243,6 +269,8 @@ class Interpreter:
 
     def _granted(self, world: ReplayState, me: int) -> ReplayState:
         request = self.performer.awaited(me, world.processes[me])
+        if isinstance(request, ActiveCall) and self.can_buffer(world, request):
+            return world._replace(left_early=world.left_early | {(request.process, request.group, request.nth)})
         if not isinstance(request, ActiveSend) or not self.can_buffer(world, request):
             raise NotEnabled(f"process {me} does not wait for a send that could get a buffer")
         return world._replace(buffered=world.buffered | {request.send})
@@ -265,10 +293,13 @@ class Interpreter:
             self.performer.execute(world, opened, choice)
         except FaultError as fault:
             opened.status, opened.violation = "stopped", fault.kind
-            opened.send = opened.receive = None
+            opened.send = opened.receive = opened.call = None
         else:
             self.performer.advance(opened)
         event = StepViolation(me, opened.violation, BlockPoint(top.block, top.index)) if opened.violation else None
+        if opened.call is not None:
+            wrong = tuple(new_mismatches(world, opened.call))
+            event = wrong[0]._replace(more=wrong[1:]) if wrong else None
         return self._put_back(world, opened), event
 
     def _put_back(self, world: ReplayState, opened: ProcessInStep) -> ReplayState:
@@ -280,7 +311,24 @@ class Interpreter:
         delivered = world.delivered
         passed = {each.receive for each in opened.passed if isinstance(each, ActiveReceive)}
         delivered = tuple(each for each in delivered if each.receive not in passed)
-        return world._replace(processes=tuple(processes), sends=sends, receives=receives, delivered=delivered)
+        calls = world.calls if opened.call is None else tuple(sorted((*world.calls, opened.call)))
+        after = world._replace(processes=tuple(processes), sends=sends, receives=receives, delivered=delivered, calls=calls)
+        return self._without_calls_that_are_over(after) if calls else after
+
+    def _without_calls_that_are_over(self, world: ReplayState) -> ReplayState:
+        """Forget the calls that all members have made and left."""
+        needed = set()
+        for process in world.processes:
+            for slot in process.requests:
+                for each in slot.elements if isinstance(slot, RequestArray) else (slot,):
+                    if isinstance(each, ActiveCall):
+                        needed.add((each.group, each.nth))
+        made = Counter((each.group, each.nth) for each in world.calls)
+        members = self.performer.groups
+        over = {each for each, count in made.items() if count == len(members[each[0]]) and each not in needed}
+        calls = tuple(each for each in world.calls if (each.group, each.nth) not in over)
+        early = frozenset(each for each in world.left_early if each[1:] not in over)
+        return world._replace(calls=calls, left_early=early)
 
 
 def _name(operation: UnmatchedSend | UnmatchedReceive) -> OperationId:

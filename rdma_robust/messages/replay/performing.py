@@ -21,6 +21,7 @@ from rdma_robust.messages.language.message_program import (
     Halt,
     If,
     InlinedCall,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Loop,
@@ -35,8 +36,10 @@ from rdma_robust.messages.language.message_program import (
 )
 from rdma_robust.messages.language.message_terms import LONGEST, FaultError, Term, Value
 from rdma_robust.messages.message_answers import OperationId
+from rdma_robust.messages.replay.collective_calls import gotten
 from rdma_robust.messages.replay.world import (
     Active,
+    ActiveCall,
     ActiveReceive,
     ActiveSend,
     BlockPoint,
@@ -47,6 +50,7 @@ from rdma_robust.messages.replay.world import (
     RequestArray,
     ReturnPoint,
     Target,
+    UnfinishedCall,
     UnmatchedReceive,
     UnmatchedSend,
 )
@@ -67,8 +71,10 @@ class ProcessInStep:
     requests: dict[str, Active | RequestArray | None]
     sent: int
     received: int
+    entered: list[int]
     send: UnmatchedSend | None = None
     receive: UnmatchedReceive | None = None
+    call: UnfinishedCall | None = None
     passed: list[Active] = field(default_factory=list)
     seen: UnmatchedSend | None = None
     holds: OperationId | None = None
@@ -81,6 +87,7 @@ class Performer:
 
     def __init__(self, program: MessageProgram) -> None:
         self.program = program
+        self.groups = [each.members for each in program.groups]
         self.blocks: list[Block] = []
         self.numbers: dict[int, int] = {}
         self.names: list[tuple[str, ...]] = []
@@ -104,7 +111,9 @@ class Performer:
         """Return a process that has done nothing: registers are 0, requests inactive."""
         process = self.program.processes[me]
         registers: dict[str, Value] = dict.fromkeys(self.names[me], 0)
-        opened = ProcessInStep(me, [self._at(process.body)], "runs", registers, dict.fromkeys(process.requests), 0, 0)
+        requests: dict[str, Active | RequestArray | None] = dict.fromkeys(process.requests)
+        entered = [0] * len(self.groups) if self.program.gathers else []
+        opened = ProcessInStep(me, [self._at(process.body)], "runs", registers, requests, 0, 0, entered)
         self.advance(opened)
         return self.closed(opened)
 
@@ -112,12 +121,14 @@ class Performer:
         """Return a process for a step that it makes."""
         registers = dict(zip(self.names[me], process.registers, strict=True))
         requests = dict(zip(self.program.processes[me].requests, process.requests, strict=True))
-        return ProcessInStep(me, list(process.point), process.status, registers, requests, process.sent, process.received)
+        counts = process.sent, process.received, list(process.entered)
+        return ProcessInStep(me, list(process.point), process.status, registers, requests, *counts)
 
     def closed(self, opened: ProcessInStep) -> ReplayProcess:
         """Return the process after the step."""
         registers, requests = tuple(opened.registers.values()), tuple(opened.requests.values())
-        return ReplayProcess(tuple(opened.point), opened.status, registers, requests, opened.sent, opened.received)
+        counts = opened.sent, opened.received, tuple(opened.entered)
+        return ReplayProcess(tuple(opened.point), opened.status, registers, requests, *counts)
 
     def statement(self, at: BlockPoint | ForTest) -> Statement:
         """Return the statement at a point."""
@@ -162,6 +173,8 @@ class Performer:
                 self._receive(opened, statement)
             case Probe():
                 self._probe(opened, statement)
+            case IssueCollective():
+                self._enter(opened, statement)
             case Completion():
                 self._complete(world, opened, statement, choice or 0)
             case Abort(error):
@@ -236,6 +249,20 @@ class Performer:
         self._activate(opened, receive.request, ActiveReceive(name, stores))
         opened.receive = posted
         opened.received += 1
+
+    def _enter(self, opened: ProcessInStep, call: IssueCollective) -> None:
+        members, group = self.groups[call.group], call.group
+        root, op = self._numbers(opened, call.root, call.op)
+        if opened.me not in members or root not in (None, *members):
+            raise FaultError("member")
+        (sig,) = self._numbers(opened, call.sig)
+        value = 0 if call.give is None else replay_value(call.give, opened.registers)
+        target = None if call.get is None else _target(call.get, opened.registers)
+        nth = opened.entered[group]
+        self._activate(opened, call.request, ActiveCall(opened.me, group, nth, target))
+        what = call.name, call.blocking, root, call.fold or op, sig, value
+        opened.call = UnfinishedCall(opened.me, group, nth, *what, self._before(opened))
+        opened.entered[group] += 1
 
     @staticmethod
     def _numbers(opened: ProcessInStep, *terms: Term | None) -> list[int | None]:
@@ -325,7 +352,7 @@ class Performer:
             raise FaultError("held")
         if active is not None:
             _put(opened, place.name, at, None)
-            _receive_at_wait(world, opened, active)
+            self._receive_at_wait(world, opened, active)
         slot = opened.requests[place.name]
         if not place.indices and isinstance(slot, RequestArray) and top.element + 1 < len(slot.elements):
             opened.point.append(replace(top, element=top.element + 1))
@@ -373,7 +400,7 @@ class Performer:
             now = self._now(opened, name, at)
             if active is not None and now is not None:
                 _put(opened, name, at, None)
-                _receive_at_wait(world, opened, active)
+                self._receive_at_wait(world, opened, active)
         some = any(active is not None for _, _, active in found)
         if wanted.flag is not None:
             _store(_target(wanted.flag, opened.registers), int(choice > 0 or not some), opened.registers)
@@ -384,6 +411,18 @@ class Performer:
             name, indices = _target(wanted.places, opened.registers)
             for at, number in enumerate(done):
                 _store((name, (*indices, at)), number, opened.registers)
+
+    def _receive_at_wait(self, world: ReplayState, opened: ProcessInStep, active: Active) -> None:
+        """Pass the wait for an active request, and store what it has received."""
+        opened.passed.append(active)
+        if isinstance(active, ActiveReceive):
+            message = next(each for each in world.delivered if each.receive == active.receive)
+            for target, value in zip(active.stores, (message.value, message.sender, message.tag), strict=True):
+                if target is not None:
+                    _store(target, value, opened.registers)
+        if isinstance(active, ActiveCall) and active.target is not None:
+            for value in gotten(world, active, self.groups[active.group]):
+                _store(active.target, value, opened.registers)
 
     @staticmethod
     def _now(opened: ProcessInStep, name: str, at: int | None) -> Active | None:
@@ -439,16 +478,6 @@ def _target(place: Place, registers: dict[str, Value]) -> Target:
 def _store(target: Target, value: Value, registers: dict[str, Value]) -> None:
     name, indices = target
     registers[name] = with_replacement(registers[name], indices, value)
-
-
-def _receive_at_wait(world: ReplayState, opened: ProcessInStep, active: Active) -> None:
-    """Pass the wait for an active request, and store what it has received."""
-    opened.passed.append(active)
-    if isinstance(active, ActiveReceive):
-        message = next(each for each in world.delivered if each.receive == active.receive)
-        for target, value in zip(active.stores, (message.value, message.sender, message.tag), strict=True):
-            if target is not None:
-                _store(target, value, opened.registers)
 
 
 def _put(opened: ProcessInStep, name: str, at: int | None, active: Active | None) -> None:

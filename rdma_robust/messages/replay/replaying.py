@@ -18,9 +18,10 @@ from rdma_robust.messages.message_answers import (
     Schedule,
     Violation,
     WaitingProcess,
+    WaitKind,
 )
 from rdma_robust.messages.replay.interpreter import Interpreter, NotEnabled
-from rdma_robust.messages.replay.world import ActiveReceive, ActiveSend, ReplayProcess, ReplayState
+from rdma_robust.messages.replay.world import ActiveCall, ActiveReceive, ActiveSend, ReplayProcess, ReplayState
 
 Ending = Literal["complete", "deadlock", "stopped", "open"]
 """`stopped`: no rule applies, and some process stopped by a false assume or a fault; `open`: some rule applies."""
@@ -61,10 +62,9 @@ def replay_schedule(program: MessageProgram, buffer: Buffer, schedule: Schedule)
             world, event = interpreter.after(world, move)
         except NotEnabled as refused:
             raise NotEnabled(f"move {number}, {move}, is not enabled: {refused}") from None
-        if event is not None:
-            violations.append(
-                ReplayViolation(number, event.process, event.kind, interpreter.performer.statement(event.statement).span)
-            )
+        for each in () if event is None else (event, *event.more):
+            span = interpreter.performer.statement(each.statement).span
+            violations.append(ReplayViolation(number, each.process, each.kind, span))
     return _described(interpreter, world, tuple(violations))
 
 
@@ -96,7 +96,7 @@ def state_ending(interpreter: Interpreter, world: ReplayState) -> Ending:
     idle = {each.process for each in waits}
     if any(each.status == "runs" and me not in idle for me, each in enumerate(world.processes)):
         return "open"
-    if any(each.status == "stopped" for each in world.processes):
+    if any(each.status == "stopped" or interpreter.is_stuck(world, me) for me, each in enumerate(world.processes)):
         return "stopped"
     processes = interpreter.program.processes
     if all(processes[each.process].daemon and each.kind == "receive" for each in waits):
@@ -110,22 +110,20 @@ def waiting_processes(interpreter: Interpreter, world: ReplayState) -> tuple[Wai
     for me, process in enumerate(world.processes):
         if interpreter.performer.looked_for(me, process) is not None and not interpreter.can_step(world, me):
             found.append(_waits(interpreter, me, process, "receive", OperationId(me, process.received)))
-        waited = interpreter.waited_for_one(world, me)
-        if waited is not None:
-            found.append(_waits(interpreter, me, process, *waited))
-        match interpreter.performer.awaited(me, process):
+        one = interpreter.waited_for_one(world, me)
+        match one or interpreter.performer.awaited(me, process):
             case ActiveReceive(name) as request if interpreter.is_closed(world, request):
                 found.append(_waits(interpreter, me, process, "receive", name))
-            case ActiveSend(name) if interpreter.is_unbuffered(world, name):
+            case ActiveSend(name) if one is not None or interpreter.is_unbuffered(world, name):
                 found.append(_waits(interpreter, me, process, "send", name))
+            case ActiveCall(group=group) as call if one is not None or not interpreter.is_over(world, call):
+                found.append(_waits(interpreter, me, process, "collective", OperationId(me, group)))
             case _:
                 pass
     return tuple(found)
 
 
-def _waits(
-    interpreter: Interpreter, me: int, process: ReplayProcess, kind: Literal["receive", "send"], name: OperationId
-) -> WaitingProcess:
+def _waits(interpreter: Interpreter, me: int, process: ReplayProcess, kind: WaitKind, name: OperationId) -> WaitingProcess:
     return WaitingProcess(me, kind, name, interpreter.span(process))
 
 

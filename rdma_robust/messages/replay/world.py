@@ -67,7 +67,17 @@ class HeldMessage:
     tag: int
 
 
-Active = ActiveSend | ActiveReceive | HeldMessage
+@dataclass(frozen=True, slots=True)
+class ActiveCall:
+    """A request that is active for the nth call of a process in a group, and where what it gets is stored."""
+
+    process: int
+    group: int
+    nth: int
+    target: Target | None
+
+
+Active = ActiveSend | ActiveReceive | ActiveCall | HeldMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ class RequestArray:
 
 class ReplayProcess(NamedTuple):
     """One process: its point, whether it runs, ended or stopped, its registers and requests in the order of their names'
-    declaration, and how many sends and receives it has issued."""
+    declaration, and how many sends and receives it has issued, and calls in each group."""
 
     point: Point
     status: Literal["runs", "ended", "stopped"]
@@ -87,6 +97,7 @@ class ReplayProcess(NamedTuple):
     requests: tuple[Active | RequestArray | None, ...]
     sent: int = 0
     received: int = 0
+    entered: tuple[int, ...] = ()
 
 
 class UnmatchedSend(NamedTuple):
@@ -116,6 +127,21 @@ class UnmatchedReceive(NamedTuple):
     at: BlockPoint | None = None
 
 
+class UnfinishedCall(NamedTuple):
+    """A call of a collective operation that is not over for all members of its group; it was made `at` a statement."""
+
+    process: int
+    group: int
+    nth: int
+    name: str
+    blocking: bool
+    root: int | None
+    op: int | str | None
+    sig: int | None
+    value: Value
+    at: BlockPoint
+
+
 class Delivery(NamedTuple):
     """What the wait for a matched receive will give."""
 
@@ -135,11 +161,14 @@ class ReplayState(NamedTuple):
     sent_off: frozenset[OperationId] = frozenset()
     buffered: frozenset[OperationId] = frozenset()
     pairs: frozenset[MatchedPair] = frozenset()
+    calls: tuple[UnfinishedCall, ...] = ()
+    left_early: frozenset[tuple[int, int, int]] = frozenset()
 
 
 class StepViolation(NamedTuple):
-    """A violation that a step is: what kind, by which process, at which statement's place."""
+    """A violation that a step is: what kind, by which process, at which statement's place; and others that it is too."""
 
     process: int
     kind: str
     statement: BlockPoint
+    more: tuple[StepViolation, ...] = ()

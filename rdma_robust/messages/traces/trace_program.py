@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -175,22 +175,27 @@ def _made(trace: MessageTrace) -> _Text:
     for text in (event.fields.get(each) for event in events for each in ("value", "expr")):
         names.update(_WORD.findall(text) if isinstance(text, str) else ())
     free = "_"
-    while any(each.startswith((f"p{free}", f"h{free}", f"v{free}")) for each in names):
+    while any(each.startswith((f"p{free}", f"h{free}", f"v{free}", f"g{free}")) for each in names):
         free += "_"
     ports = dict.fromkeys(port for event in events if isinstance(port := event.fields.get("port"), str))
     if ports:
         made.add(f"port {', '.join(ports)}", trace.processes[0].span)
+    groups = dict.fromkeys(group for event in events if isinstance(group := event.fields.get("group"), tuple))
+    named = {group: f"g{free}{number}" for number, group in enumerate(groups)}
+    for group, name in named.items():
+        made.add(f"group {name} = {{{', '.join(map(str, group))}}}", trace.processes[0].span)
     for number, process in enumerate(trace.processes):
-        _Process(made, free).write(number, process)
+        _Process(made, free, named).write(number, process)
     return made
 
 
 class _Process:
     """Writes one process; what is named here begins with one letter and `free`, as no name of the trace does."""
 
-    def __init__(self, made: _Text, free: str) -> None:
+    def __init__(self, made: _Text, free: str, groups: Mapping[tuple[int, ...], str]) -> None:
         self.made = made
         self.free = free
+        self.groups = groups
         self.requests: dict[str, str] = {}
         self.ignored = 0
 
@@ -224,6 +229,8 @@ class _Process:
                 source, tag = fields.get("from", "any"), fields.get("tag", "any")
                 held = f" {self.request(str(fields['taken']))}" if event.op == "mprobe" else ""
                 return f"{event.op}{held} from {source}{self.port(event)} tag {tag}", "", 0
+            case "enter" | "ienter":
+                return self.entered(event)
             case "wait":
                 return f"wait {self.request(str(fields['request']))}", "", 0
             case "assign":
@@ -238,6 +245,16 @@ class _Process:
             case _:
                 start = f"{event.op} ("
                 return f"{start}{fields['expr']})", "expr", len(start)
+
+    def entered(self, event: TraceEvent) -> tuple[str, str, int]:
+        fields, group = event.fields, event.fields.get("group")
+        start = f"{self.request(str(fields['request']))} = i" if event.op == "ienter" else ""
+        start += f"collective {fields['name']}" + (f" on {self.groups[group]}" if isinstance(group, tuple) else "")
+        words = (("root", "root"), ("op", "operation"), ("sig", "type"))
+        start += "".join(f" {word} {fields[name]}" for word, name in words if name in fields)
+        given = f" give ({fields['value']})" if "value" in fields else ""
+        into = f" get {fields['into']}" if "into" in fields else ""
+        return f"{start}{given}{into}", "value", len(start) + 7
 
     def placed(self, event: TraceEvent, word: str, name: str, text: str, rest: str) -> tuple[str, str, int]:
         start = f"{word} ("

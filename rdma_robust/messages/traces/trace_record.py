@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, Span
+from rdma_robust.messages.language.collective_kinds import COLLECTIVES, FOLDS
 from rdma_robust.messages.language.message_program import SEND_MODES, SendMode
 from rdma_robust.messages.traces.located_json import LocatedValue, located_json
 
@@ -31,9 +32,13 @@ Kind = Literal[
     "library",
     "true",
     "number",
+    "operation",
+    "processes",
+    "fold",
 ]
 """What a member of an event is: the number of a process, a tag, the name of a port or null, a name, an expression, a
-process and the number of one of its sends in the trace, counted from 0, a line, the name of a library procedure, true."""
+process and the number of one of its sends in the trace, counted from 0, a line, the name of a library procedure, true, a
+number; the name of a collective operation, its members, what it computes."""
 
 _MODES: Final[Mapping[str, Kind]] = {mode: "true" for mode in SEND_MODES if mode != "standard"}
 _SEND: Final[Mapping[str, Kind]] = {
@@ -58,6 +63,16 @@ _RECEIVE: Final[Mapping[str, Kind]] = {
 }
 _HELD: Final[Mapping[str, Kind]] = {"into": "name", "of": "name", "matched": "pair"}
 _LOOK: Final[Mapping[str, Kind]] = {"from": "process or any", "port": "port", "tag": "tag or any"}
+_ENTERED: Final[Mapping[str, Kind]] = {
+    "name": "operation",
+    "group": "processes",
+    "root": "process",
+    "operation": "fold",
+    "type": "number",
+    "value": "expression",
+    "into": "name",
+}
+
 MEMBERS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "send": _SEND,
     "isend": {**_SEND, "request": "name"},
@@ -72,6 +87,8 @@ MEMBERS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "assume": {"expr": "expression"},
     "assert": {"expr": "expression"},
     "collective": {"name": "library", "root": "process", "value": "expression", "into": "name"},
+    "enter": _ENTERED,
+    "ienter": {**_ENTERED, "request": "name"},
 }
 """The members of each kind of event, besides `op` and `line`, in the order in which they are written."""
 
@@ -89,11 +106,13 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "assume": ("expr",),
     "assert": ("expr",),
     "collective": ("name",),
+    "enter": ("name",),
+    "ienter": ("name", "request"),
 }
 """Those that must be there."""
 
-Field = int | str | tuple[int, int] | None
-"""A member; `any` is a text, as in the JSON, and the pair is of the process and the number of a send."""
+Field = int | str | tuple[int, ...] | None
+"""A member; `any` is a text, as in the JSON; a pair is of the process and the number of a send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +303,20 @@ class _TraceReader:
                 self.wrong(at, f"{quote(name)} is true, or left out")
             case "pair":
                 return self.pair(name, at)
+            case "operation":
+                if at.text in COLLECTIVES:
+                    return at.text
+                self.wrong(at, f"{quote(name)} is no collective operation", listing(map(quote, COLLECTIVES)))
+            case "fold":
+                if number is not None or at.text in FOLDS:
+                    return number if at.text is None else at.text
+                self.wrong(at, f"{quote(name)} is a number, or what is computed", listing(map(quote, FOLDS)))
+            case "processes":
+                members = [each.whole for each in at.elements or []]
+                known = [each for each in members if each is not None and 0 <= each < self.count]
+                if known and len(set(known)) == len(members):
+                    return tuple(known)
+                self.wrong(at, f"{quote(name)} is a list of processes, each once, at least one")
             case "library":
                 if at.text in LIBRARY:
                     return at.text

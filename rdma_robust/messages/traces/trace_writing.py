@@ -20,6 +20,7 @@ from rdma_robust.messages.language.message_program import (
     Assume,
     Buffer,
     Completion,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     MessageProgram,
@@ -40,8 +41,8 @@ from rdma_robust.messages.language.message_terms import (
 from rdma_robust.messages.language.written_terms import number_text as number_written
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import LoopBounds, Round, Test, WaitFor
-from rdma_robust.messages.machine.process_rules import Single, active_singles, handle_of
-from rdma_robust.messages.machine.process_state import ReceiveHandle
+from rdma_robust.messages.machine.process_state import CollectiveHandle, ReceiveHandle
+from rdma_robust.messages.machine.request_rules import Single, active_singles, handle_of
 from rdma_robust.messages.message_answers import MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess, trace_json
 from rdma_robust.text import free_name
@@ -230,6 +231,8 @@ class _ProcessWriter:
         self.issued = 0
         self.receives: dict[int, int] = {}
         """The number of a receive to that of its event."""
+        self.stores: dict[str, str] = {}
+        """Under which name a call stores what it gets, by its request."""
 
     def fresh(self, base: str) -> str:
         """Return a name that is not used yet, like `base`."""
@@ -273,6 +276,8 @@ class _ProcessWriter:
                 self.receive(receive)
             case Probe() as probe:
                 self.probe(probe, choice or 0)
+            case IssueCollective() as call:
+                self.enter(call)
             case WaitFor(place):
                 self.indices(place)
                 self.passed(self.course.rules[self.me].awaited(self.frame))
@@ -346,6 +351,25 @@ class _ProcessWriter:
         fields |= self.said(type=receive.of_type, room=receive.room)
         self.add("irecv", **fields, port=self.course.port(receive.port), tag=tag, request=request)
 
+    def enter(self, call: IssueCollective) -> None:
+        root, members = self.said(root=call.root), self.course.groups[call.group]
+        if self.me not in members or root.get("root", self.me) not in (self.me, *members):
+            raise FaultError("member")
+        operation: dict[str, Field] = {"operation": call.fold} if call.fold else self.said(operation=call.op)
+        group: dict[str, Field] = {"group": members} if call.group else {}
+        fields = {"name": call.name, **group, **root, **operation, **self.said(type=call.sig)}
+        if call.give is not None:
+            fields["value"] = expression_of_term(self.array("given", self.symbols.of(call.give)))
+        if call.get is not None:
+            self.indices(call.get)
+            fields["into"] = self.fresh(call.get.name)
+        request = self.request(call.request)
+        self.stores[request] = str(fields.get("into", ""))
+        if call.blocking:
+            self.add("enter", **fields)
+        else:
+            self.add("ienter", **fields, request=request)
+
     def said(self, **terms: Term | None) -> dict[str, Field]:
         """Return what an operation says of type and length, as it is in the run."""
         return {name: self.symbols.fixed(each) for name, each in terms.items() if each is not None}
@@ -396,6 +420,12 @@ class _ProcessWriter:
         if single is None or handle is None:
             return
         name = self.requests[single]
+        if isinstance(handle, CollectiveHandle):
+            if single[0] != "$collective":
+                self.add("wait", request=name)
+            if handle.target is not None and handle.got:
+                self.symbols.store(*handle.target, Name(self.stores[name]))
+            return
         self.add("wait", request=name)
         if isinstance(handle, ReceiveHandle):
             issued = next(each for each in self.events if each.fields.get("request") == name)
@@ -411,7 +441,7 @@ class _ProcessWriter:
         rules = self.course.rules[self.me]
         handle = rules.held_up(self.frame) if self.frame.status == "runs" else None
         single = next((single for single, each in active_singles(self.frame) if each is handle), None)
-        if single is not None:
+        if single is not None and single[0] != "$collective":
             self.line = _line(rules.span(self.frame.pc))
             self.add("wait", request=self.requests[single])
         for nth, at in self.receives.items():
@@ -427,7 +457,13 @@ def _blocking(events: list[TraceEvent]) -> list[TraceEvent]:
     found: list[TraceEvent] = []
     for event in events:
         before = found[-1] if found else None
-        if event.op == "wait" and before is not None and before.fields.get("request") == event.fields["request"]:
+        is_issued = before is not None and before.op != "ienter"
+        if (
+            event.op == "wait"
+            and before is not None
+            and is_issued
+            and before.fields.get("request") == event.fields["request"]
+        ):
             rest = {name: value for name, value in before.fields.items() if name != "request"}
             found[-1] = TraceEvent(before.op.removeprefix("i"), rest, before.line)
         else:

@@ -27,8 +27,16 @@ FAULTS: Final[Mapping[str, str]] = {
     "abort": "the program is aborted",
     "type": "it takes a message of another type",
     "room": "it takes a message that is longer than there is room",
+    "member": "the process, or the root, is none of the group",
+    "collective": "another process calls another collective operation here",
+    "root": "another process has another root here",
+    "operation": "another process has another operation here",
+    "signature": "another process has another type here",
 }
 """What faults are, by their kind."""
+
+GOES_ON: Final = ("type", "room", "collective", "root", "operation", "signature")
+"""Those behind which the process goes on, or waits as before."""
 
 
 def in_program(program: MessageProgram, span: Span) -> bool:

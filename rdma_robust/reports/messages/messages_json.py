@@ -169,6 +169,9 @@ class AnswerObjects:
 
     def waiting(self, each: WaitingProcess) -> JsonObject:
         found = {"process": self.process(each.process), "kind": each.kind, **self.place(each.span)}
+        if each.kind == "collective":
+            group = self.program.groups[each.operation.nth].name
+            return {**found, "operation": None, "group": group or None}
         return {**found, "operation": self.operation(each.kind, each.operation)}
 
     def mismatch(self, each: Mismatch) -> JsonObject:

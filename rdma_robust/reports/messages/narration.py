@@ -23,6 +23,7 @@ from rdma_robust.messages.language.message_program import (
     Halt,
     If,
     InlinedCall,
+    IssueCollective,
     IssueReceive,
     IssueSend,
     Loop,
@@ -35,6 +36,7 @@ from rdma_robust.messages.language.message_program import (
 from rdma_robust.messages.language.message_terms import Term, Value, shown_value, term_names
 from rdma_robust.messages.machine.courses import Course
 from rdma_robust.messages.machine.flat_code import BranchChoice, WaitFor
+from rdma_robust.messages.machine.group_calls import absent_members
 from rdma_robust.messages.machine.process_state import ANYTHING, ProcessFrame, singles
 from rdma_robust.messages.message_answers import BufferGrant, MatchMove, Move, OperationId, ProcessStep, Schedule
 from rdma_robust.reports.messages.message_claims import line_of
@@ -148,7 +150,20 @@ def operation_names(program: MessageProgram) -> OperationNames:
 
 
 EventKind = Literal[
-    "send", "post", "match", "wait", "grant", "choice", "false", "stop", "fault", "collective", "look", "hold"
+    "send",
+    "post",
+    "match",
+    "wait",
+    "grant",
+    "choice",
+    "false",
+    "stop",
+    "fault",
+    "collective",
+    "look",
+    "hold",
+    "enter",
+    "leave",
 ]
 
 
@@ -193,6 +208,8 @@ class Narration:
     requests: Mapping[tuple[Direction, OperationId], IssuedRequest]
     matches: Mapping[OperationId, OperationId]
     """The send of each receive that is matched."""
+    absent: Mapping[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    """The collective operation that a process waits in at the end, and the members that have not entered it."""
 
 
 def narrated(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Narration:
@@ -207,6 +224,7 @@ def narrated(program: MessageProgram, buffer: Buffer, schedule: Schedule) -> Nar
         frozenset(number for number, frame in enumerate(teller.frames) if frame.status == "stopped"),
         teller.requests | dict(teller.open_looks()),
         teller.matches,
+        dict(teller.absent()),
     )
 
 
@@ -232,10 +250,21 @@ class _Teller(Course):
                 nth = self.waited_send(process)
                 assert nth is not None
                 self.make(move)
+                if nth == ANYTHING:
+                    yield RunEvent("leave", process, self.rules[process].span(self.frames[process].pc))
+                    return
                 request = self.requests["send", OperationId(process, nth)]
                 yield RunEvent("grant", process, request.span, request)
             case ProcessStep(process, choice):
                 yield from self._step(process, choice)
+
+    def absent(self) -> Iterator[tuple[int, tuple[str, tuple[int, ...]]]]:
+        """Yield the processes that wait in a collective operation, its name and the members that have not entered."""
+        for process, (rules, frame) in enumerate(zip(self.rules, self.frames, strict=True)):
+            handle = rules.held_up(frame) if frame.status == "runs" else None
+            found = absent_members(process, handle, self.frames, self.groups)
+            if found is not None:
+                yield process, found
 
     def open_looks(self) -> Iterator[tuple[tuple[Direction, OperationId], IssuedRequest]]:
         """Yield the looks that processes stand before, as the receives that would take what they wait to see."""
@@ -251,7 +280,7 @@ class _Teller(Course):
     def _step(self, process: int, choice: int | None) -> Iterator[RunEvent]:
         rules, frame = self.rules[process], self.frames[process]
         instruction, span = rules.process.code[frame.pc], rules.span(frame.pc)
-        before, registers = _slots(frame), dict(frame.registers)
+        before, registers, clashes = _slots(frame), dict(frame.registers), len(self.clashes)
         kind = self.step(process, choice)
         if kind not in ("", "assert"):
             yield RunEvent("fault", process, span, text=kind)
@@ -277,6 +306,10 @@ class _Teller(Course):
                 yield RunEvent("choice", process, span, text=str((choice or 0) + 1))
             case CollectiveCall(name):
                 yield RunEvent("collective", process, span, text=name)
+            case IssueCollective(name=name):
+                yield RunEvent("enter", process, span, text=name)
+                for (place, wrong), whose in list(self.clashes.items())[clashes:]:
+                    yield RunEvent("fault", whose, place, text=wrong)
 
     def _issued(self, process: int, issue: IssueSend | IssueReceive, changed: list[tuple[str, int]]) -> RunEvent:
         frame = self.frames[process]

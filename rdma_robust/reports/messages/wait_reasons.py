@@ -12,7 +12,7 @@ from rdma_robust.errors import Span
 from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.language.message_terms import shown_value
 from rdma_robust.messages.message_answers import Deadlock, OperationId, WaitingProcess
-from rdma_robust.reports.messages.message_claims import FAULTS, line_of, local_text, place_of, statement_at
+from rdma_robust.reports.messages.message_claims import FAULTS, GOES_ON, line_of, local_text, place_of, statement_at
 from rdma_robust.reports.messages.narration import IssuedRequest, Narration, OperationNames, RunEvent
 from rdma_robust.reports.share.chart import Chart, ChartArrow, ChartBar, ChartRow, Mark, WaitLink
 
@@ -86,8 +86,14 @@ class _Words:
         return self.program.processes[process].name
 
     def reason(self, waiting: WaitingProcess) -> WaitReason:
-        request = self.run.requests[waiting.kind, waiting.operation]
         me = waiting.process
+        if waiting.kind == "collective":
+            name, absent = self.run.absent[me]
+            who = listing([self.name(each) for each in absent], "and")
+            request = IssuedRequest(waiting.operation, "receive", None, 0, None, hidden=True, span=waiting.span)
+            over = self.over(request, absent)
+            return WaitReason(waiting, request, absent, f"{self.name(me)} waits forever for {who} to enter `{name}`{over}")
+        request = self.run.requests[waiting.kind, waiting.operation]
         others = tuple(number for number in range(len(self.program.processes)) if number != me)
         on = others if request.peer is None else (request.peer,)
         what = self.for_receive(request) if waiting.kind == "receive" else self.for_send(request)
@@ -111,7 +117,7 @@ class _Words:
         if request.peer == request.operation.process or any(each not in self.run.ended for each in on):
             return ""
         if len(on) > 1:
-            return "; all others have ended"
+            return "; all of them have ended" if len(on) + 1 < len(self.program.processes) else "; all others have ended"
         return f"; {self.name(on[0])} has ended"
 
     def misfits(self, request: IssuedRequest) -> str:
@@ -167,6 +173,8 @@ def _advice(
     program: MessageProgram, reasons: Sequence[WaitReason], in_circle: bool, taken: str, *, buffered_is_fine: bool
 ) -> str:
     """Return what to change, for those on the circle, or without one for all that wait; `taken` says who took a message."""
+    if any(each.waiting.kind == "collective" for each in reasons):
+        return "Every member of a group has to enter each of its collective operations, all in the same order."
     sends = [each for each in reasons if each.waiting.kind == "send"]
     relies = _relies(program, sends) if sends and buffered_is_fine else ""
     if in_circle and len(sends) == len(reasons) == 1:
@@ -264,6 +272,11 @@ class _Builder:
                 self.taken(event, request, event.taken, "match")
             case "grant":
                 self.row(me, "grant", f"the runtime buffers the message of {self.name(me)}", event.span, "buffered")
+            case "enter":
+                self.row(me, "choice", f"{self.name(me)} enters `{event.text}`", event.span, event.text)
+            case "leave":
+                said = "leaves before all have entered"
+                self.row(me, "grant", f"{self.name(me)} {said}", event.span, said)
             case "choice":
                 self.row(me, "choice", f"{self.name(me)} chooses {event.text}", event.span, f"choice {event.text}")
             case "look" | "hold":
@@ -283,7 +296,7 @@ class _Builder:
         statement = statement_at(self.program, event.span) or "assert"
         if event.kind == "fault":
             what = FAULTS.get(event.text, event.text)
-            stops = "" if event.text in ("type", "room") else f"; {self.name(me)} stops"
+            stops = "" if event.text in GOES_ON else f"; {self.name(me)} stops"
             self.row(me, "fault", f"{statement}: {what}{stops}", event.span, what)
             return
         values = f": {event.text}" if event.text else ""

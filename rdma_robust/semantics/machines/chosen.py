@@ -1,4 +1,4 @@
-"""Which machine runs a program: those of RDMA as deployed where it, or its hardware, uses something of that."""
+"""Which machine runs a program under RDMA: that of all that is deployed, where it or its hardware uses something of that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rdma_robust.kept import Kept
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
+from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.threadcode import NOTHING, Observables
@@ -16,10 +16,8 @@ from rdma_robust.semantics.waits import messages_wait
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
-    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 
 AnyRdmaMachine = Union[RdmaMachine, "DeployedMachine"]
-AnyScMachine = Union[ScMachine, "DeployedScMachine"]
 
 
 _DEPLOYED: Final = Kept[None, bool]()
@@ -52,30 +50,17 @@ def machine_of(
     return RdmaMachine(program, model, watched)
 
 
-def sc_machine_of(program: Program, watched: Observables = NOTHING, recv_depth: int = RECV_DEPTH) -> AnyScMachine:
-    """Return the machine of a program under sequential consistency."""
-    if not uses_deployed(program):
-        return ScMachine(program, watched)
-    return deployed_sc_machine_of(program, watched, recv_depth)
-
-
-def deployed_sc_machine_of(
+def sc_machine_of(
     program: Program, watched: Observables = NOTHING, recv_depth: int = RECV_DEPTH, model: Model = RDMA
-) -> DeployedScMachine:
-    """Return the machine under sequential consistency that knows all of RDMA as deployed."""
-    if messages_wait(program):
+) -> ScMachine:
+    """Return the machine of a program under sequential consistency."""
+    if messages_wait(program) and uses_deployed(program):
         from rdma_robust.semantics.machines.waiting_sc import WaitingScMachine  # noqa: PLC0415
 
         return WaitingScMachine(program, watched, recv_depth, model)
-    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine  # noqa: PLC0415
-
-    return DeployedScMachine(program, watched, recv_depth, model)
+    return ScMachine(program, watched, recv_depth, model)
 
 
 def is_rdma(state: object) -> bool:
     """Return whether a state is one of a machine under RDMA; if not it is one under sequential consistency."""
-    if isinstance(state, RdmaState | ScState):
-        return isinstance(state, RdmaState)
-    from rdma_robust.semantics.machines.deployed_card import DeployedState  # noqa: PLC0415
-
-    return isinstance(state, DeployedState)
+    return not isinstance(state, ScState)

@@ -29,9 +29,10 @@ from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
-from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move, State
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, thread_places_of
+from rdma_robust.semantics.machines.sc import ScMachine
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.machine import Move
@@ -178,7 +179,7 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
     return hang_at(program, run[::-1], found[0][1])
 
 
-def _hanging(test: RestTest, machine: AnyScMachine, state: Any) -> tuple[Resting, ...]:
+def _hanging(test: RestTest, machine: ScMachine, state: Any) -> tuple[Resting, ...]:
     rest = test.at_rest(thread_places_of(machine, state), state.memory) if is_still(machine, state) else None
     return () if rest is None else rest.hanging
 

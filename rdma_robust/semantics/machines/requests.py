@@ -167,20 +167,20 @@ class CardRequest:
         return next(i for i, way in enumerate(self.ways) if way.when is None or way.when((*env, value), 0))
 
 
-_REQUESTS: Final = Kept[Model, "tuple[CardRequest | None, ...]"]()
+_REQUESTS: Final = Kept[tuple[str, Model], "tuple[CardRequest | None, ...]"]()
 
 
 def compile_requests(program: Program, code: ThreadCode, model: Model) -> tuple[CardRequest | None, ...]:
     """Return what the commands of a thread hand to the card, by their numbers; None for those that are the CPU's alone.
 
-    It is compiled once for each code.
+    It is compiled once for each thread of a program: the commands of all of its codes have the same numbers.
     """
 
     def compiled() -> tuple[CardRequest | None, ...]:
         compiler = _Compiler(program, code.thread, model)
         return tuple(compiler.request(command.step) if command.requests else None for command in code.commands)
 
-    return _REQUESTS.of(code, model, compiled)
+    return _REQUESTS.of(program, (code.thread.name, model), compiled)
 
 
 class _Compiler:

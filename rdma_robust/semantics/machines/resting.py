@@ -30,26 +30,21 @@ from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
-    from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 
 MOST: Final = 2000
 """Local states of one thread that are looked at from one state."""
 
 
-SomeMachine = Union["RdmaMachine", "ScMachine", "DeployedMachine", "DeployedScMachine"]
+SomeMachine = Union["RdmaMachine", "ScMachine", "DeployedMachine"]
 
 
 def is_still(machine: SomeMachine, state: Any) -> bool:
     """Return whether nothing is under way that goes on by itself."""
-    if isinstance(machine, RdmaMachine | ScMachine):
-        return machine.is_drained(state)
-    return machine.is_still(state)
+    return machine.is_drained(state) if isinstance(machine, RdmaMachine) else machine.is_still(state)
 
 
 def thread_places_of(machine: SomeMachine, state: Any) -> tuple[ThreadPlace, ...]:
     """Return where the threads are in a state of a machine that :func:`is_still`."""
-    if isinstance(machine, ScMachine):
-        return tuple([ThreadPlace(t.point, t.registers, t.unpolled) for t in state.threads])
     if isinstance(machine, RdmaMachine):
         counts = [tuple([sum(not e.polled for e in queue) for queue in t.queues]) for t in state.threads]
         return tuple([ThreadPlace(t.point, t.registers, n) for t, n in zip(state.threads, counts, strict=True)])

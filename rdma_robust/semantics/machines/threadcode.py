@@ -63,7 +63,7 @@ class Command:
     iff the guard depends on the value read. `eager` iff the CPU's part of the step commutes with everything that other
     threads and the NIC do, and lies on no cycle; a locked section reads all of `words`, and writes `stores`; then
     expressions are also over what they had. `members` are the threads of a barrier, by number. `constant` iff nobody ever
-    writes the source; `own` iff only this thread's CPU does.
+    writes the source; `own` iff only this thread's CPU does. `requests` iff the step hands something to the card.
     """
 
     step: Step
@@ -93,11 +93,7 @@ class Command:
     words: tuple[int, ...] = ()
     stores: tuple[tuple[int, Evaluator], ...] = ()
     members: tuple[int, ...] = ()
-
-    @property
-    def requests(self) -> bool:
-        """Whether the step hands something to the card."""
-        return self.qp >= 0 and not (self.polls or self.flushes)
+    requests: bool = False
 
     def enabled(self, registers: Registers, value: Seen = 0) -> bool:
         return self.guard is None or bool(self.guard(seeing(registers, value), 0))
@@ -213,8 +209,8 @@ def compile_stepwise(program: Program) -> tuple[ThreadCode, ...]:
     return _CODES.of(program, (None, RDMA), compiled)
 
 
-def only_fast(codes: Sequence[ThreadCode], model: Model = RDMA) -> None:
-    """Raise InternalError for threads, or hardware, that only the machines of RDMA as deployed run (:mod:`chosen`)."""
+def only_fast(codes: Sequence[ThreadCode], model: Model) -> None:
+    """Raise InternalError for threads, or hardware, that only the machine of RDMA as deployed runs (:mod:`chosen`)."""
     other = any(code.thread.posted or any(command.deployed for command in code.commands) for code in codes)
     if other or model.cpu != "sc":
         raise InternalError("a program is run by a machine that does not know all of its operations, or its hardware")
@@ -266,6 +262,7 @@ class ThreadCode:
                     guard_reads=bool(command.words) or VALUE.name in names(step.guard),
                     eager=not visible and component[point] != component[to] and usage.is_local(step, thread),
                     constant=command.source >= 0 and program.cells[command.source] not in usage.written,
+                    requests=command.qp >= 0 and not (command.polls or command.flushes),
                     own=command.source >= 0 and usage.writers.get(program.cells[command.source]) == {thread.name},
                 )
                 self.commands.append(command)

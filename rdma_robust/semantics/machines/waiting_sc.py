@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from rdma_robust.language.flow.cfg import Fault, node_of
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine, DeployedScState, InFlight
 from rdma_robust.semantics.machines.inboxes import ThreadPlace
 from rdma_robust.semantics.machines.machine import Action, Move, Verb
 from rdma_robust.semantics.machines.meeting import commands_in
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent
+from rdma_robust.semantics.machines.sc import InFlight, ScMachine, ScState
 from rdma_robust.semantics.machines.threadcode import Command
 from rdma_robust.semantics.waits import no_room
 
 
-class WaitingScMachine(DeployedScMachine):
+class WaitingScMachine(ScMachine):
     """The SC semantics of a program whose messages wait.
 
     Of the requests that are half done, the first of a queue pair is its head; a thread stands at most at the last of all. A
@@ -36,7 +36,7 @@ class WaitingScMachine(DeployedScMachine):
             for code in self.codes
         ]
 
-    def _moves(self, state: DeployedScState, t: int) -> Iterator[Move]:
+    def _moves(self, state: ScState, t: int) -> Iterator[Move]:
         thread = state.threads[t]
         ready = () if state.meeting.members else self._ready(state, t)
         if ready:
@@ -48,17 +48,17 @@ class WaitingScMachine(DeployedScMachine):
         elif not state.meeting.members:
             yield from self._issue(state, t, thread.carried[-1], thread.carried[:-1])
 
-    def reduced(self, state: DeployedScState) -> list[Move]:
+    def reduced(self, state: ScState) -> list[Move]:
         """All successors: a thread that comes to a message later may find a buffer."""
         return self.successors(state)
 
-    def is_busy(self, state: DeployedScState, t: int) -> bool:
+    def is_busy(self, state: ScState, t: int) -> bool:
         return self._stands(state, t) or bool(self._ready(state, t))
 
-    def is_still(self, state: DeployedScState) -> bool:
+    def is_still(self, state: ScState) -> bool:
         return not state.meeting.members and not any(self.is_busy(state, t) for t in range(len(state.threads)))
 
-    def places(self, state: DeployedScState) -> tuple[ThreadPlace, ...]:
+    def places(self, state: ScState) -> tuple[ThreadPlace, ...]:
         """Return where the threads are in a state that :meth:`is_still`."""
         found = []
         for t, thread in enumerate(state.threads):
@@ -68,7 +68,7 @@ class WaitingScMachine(DeployedScMachine):
             found.append(ThreadPlace(thread.point, thread.registers, thread.unpolled, state.inboxes, stuck, messages))
         return tuple(found)
 
-    def posted(self, state: DeployedScState, t: int, request: InFlight) -> Iterator[Move]:
+    def posted(self, state: ScState, t: int, request: InFlight) -> Iterator[Move]:
         """Yield the first move of a request of which the CPU reads nothing: it is issued where it has to wait."""
         carried = state.threads[t].carried
         if self._must_wait(state, t, request) or self._is_behind(t, request, carried):
@@ -76,13 +76,13 @@ class WaitingScMachine(DeployedScMachine):
         else:
             yield from self._next(state, t, request, len(carried))
 
-    def _begin(self, state: DeployedScState, t: int, command: Command) -> Iterator[Move]:
+    def _begin(self, state: ScState, t: int, command: Command) -> Iterator[Move]:
         """A flush waits for what is under way on its queue pair."""
         pair = self.pairs[t][command.number]
         if not command.flushes or all(self._pair(t, each) != pair for each in state.threads[t].carried):
             yield from super()._begin(state, t, command)
 
-    def _issue(self, state: DeployedScState, t: int, request: InFlight, before: tuple[InFlight, ...]) -> Iterator[Move]:
+    def _issue(self, state: ScState, t: int, request: InFlight, before: tuple[InFlight, ...]) -> Iterator[Move]:
         command, thread = self.codes[t].commands[request.command], state.threads[t]
         made = self.request(t, request.command)
         value = request.value if made.inline != NOWHERE else 0
@@ -93,14 +93,14 @@ class WaitingScMachine(DeployedScMachine):
     def _pair(self, t: int, request: InFlight) -> tuple[str | None, str]:
         return self.pairs[t][request.command]
 
-    def _heads(self, state: DeployedScState, t: int) -> tuple[int, ...]:
+    def _heads(self, state: ScState, t: int) -> tuple[int, ...]:
         """The places of the first requests of each queue pair."""
         found: dict[tuple[str | None, str], int] = {}
         for place, each in enumerate(state.threads[t].carried):
             found.setdefault(self._pair(t, each), place)
         return tuple(found.values())
 
-    def _ready(self, state: DeployedScState, t: int) -> tuple[int, ...]:
+    def _ready(self, state: ScState, t: int) -> tuple[int, ...]:
         found = enumerate(carried := state.threads[t].carried)
         first = (place for place, each in found if not self._is_behind(t, each, carried[:place]))
         return tuple([place for place in first if not self._must_wait(state, t, carried[place])])
@@ -124,7 +124,7 @@ class WaitingScMachine(DeployedScMachine):
             self._next_part(t, each).message for each in before
         )
 
-    def _must_wait(self, state: DeployedScState, t: int, request: InFlight) -> bool:
+    def _must_wait(self, state: ScState, t: int, request: InFlight) -> bool:
         """Whether the next event of a request is a message for which, and for its words behind, there is no buffer."""
         part, connection = self._next_part(t, request), self.request(t, request.command).connection
         if not part.message:
@@ -132,12 +132,12 @@ class WaitingScMachine(DeployedScMachine):
         behind = self.program.words_of(*self.connections[connection]) - self._word(t, request)
         return not state.inboxes[connection].has(behind, part.unfit)
 
-    def _stands(self, state: DeployedScState, t: int) -> bool:
+    def _stands(self, state: ScState, t: int) -> bool:
         """Whether the thread stands at the last of the requests that are half done."""
         carried = state.threads[t].carried
         return bool(carried) and carried[-1].registers is None
 
-    def _waiting(self, state: DeployedScState, t: int) -> Iterator[Fault]:
+    def _waiting(self, state: ScState, t: int) -> Iterator[Fault]:
         """Yield what goes wrong where the thread's next event is a receive without room: messages may wait."""
         thread = state.threads[t]
         for command in () if self._stands(state, t) else self.codes[t].visible.get(thread.point, ()):

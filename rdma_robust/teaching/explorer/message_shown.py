@@ -38,6 +38,7 @@ from rdma_robust.messages.replay.interpreter import Interpreter
 from rdma_robust.messages.replay.replaying import state_ending, waiting_processes
 from rdma_robust.messages.replay.world import (
     Active,
+    ActiveCall,
     ActiveReceive,
     ActiveSend,
     ForTest,
@@ -169,6 +170,10 @@ class ShownRun:
                 send = next(each for each in world.sends if each.name == name)
                 state = "buffered" if name in world.buffered else "not taken"
                 return f"send {shown_value(send.value)} to {self.phrases.name(send.to)}, {state}"
+            case ActiveCall(group=group, nth=nth):
+                entered = [each for each in world.calls if (each.group, each.nth) == (group, nth)]
+                what = next(each.name for each in entered if each.process == active.process)
+                return f"{what}, entered by {', '.join(self.phrases.name(each.process) for each in entered)}"
             case HeldMessage(name):
                 send = next(each for each in world.sends if each.name == name)
                 return f"holds {self.phrases.message(send)}"

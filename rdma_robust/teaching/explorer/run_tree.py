@@ -9,9 +9,9 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from rdma_robust.errors import UsageError
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.run_history import request_of
+from rdma_robust.semantics.machines.sc import ScMachine
 
 Choices = tuple[int, ...]
 """A run: for every step the number of the move among those that are listed, from 0."""
@@ -95,7 +95,7 @@ def _are(number: int) -> str:
     return "is one move" if number == 1 else f"are {number} moves"
 
 
-AnyMachine = DeployedMachine | DeployedScMachine
+AnyMachine = DeployedMachine | ScMachine
 
 
 @dataclass(eq=False)

@@ -236,7 +236,7 @@ class Serving:
     follow: Follow | None = None
 
 
-def _has_display() -> bool:
+def has_display() -> bool:
     """Return whether a browser has somewhere to show itself: one for the terminal would take it over."""
     return sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
 
@@ -259,7 +259,7 @@ def serve(live: Live, how: Serving) -> None:
         )
         url = f"http://{HOST}:{number}/{token}/" + (f"#{how.place}" if how.place else "")
         how.say(url)
-        if how.browser and _has_display():
+        if how.browser and has_display():
             # The browser is asked from another thread: some wait until it is closed.
             opener = Timer(0.3, webbrowser.open, (url,))
             opener.daemon = True

@@ -17,7 +17,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.pipeline import check_program
 from rdma_robust.reports.share.html_templates import coloured_lines
-from rdma_robust.semantics.machines.chosen import deployed_sc_machine_of, sc_machine_of
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import FinalState, Verb
 from rdma_robust.semantics.machines.outcomes import Exploration, explore
@@ -55,7 +55,7 @@ class Session:
         self.await_loops = await_loops
         self.fingerprint = program_fingerprint(program, model, await_loops)
         self.rdma = Runs(DeployedMachine(program, model, numbered=True))
-        self.sc = Runs(deployed_sc_machine_of(program, model=model))
+        self.sc = Runs(sc_machine_of(program, model=model))
         self.endings = Endings(program)
         self._shown = {"rdma": SideViews(program, self.rdma, "rdma"), "sc": SideViews(program, self.sc, "sc")}
         self._follow = lru_cache(256)(self._followed)

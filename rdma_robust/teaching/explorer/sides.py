@@ -10,10 +10,10 @@ from rdma_robust.expr import evaluate
 from rdma_robust.language.flow.cfg import Fault, Program, on_lane
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.deployed_words import entry_shown, in_buffers, in_pipe
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, act_of, valuation
 from rdma_robust.semantics.machines.queues import PostedRequest, Queue, completion_count
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import ThreadCode
 from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED
 from rdma_robust.semantics.trace import CPU_TYPES, FENCE_TYPES, STORE_TYPES, Event, EventType
@@ -343,7 +343,7 @@ def queue_view(machine: DeployedMachine, t: int, remote: str, numbers: Sequence[
     )
 
 
-def under_way(machine: DeployedMachine | DeployedScMachine, state: Any, t: int) -> str:
+def under_way(machine: DeployedMachine | ScMachine, state: Any, t: int) -> str:
     """Return what a thread has under way beside its queue pairs: its store buffer or half a request, and its receives."""
     parts = []
     code = machine.codes[t]

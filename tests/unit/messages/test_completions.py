@@ -22,9 +22,10 @@ from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_printer import format_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Completion
 from rdma_robust.messages.language.messages_text import program_text
-from rdma_robust.messages.machine import process_rules
+from rdma_robust.messages.machine import request_rules
 from rdma_robust.messages.machine.courses import random_run
-from rdma_robust.messages.machine.process_rules import CompletionChoice, ProcessRules
+from rdma_robust.messages.machine.process_rules import ProcessRules
+from rdma_robust.messages.machine.request_rules import CompletionChoice
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import MessageEngine
 from rdma_robust.messages.replay.interpreter import Interpreter
@@ -51,11 +52,11 @@ def _stores_nothing(_done: Any, _wanted: Any) -> Iterator[Any]:
 def _stays_active(frame: Any, name: str, at: int, handle: Any) -> None:
     _PASS(frame, name, at, handle)
     if handle is not None:
-        process_rules._put(frame, name, at, handle)
+        request_rules.put_request(frame, name, at, handle)
 
 
 _CHOICES = ProcessRules.choices
-_PASS = process_rules._pass
+_PASS = request_rules._pass
 
 RULES: Final = {
     "tests are never late": (ProcessRules, "choices", _all_at_once, "test-is-seen-late"),
@@ -63,7 +64,7 @@ RULES: Final = {
     "there is no end before a completion": (ProcessRules, "lacks", lambda *_: (), "any-goes-on"),
     "nothing waits for one of several": (ProcessRules, "held_up", lambda *_: None, "any-of-what-never-comes"),
     "what is complete is not told": (CompletionChoice, "stored", _stores_nothing, "any-drains-all"),
-    "what is complete stays active": (process_rules, "_pass", _stays_active, "any-leaves-out-inactive"),
+    "what is complete stays active": (request_rules, "_pass", _stays_active, "any-leaves-out-inactive"),
 }
 
 

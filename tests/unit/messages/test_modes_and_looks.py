@@ -15,7 +15,7 @@ from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding import unrolled
 from rdma_robust.messages.engines.sat import by_sat
 from rdma_robust.messages.language.message_program import MessageProgram, completion_of
-from rdma_robust.messages.machine import courses, local_table, process_rules
+from rdma_robust.messages.machine import courses, local_table, process_rules, request_rules
 from rdma_robust.messages.machine.matching import acceptable_sends, receive_accepts
 from rdma_robust.messages.machine.process_rules import ProcessRules
 from rdma_robust.messages.machine.states import by_states
@@ -98,12 +98,12 @@ def _leaves_all(rules: Any, frame: Any, others: Any, sender: int, number: int) -
 
 def _completes(rules: Any, frame: Any, others: Any, sender: int, number: int) -> str:
     violation = _SEE(rules, frame, others, sender, number)
-    process_rules.open_send(others, others.sends[number].nth)
+    request_rules.open_send(others, others.sends[number].nth)
     return violation
 
 
 def _overwrites(rules: Any, frame: Any, request: Any) -> int:
-    return -1 if request is None else rules._single(frame, request)[0]
+    return -1 if request is None else rules.single(frame, request)[0]
 
 
 _SEE = ProcessRules.see
@@ -117,7 +117,7 @@ LOOKS: Final = {
     "looks never miss a message": ("choices", _never_misses, "probes/seen-late"),
     "looks take nothing off": ("see", _leaves_all, "probes/matched-then-received"),
     "what is taken off is received": ("see", _completes, "probes/matched-send-waits"),
-    "requests hold several messages": ("_spare", _overwrites, "probes/matched-twice"),
+    "requests hold several messages": ("spare", _overwrites, "probes/matched-twice"),
     "all have one key": ("_unused_key", lambda _: 0, "probes/matched-out-of-turn"),
 }
 

@@ -29,7 +29,6 @@ from rdma_robust.semantics.machines import queues
 from rdma_robust.semantics.machines.chosen import is_deployed, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.deployed_card import CardMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.machine import FinalState, state_names
 from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.rdma import RdmaMachine
@@ -63,7 +62,7 @@ def same_outcomes(cases: Iterable[Case], *, whole: bool = False) -> int:
 def compared(cases: Iterable[Case], limits: Limits, *, whole: bool) -> Iterator[bool]:
     """Yield for each program that the machine can explore within the limits whether it has a complete run."""
     for program, model in cases:
-        machine, sc = DeployedMachine(program, model), DeployedScMachine(program)
+        machine, sc = DeployedMachine(program, model), ScMachine(program)
         found, under_sc = explore(machine, limits), explore(sc, Limits())
         if found.cut is not None:
             continue
@@ -117,20 +116,16 @@ def test_programs_without_anything_deployed_end_as_on_the_fast_machines() -> Non
         program = load_program(random_program(Random(seed), SMALL), "old.rdma")
         assert not is_deployed(program, RDMA)
         assert type(machine_of(program)) is RdmaMachine
-        assert type(sc_machine_of(program)) is ScMachine
-        fast, general = explore(ScMachine(program), Limits()), explore(DeployedScMachine(program), Limits())
-        assert (fast.finals, fast.states) == (general.finals, general.states)
         for ordered in (False, True):
             fast = explore(RdmaMachine(program, rdma(ordered)), Limits())
             general = explore(DeployedMachine(program, rdma(ordered)), Limits())
             assert (fast.finals, bool(fast.stuck)) == (general.finals, bool(general.stuck))
 
 
-def test_fast_machines_refuse_what_they_do_not_know() -> None:
+def test_the_fast_machine_refuses_what_it_does_not_know() -> None:
     for name in ("two-buffers", "lock-release-cas"):
-        for machine in (RdmaMachine, ScMachine):
-            with pytest.raises(InternalError, match="does not know all of its operations"):
-                machine(load_program(named_texts()[name], name))
+        with pytest.raises(InternalError, match="does not know all of its operations"):
+            RdmaMachine(load_program(named_texts()[name], name))
     with pytest.raises(InternalError, match="or its hardware"):
         RdmaMachine(load_program("node A { x }\nthread T on A { x = 1 }", "t"), Model(cpu="tso"))
 

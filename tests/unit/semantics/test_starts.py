@@ -17,10 +17,10 @@ from rdma_robust.outcome import Verdict
 from rdma_robust.pipeline import check_text
 from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.deployed import DeployedMachine
-from rdma_robust.semantics.machines.deployed_sc import DeployedScMachine
 from rdma_robust.semantics.machines.hang_words import every_execution_hangs
 from rdma_robust.semantics.machines.machine import Action, Machine, Verb
 from rdma_robust.semantics.machines.outcomes import explore, explore_outcomes
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.teaching.explorer.run_tree import Runs
 from rdma_robust.teaching.explorer.sides import LISTED, SideViews
 
@@ -35,7 +35,7 @@ def choosers(threads: int, *, last: str = "x = r") -> str:
 
 def machines(text: str) -> list[Machine]:
     program = load_decidable(text, "starts.rdma")
-    return [sc_machine_of(program), machine_of(program), DeployedMachine(program), DeployedScMachine(program)]
+    return [sc_machine_of(program), machine_of(program), DeployedMachine(program), ScMachine(program)]
 
 
 @pytest.mark.parametrize("kind", range(4))

@@ -26,10 +26,8 @@ from rdma_robust.language.flow.cfg import Poll, Program, steps
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.chosen import AnyScMachine, deployed_sc_machine_of
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import MoveTrail
-from rdma_robust.semantics.machines.sc import ScMachine
-from rdma_robust.semantics.machines.threadcode import Observables
 
 _COUNTED: Final = (MOST_COUNTED, 8, 24)
 """Completions that are told apart, one after another."""
@@ -209,7 +207,7 @@ def lift_to_instance(
     program = copies_of(system.program, names)
     there = goal_in(goal, system.program, names)
     look = watched_by_goals(program, [there])
-    machine = _machine(system, program, look, recv_depth)
+    machine = sc_machine_of(program, look, recv_depth)
     parts = _Parts(system, program, run.numbers)
     met = met_by(there, machine)
     start = run.steps[0][0].label.shared if run.steps else None
@@ -228,14 +226,6 @@ def lift_to_instance(
         ways = following
     found = next((way for way in ways.values() if fault or met(way.move)), None)
     return None if found is None else InstanceRun(tuple(names.items()), program, found.run())
-
-
-def _machine(system: SafetySystem, program: Program, look: Observables, recv_depth: int) -> AnyScMachine:
-    """Return the machine of P(n) that is like the system's: what needs it may be a template of which P(n) has no copy."""
-    if isinstance(system.steps.machine, ScMachine):
-        return ScMachine(program, look)
-
-    return deployed_sc_machine_of(program, look, recv_depth)
 
 
 class _Parts:

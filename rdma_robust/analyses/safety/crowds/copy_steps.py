@@ -16,12 +16,12 @@ from rdma_robust.expr import Expr, names
 from rdma_robust.language.flow.cfg import Fault, Program, RemoteRmw, Step, Thread, operands, steps
 from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.options import RECV_DEPTH
-from rdma_robust.semantics.machines.chosen import AnyScMachine, sc_machine_of
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move, Verb
 from rdma_robust.semantics.machines.threadcode import Observables
 
 ScPlace = Any
-"""A thread's part of a state of an SC machine: ScThread or DeployedScThread."""
+"""A thread's part of a state of an SC machine: ScThread."""
 
 MOST_COUNTED: Final = 3
 """Completions of a queue pair that are told apart at first, from there it is "more"; raised if that is not enough."""
@@ -72,7 +72,7 @@ class CopySteps:
         recv_depth: int = RECV_DEPTH,
     ) -> None:
         self.single = copies_of(program, {thread.name: 1 for thread in program.crowds})
-        self.machine: AnyScMachine = sc_machine_of(self.single, watched, recv_depth)
+        self.machine = sc_machine_of(self.single, watched, recv_depth)
         self.most = most
         self.inexact = False
         self.inexact_at: set[tuple[int, int]] = set()

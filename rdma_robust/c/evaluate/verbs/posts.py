@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.atomics import possible_sums
-from rdma_robust.c.evaluate.c_values import Object, Scalar
+from rdma_robust.c.evaluate.c_values import Object, Scalar, UnknownValue
 from rdma_robust.c.evaluate.calls import CallContext, encoded
 from rdma_robust.c.evaluate.operations import (
     FAILED,
@@ -21,6 +21,7 @@ from rdma_robust.c.evaluate.operations import (
     Word,
     operand_of,
     written_constants,
+    written_operand,
 )  # fmt: skip
 from rdma_robust.c.evaluate.refused_code import Refusal, RunEnds
 from rdma_robust.c.evaluate.round_facts import WIDEST, End
@@ -196,7 +197,7 @@ def _source(post: PostedWork, local: tuple[Object, int], size: int) -> Source:
     run.world.found.cuts[name] |= {offset, offset + size}
     if size > WIDEST:
         return 0
-    operand, _ = operand_of(run.raw_read(post.call.state, name, offset, size), f"what is sent of `{name.name}`")
+    operand, _ = written_operand(run.raw_read(post.call.state, name, offset, size), f"what is sent of `{name.name}`")
     return operand
 
 
@@ -337,6 +338,8 @@ def _sent(post: PostedWork, at: int, name: Object, offset: int, size: int) -> So
     if isinstance(source, Word):
         found.message_words[post.message].add((at, source))
         return source
+    if isinstance(source, UnknownValue):
+        operand_of(source, f"what is sent of `{name.name}`")
     values = _values_of(post, source)
     if not isinstance(source, RegisterUse) and not all(map(post.call.run.world.is_within, values)):
         raise RunEnds

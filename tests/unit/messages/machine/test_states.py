@@ -12,7 +12,7 @@ from rdma_robust.errors import InternalError
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import BUFFERS, Buffer, MessageProgram
-from rdma_robust.messages.machine import local_runs, matching, process_rules
+from rdma_robust.messages.machine import local_runs, matching, process_rules, request_rules
 from rdma_robust.messages.machine.local_table import LocalTable
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveHandle, SendHandle
 from rdma_robust.messages.machine.states import by_states
@@ -83,8 +83,8 @@ def _never_at(kind: type) -> Callable[..., Any]:
 
 
 def _also_infinite(self: Any, frame: Any, request: Any, handle: Any) -> None:
-    at, _ = self._single(frame, request)
-    process_rules._put(frame, request.name, at, SendHandle(frame.sent) if isinstance(handle, SendHandle) else handle)
+    at, _ = self.single(frame, request)
+    request_rules.put_request(frame, request.name, at, SendHandle(frame.sent) if isinstance(handle, SendHandle) else handle)
 
 
 _ADVANCES, _MAY_SEND = LocalTable.advances, LocalTable.may_send
@@ -103,7 +103,7 @@ MUTANTS = {
     "receives overtake": (matching, "is_taken_earlier", lambda *_: False, "receives keep their order"),
     "no wait for receives": (process_rules.ProcessRules, "blocking", _never_at(ReceiveHandle), "nobody sends"),
     "no wait for sends": (process_rules.ProcessRules, "blocking", _never_at(SendHandle), "head to head"),
-    "sends wait under infinite": (process_rules.ProcessRules, "_activate", _also_infinite, "head to head"),
+    "sends wait under infinite": (process_rules.ProcessRules, "activate", _also_infinite, "head to head"),
     "no buffers under any": (LocalTable, "later_hops", lambda *_: (), "only any"),
     "one buffer and no more": (LocalTable, "advances", lambda *given: _ADVANCES(*given)[:2], "two buffers"),
     "buffers are of no use to others": (LocalTable, "may_send", _only_without_buffers, "a buffer lets another be first"),

@@ -1,0 +1,107 @@
+"""The worker of the page in which the tool runs: commands, and what editors ask, are answered in this process.
+
+The page has a worker for one question at a time, so standard output and the current folder are the question's own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from rdma_robust.cli.app import run
+from rdma_robust.errors import NO_SPAN, Diagnostic, UsageError
+from rdma_robust.frame.editor import Editor, diagnostic_words
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.registry import front_end_of
+from rdma_robust.frame.shell.stderr import internal_message
+
+LIBRARIES: Final[Mapping[str, str]] = {
+    "numpy": "the search over matches and the state equation of nets need numpy",
+    "pygraphviz": "drawings of graphs need Graphviz",
+    "pysat": "the engine sat needs python-sat",
+}
+"""Libraries that a browser does not have, and what needs them."""
+
+
+class _Absent:
+    """Says of a library that is missing what needs it, instead of that there is no such module."""
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        if (top := name.partition(".")[0]) in LIBRARIES:
+            raise UsageError(f"{LIBRARIES[top]}, which a browser does not have: install rdma-robust, and ask there")
+        return None
+
+
+class SolverNeededError(BaseException):
+    """HiGHS has to be loaded first, which only the page can do; no handler on the way may swallow it."""
+
+
+def tell_what_is_absent() -> None:
+    """From now on, say of libraries that a browser lacks what needs them."""
+    if not any(isinstance(each, _Absent) for each in sys.meta_path):
+        sys.meta_path.append(_Absent())
+
+
+def ask(request: str) -> str:
+    """Return what a command answers, both as JSON.
+
+    A request has the `arguments`, the `files` by name, and which to `read` afterwards. The answer has `exit`, `out`, `err`
+    and the `files` that were read; or what the page has to load first, to ask again, as `needs`.
+    """
+    asked: dict[str, Any] = json.loads(request)
+    try:
+        return json.dumps(_answered(asked["arguments"], asked["files"], asked["read"]))
+    except SolverNeededError:
+        return json.dumps({"needs": "highs"})
+
+
+def _answered(arguments: Sequence[str], given: Mapping[str, str], read: Sequence[str]) -> dict[str, Any]:
+    out, err = io.StringIO(), io.StringIO()
+    with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        for name, text in given.items():
+            Path(name).write_text(text, encoding="utf-8", newline="")
+        code = _code(arguments)
+        made = {name: Path(name).read_text(encoding="utf-8") for name in read if Path(name).exists()}
+    return {"exit": code, "out": out.getvalue(), "err": err.getvalue(), "files": made}
+
+
+def _code(arguments: Sequence[str]) -> int:
+    """Return the exit code of a command; no exception leaves it but that of the solver."""
+    try:
+        return int(run(arguments))
+    except MemoryError:
+        print("unknown: the memory of this tab is used up", file=sys.stderr)
+        return Exit.UNKNOWN
+    except Exception as error:
+        print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
+        return Exit.INTERNAL
+
+
+def findings(text: str, file: str) -> str:
+    """Return the errors and warnings of a text that no search is needed for, as JSON: from, to, severity, message."""
+    found = _editor(text, file).diagnostics(text, file)
+    return json.dumps([_placed(each) for each in found if not each.span.file])
+
+
+def hover_at(text: str, file: str, offset: int) -> str:
+    """Return what there is to say at a 0-based offset, as JSON: from, to and Markdown; or null."""
+    found = _editor(text, file).hover(text, offset)
+    return json.dumps(found and {"from": found.span.start, "to": found.span.end, "text": found.text})
+
+
+def _editor(text: str, file: str) -> Editor:
+    load = front_end_of(text, file).editor
+    return Editor(lambda *_: ()) if load is None else load()
+
+
+def _placed(found: Diagnostic) -> dict[str, Any]:
+    start, end = (0, 0) if found.span == NO_SPAN else (found.span.start, found.span.end)
+    said = f"{diagnostic_words(found)} [{found.code}]"
+    return {"from": start, "to": end, "severity": str(found.severity), "message": said}

@@ -1,0 +1,256 @@
+/* The playground: an editor, and tabs that ask the tool in the worker about what is in it. */
+import { editorIn } from "./editor.js";
+import { fragmentOf, stateOf } from "./link.js";
+import { Stopped, Tool } from "./tool.js";
+import { compiled } from "./tokens.js";
+
+const byId = (id) => document.getElementById(id);
+const parts = Object.fromEntries(
+  ["examples", "kind", "hardware", "seconds", "editor", "run", "stop", "state", "tabs", "panel", "lacks", "badge", "actions", "apply",
+    "said", "share", "notice"].map((id) => [id, byId(id)]),
+);
+const STATES = { loading: "loading Python …", ready: "ready", working: "working …" };
+
+let data;
+let editor;
+let tool;
+let tab;
+let typing;
+const answers = new Map();
+
+async function json(name) {
+  const answer = await fetch(name);
+  if (!answer.ok) { throw new Error(`${name}: ${answer.status}`); }
+  return answer.json();
+}
+
+function element(name, attributes, text) {
+  const made = document.createElement(name);
+  Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+  if (text !== undefined) { made.textContent = text; }
+  return made;
+}
+
+function notice(text) {
+  parts.notice.textContent = text;
+  parts.notice.hidden = !text;
+}
+
+/* ---- what is asked */
+
+const kind = () => parts.kind.value;
+const file = () => `program.${kind()}`;
+const options = () => Object.fromEntries(
+  [...parts.hardware.querySelectorAll("select")].filter((each) => each.value).map((each) => [each.name, each.value]),
+);
+
+function question(which) {
+  const words = which[kind()];
+  const hardware = kind() === "rdma" && which.hardware ? Object.entries(options()).map(([name, value]) => `--${name}=${value}`) : [];
+  return [...words, ...hardware, "--timeout", parts.seconds.value, file()];
+}
+
+async function run() {
+  const which = tab;
+  const text = editor.text();
+  const key = [which.name, kind(), JSON.stringify(options()), text].join("\n");
+  if (!answers.has(key)) {
+    notice("");
+    parts.panel.classList.add("old");
+    try {
+      const started = performance.now();
+      const answer = await tool.ask(question(which), { [file()]: text }, which.writes ? [which.writes] : [], Number(parts.seconds.value));
+      answers.set(key, { ...answer, seconds: (performance.now() - started) / 1000 });
+    } catch (error) {
+      if (!(error instanceof Stopped)) { notice(`The tool cannot be loaded: ${error.message}. Load the page again.`); }
+      show({ exit: 3, out: "", err: `unknown: ${error.message}`, files: {} }, which);
+      return;
+    }
+  }
+  if (which === tab) { show(answers.get(key), which); }
+}
+
+/* ---- what is shown */
+
+const MEANINGS = { 0: "ok", 1: "wrong", 3: "unknown" };
+
+function show(answer, which) {
+  parts.panel.classList.remove("old");
+  const meaning = MEANINGS[answer.exit] ?? "unknown";
+  parts.badge.textContent = which.badges[answer.exit] ?? (answer.exit === 2 ? "not well-formed" : "no answer");
+  parts.badge.className = `verdict ${meaning}`;
+  parts.badge.hidden = false;
+  parts.said.replaceChildren(...linked([answer.out, answer.err].filter(Boolean).join("\n")));
+  parts.apply.dataset.text = answer.files[which.writes] ?? "";
+  parts.actions.hidden = !answer.files[which.writes];
+}
+
+/* Return the pieces of a report, in which `line 7` leads to the line. */
+function linked(report) {
+  return report.split(/(\blines? \d+)/).map((piece) => {
+    const found = /^lines? (\d+)$/.exec(piece);
+    if (!found) { return document.createTextNode(piece); }
+    const button = element("button", { type: "button" }, piece);
+    button.addEventListener("click", () => editor.go(Number(found[1])));
+    return button;
+  });
+}
+
+/* ---- tabs: arrows move, as the pattern for tab lists has it */
+
+function choose(name, focus) {
+  tab = data.tabs.find((each) => each.name === name && each[kind()].length) ?? data.tabs.find((each) => each[kind()].length);
+  for (const each of parts.tabs.children) {
+    const chosen = each.dataset.name === tab.name;
+    each.setAttribute("aria-selected", String(chosen));
+    each.tabIndex = chosen ? 0 : -1;
+    if (chosen) {
+      parts.panel.setAttribute("aria-labelledby", each.id);
+      if (focus) { each.focus(); }
+    }
+  }
+  parts.lacks.textContent = tab.lacks;
+  parts.lacks.hidden = !tab.lacks;
+  parts.badge.hidden = true;
+  parts.actions.hidden = true;
+  parts.said.replaceChildren();
+}
+
+function offered() {
+  parts.tabs.replaceChildren(...data.tabs.filter((each) => each[kind()].length).map((each) => {
+    const button = element("button", { type: "button", role: "tab", id: `tab-${each.name}`, "aria-controls": "panel" }, each.title);
+    button.dataset.name = each.name;
+    button.addEventListener("click", () => { choose(each.name, false); run(); });
+    return button;
+  }));
+  parts.hardware.hidden = kind() !== "rdma";
+}
+
+function moved(event) {
+  const all = [...parts.tabs.children];
+  const at = all.findIndex((each) => each.dataset.name === tab.name);
+  const to = { ArrowRight: (at + 1) % all.length, ArrowLeft: (at + all.length - 1) % all.length, Home: 0, End: all.length - 1 }[event.key];
+  if (to === undefined) { return; }
+  event.preventDefault();
+  choose(all[to].dataset.name, true);
+  run();
+}
+
+/* ---- programs: examples, links, changes */
+
+function load(state) {
+  parts.kind.value = state.kind;
+  offered();
+  for (const select of parts.hardware.querySelectorAll("select")) {
+    select.value = state.options[select.name] ?? "";
+    if (select.selectedIndex < 0) { select.value = ""; }
+  }
+  editor.set(state.text, state.kind);
+  choose(state.tab, false);
+}
+
+function example(path) {
+  const shelf = data.examples.find((each) => each.programs.some((one) => one.path === path));
+  const { text } = shelf.programs.find((one) => one.path === path);
+  load({ text, kind: path.endsWith(".mp") ? "mp" : "rdma", options: {}, tab: tab?.name ?? "verdict" });
+  run();
+}
+
+async function share() {
+  try {
+    const state = { text: editor.text(), kind: kind(), tab: tab.name, options: options() };
+    const fragment = await fragmentOf(state);
+    history.replaceState(null, "", `#${fragment}`);
+    await navigator.clipboard.writeText(location.href).then(
+      () => notice("The link is copied. It has the program in it; nothing was sent anywhere."),
+      () => notice("The link is in the address bar. It has the program in it; nothing was sent anywhere."),
+    );
+  } catch (error) {
+    notice(`There is no link: ${error.message}.`);
+  }
+}
+
+/* Load what the address says; return whether it said something that can be read. */
+async function fromAddress() {
+  const fragment = location.hash.slice(1);
+  if (!fragment) { return false; }
+  try {
+    load(await stateOf(fragment));
+    run();
+    return true;
+  } catch (error) {
+    notice(`This link cannot be opened: ${error.message}.`);
+    return false;
+  }
+}
+
+function changed() {
+  parts.actions.hidden = true;
+  parts.panel.classList.add("old");
+  clearTimeout(typing);
+  typing = setTimeout(() => look().catch(() => { /* the worker was ended: the next change asks again */ }), 300);
+}
+
+/* Show what is wrong with the text, without deciding anything. */
+async function look() {
+  const text = editor.text();
+  const found = await tool.call("findings", [text, file()]);
+  if (text === editor.text()) { editor.mark(found); }
+}
+
+const told = (text, offset) => tool.call("hover_at", [text, file(), offset]).catch(() => null);
+
+/* ---- the page */
+
+function fill() {
+  for (const shelf of data.examples) {
+    const group = element("optgroup", { label: shelf.title });
+    group.append(...shelf.programs.map((each) => element("option", { value: each.path }, each.path.replace(/^.*\//, ""))));
+    parts.examples.append(group);
+  }
+  parts.hardware.append(...data.hardware.map(({ name, label, values }) => {
+    const select = element("select", { name });
+    select.append(element("option", { value: "" }, "as it says"), ...values.map((each) => element("option", { value: each }, each)));
+    select.addEventListener("change", run);
+    const around = element("label", {}, `${label} `);
+    around.append(select);
+    return around;
+  }));
+}
+
+function listen() {
+  parts.run.addEventListener("click", run);
+  parts.stop.addEventListener("click", () => tool.stop("stopped"));
+  parts.share.addEventListener("click", share);
+  parts.apply.addEventListener("click", () => {
+    editor.set(parts.apply.dataset.text, kind());
+    choose("verdict", true);
+    run();
+  });
+  parts.tabs.addEventListener("keydown", moved);
+  parts.examples.addEventListener("change", () => { if (parts.examples.value) { example(parts.examples.value); } });
+  parts.kind.addEventListener("change", () => { offered(); editor.set(editor.text(), kind()); choose(tab.name, false); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
+  }, true);
+  window.addEventListener("hashchange", fromAddress);
+}
+
+function heard(what, why) {
+  parts.state.textContent = STATES[what] ?? `broken: ${why}`;
+  document.body.dataset.tool = what;
+  parts.stop.disabled = !(tool?.waiting);
+}
+
+async function begin() {
+  document.body.classList.toggle("embedded", window.self !== window.top);
+  tool = new Tool(heard);
+  data = await json("playground.json");
+  const tables = Object.fromEntries(Object.entries(data.colours).map(([name, stored]) => [name, compiled(stored)]));
+  editor = editorIn(parts.editor, tables, changed, told);
+  fill();
+  listen();
+  if (!await fromAddress()) { example(data.first); }
+}
+
+begin().catch((error) => notice(`The page cannot be loaded: ${error.message}.`));

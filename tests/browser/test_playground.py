@@ -1,0 +1,205 @@
+"""The playground in a real browser, from the server at home: the tool itself answers, in the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import zlib
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitegen.playground import bundle
+from tests.conftest import COMMAND, ROOT
+from tests.support.browser import MISSING, chromium, complaints, requests, show
+
+LACKING = [*MISSING, *bundle.missing()]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(bool(LACKING), reason=f"{' and '.join(LACKING)} is not installed: the playground was not tried"),
+]
+
+MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
+ENDLESS = """program endless
+node A {
+  a = 0
+}
+node B {
+  b = 0
+}
+thread P on A {
+  while true {
+    put B.b = a
+    a = (a + 1) % 250
+  }
+}
+thread Q on B {
+  while true {
+    put A.a = b
+    b = (b + 3) % 250
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("playground") / "page"
+    try:
+        bundle.make(made)
+    except bundle.NotMadeError as error:
+        pytest.skip(f"the playground was not tried: {error}")
+    return made
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    command = [COMMAND, "playground", str(folder), "--no-browser", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().removeprefix("The playground is at ").strip()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as driver:
+        yield driver
+
+
+class Playground:
+    """The page as its user sees it."""
+
+    def __init__(self, driver: Any, address: str, **how: Any) -> None:
+        self.driver = driver
+        requests(driver)
+        complaints(driver)
+        driver.get("about:blank")
+        show(driver, address, **how)
+
+    def until(self, met: Callable[[], Any], seconds: float = 240) -> None:
+        from selenium.common.exceptions import TimeoutException  # noqa: PLC0415
+        from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
+
+        try:
+            WebDriverWait(self.driver, seconds, 0.05).until(lambda _: met())
+        except TimeoutException:
+            shown = {each: self.text(each) for each in ("#state", "#notice", "#badge", "#said")}
+            pytest.fail(f"it did not come; the page shows {shown} and says {complaints(self.driver)}")
+
+    def text(self, selector: str) -> str:
+        return str(self.driver.find_element("css selector", selector).text)
+
+    def click(self, selector: str) -> None:
+        self.driver.find_element("css selector", selector).click()
+
+    def answered(self) -> str:
+        """Wait for an answer to what is in the editor, and return what is on its badge."""
+        self.until(lambda: self.text("#badge") and not self.driver.find_elements("css selector", "#panel.old"))
+        return self.text("#badge")
+
+    def ask(self, tab: str) -> str:
+        self.click(f"#tab-{tab}")
+        return self.answered()
+
+    def write(self, text: str) -> None:
+        """Replace the program as a user would: select all, and insert."""
+        self.driver.execute_script("document.querySelector('#editor').shadowRoot.querySelector('.cm-content').focus()")
+        key = {"type": "keyDown", "key": "a", "code": "KeyA", "modifiers": 2, "commands": ["selectAll"]}
+        self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", key)
+        self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
+
+    def written(self) -> str:
+        root = "document.querySelector('#editor').shadowRoot"
+        lines = f"return [...{root}.querySelectorAll('.cm-line')].map(each => each.textContent)"
+        return "\n".join(self.driver.execute_script(lines))
+
+    def in_editor(self, selector: str) -> int:
+        return int(
+            self.driver.execute_script(
+                "return document.querySelector('#editor').shadowRoot.querySelectorAll(arguments[0]).length", selector
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, address: str) -> Playground:
+    """The page as it comes, with its first answer."""
+    page = Playground(browser, address)
+    assert page.answered() == "not robust"
+    return page
+
+
+def test_verdict_explanation_outcomes_and_a_repair_that_is_applied(opened: Playground, address: str) -> None:
+    assert "RDMA hardware can run it like this" in opened.text("#said")
+    assert opened.in_editor(".tok-keyword") > 5
+    assert opened.ask("explanation") == "not robust" and "would come before itself" in opened.text("#said")
+    assert opened.ask("outcomes") == "listed" and "<- only RDMA" in opened.text("#said")
+    assert opened.ask("repair") == "repaired" and "repaired at cost 2, no cheaper repair exists" in opened.text("#said")
+    opened.click("#apply")
+    assert opened.answered() == "robust"
+    assert "  poll B\n  v = 2" in opened.written()
+    assert all(url.startswith((address, "data:", "blob:")) for url in requests(opened.driver))
+    assert complaints(opened.driver) == []
+
+
+def test_mistakes_are_marked_while_one_types(opened: Playground) -> None:
+    opened.write(MAILBOX.replace("put B.d = v", "put B.d = w"))
+    opened.until(lambda: opened.in_editor(".cm-lintRange-error") == 1)
+    opened.click("#run")
+    assert opened.answered() == "not well-formed"
+    assert "program.rdma:9" in opened.text("#said") and "^" in opened.text("#said")
+    opened.write(MAILBOX)
+    opened.until(lambda: opened.in_editor(".cm-lintRange-error") == 0)
+
+
+def test_a_search_that_does_not_end_is_stopped_and_the_next_question_answered(opened: Playground) -> None:
+    opened.write(ENDLESS)
+    opened.click("#tab-outcomes")
+    opened.until(lambda: opened.driver.find_element("css selector", "body").get_attribute("data-tool") == "working")
+    opened.click("#stop")
+    assert opened.answered() == "cut short" and "stopped" in opened.text("#said")
+    opened.write(MAILBOX)
+    assert opened.ask("verdict") == "not robust"
+
+
+def test_links(opened: Playground, address: str, tmp_path: Path) -> None:
+    program = tmp_path / "shared.rdma"
+    program.write_text(MAILBOX.replace("outcome", "// ü, 𝄞\noutcome"), encoding="utf-8")
+    command = [COMMAND, "share", str(program), "--tab", "outcomes", "--base", address]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    page = Playground(opened.driver, done.stdout.strip())
+    assert page.answered() == "listed"
+    assert page.written() == program.read_text(encoding="utf-8")
+    page.click("#share")
+    page.until(lambda: "nothing was sent" in page.text("#notice"))
+    version, _, code = page.driver.current_url.partition("#")[2].partition(".")
+    said = json.loads(zlib.decompress(urlsafe_b64decode(code + "=" * (-len(code) % 4)), -zlib.MAX_WBITS))
+    assert version == "1"
+    assert said == {"text": program.read_text(encoding="utf-8"), "kind": "rdma", "tab": "outcomes", "options": {}}
+    for fragment, wrong in (
+        ("7.abc", "version 7"),
+        (f"1.{code[: len(code) // 2]}", "cut short"),
+        ("nothing", "is no program"),
+        (f"1.{'A' * 40_000}", "at most 32000"),
+    ):
+        page.driver.execute_script("location.hash = arguments[0]", fragment)
+        page.until(lambda wrong=wrong: wrong in page.text("#notice"))
+    assert page.written() == program.read_text(encoding="utf-8")
+
+
+def test_narrow_and_dark(opened: Playground, address: str) -> None:
+    page = Playground(opened.driver, address, width=360, dark=True)
+    assert page.answered() == "not robust"
+    assert page.driver.execute_script("return document.documentElement.scrollWidth") <= 360
+    page.driver.execute_script((bundle.INSTALLED / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
+    found = page.driver.execute_async_script("axe.run().then(arguments[0])")
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
