@@ -59,6 +59,15 @@ def test_a_name_writes_a_program_that_passes(installed: Cli, tmp_path: Path) -> 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", PATTERNS)
+def test_comments_say_under_which_hardware_a_pattern_breaks(cli: Cli, name: str) -> None:
+    text = cli("new", name).stdout
+    assert re.search(r"^hardware cpu tso$", text, re.MULTILINE)
+    (says,) = re.findall(r"^// - Stores .*\. (It|Nothing) breaks under\n//   `order multipath`", text, re.MULTILINE)
+    assert cli("check", "--quiet", "--order", "multipath", "-", stdin=text).returncode == (says == "It")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", PATTERNS)
 def test_constants_can_be_given_other_values(cli: Cli, name: str) -> None:
     text = cli("new", name, *OTHER_VALUES[name]).stdout
     for given in OTHER_VALUES[name][1::2]:

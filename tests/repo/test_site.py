@@ -182,6 +182,12 @@ def test_the_gallery_has_every_program_once_and_runs_to_show() -> None:
         assert first in on(shelf, programs) and not is_robust(first), shelf.title
 
 
+def test_the_site_has_the_icon_of_the_explorer() -> None:
+    theme = CONFIG["theme"]
+    assert (DOCS / theme["favicon"]).read_text() == (ROOT / "rdma_robust/teaching/explorer/page/icon.svg").read_text()
+    assert (DOCS / theme["logo"]).is_file()
+
+
 def test_the_pictures_of_the_gallery_are_there() -> None:
     assert (DOCS / "pictures/explorer-messages.png").read_bytes().startswith(b"\x89PNG")
     for name in ("explorer", "report"):

@@ -174,7 +174,7 @@ class StateSearch:
         """Let a call of a collective operation come to its next stage; return whether nothing else has to be tried.
 
         It disables nothing and needs no match, so all else can come later, unless it leads to what is known: that could be
-        put off for ever. The states are in the same layer, as they need no more matches.
+        put off forever. The states are in the same layer, as they need no more matches.
         """
         before = len(self.arrivals)
         self._make(state, hop, layer)
