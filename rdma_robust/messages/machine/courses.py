@@ -261,8 +261,12 @@ class NormalFormRun(Course):
                 raise InternalError(f"the run cannot match {pair}, as it was decided")
 
     def settle_all(self) -> None:
-        for process in range(len(self.frames)):
-            self.settle(process)
+        """Let all processes run; again, as long as who enters a collective operation lets others leave theirs."""
+        before = -1
+        while len(self.moves) != before:
+            before = len(self.moves)
+            for process in range(len(self.frames)):
+                self.settle(process)
 
     def settle(self, process: int) -> None:
         """Let a process run until it waits, looks, ends, has no choice left, or computes forever."""
@@ -308,6 +312,8 @@ class NormalFormRun(Course):
         if not are_enabled(pair, self.frames[receiver], self.frames[sender]):
             return False
         self.make(MatchMove(pair))
+        if self.gathers:
+            self.settle_all()
         for process in dict.fromkeys((receiver, sender)):
             self.settle(process)
         return True
