@@ -26,6 +26,7 @@ COPIED: Final = (
 )
 """What packages have that is loaded as it is."""
 SCRIPTS: Final = ("app.js", "worker.js")
+_MOST_S: Final = 300.0  # npm without a network tries for long
 
 
 class NotMadeError(Exception):
@@ -67,8 +68,8 @@ def installed(folder: Path) -> None:
         shutil.copyfile(PAGE / name, folder / name)
     try:
         _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
-    except subprocess.CalledProcessError as error:
-        raise NotMadeError(f"npm cannot install what {PAGE.name}/package-lock.json names:\n{error.stderr}") from error
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        raise NotMadeError(f"npm cannot install what {PAGE.name}/package-lock.json names:\n{error.stderr or error}") from error
     done.write_bytes(lock)
 
 
@@ -89,4 +90,4 @@ def _with_policy(name: str) -> str:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=_MOST_S)

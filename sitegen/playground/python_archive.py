@@ -53,4 +53,5 @@ def _package() -> Iterator[tuple[str, Path]]:
         if file.suffix in ENDINGS and not any(name == out or name.startswith(f"{out}/") for out in LEFT_OUT):
             yield f"rdma_robust/{name}", file
     for file in (ROOT / "grammars").iterdir():
-        yield f"rdma_robust/grammars/{file.name}", file
+        if file.suffix in ENDINGS:
+            yield f"rdma_robust/grammars/{file.name}", file
