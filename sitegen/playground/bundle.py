@@ -69,7 +69,8 @@ def installed(folder: Path) -> None:
     try:
         _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        raise NotMadeError(f"npm cannot install what {PAGE.name}/package-lock.json names:\n{error.stderr or error}") from error
+        reason = error.stderr or error
+        raise NotMadeError(f"npm cannot install what {PAGE.name}/package-lock.json names:\n{reason}") from error
     done.write_bytes(lock)
 
 
