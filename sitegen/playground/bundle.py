@@ -69,7 +69,7 @@ def installed(folder: Path) -> None:
     try:
         _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        reason = error.stderr or error
+        reason = f"it took more than {_MOST_S:.0f} s" if isinstance(error, subprocess.TimeoutExpired) else error.stderr
         raise NotMadeError(f"npm cannot install what {PAGE.name}/package-lock.json names:\n{reason}") from error
     done.write_bytes(lock)
 

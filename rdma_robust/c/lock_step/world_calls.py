@@ -19,8 +19,8 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS
 from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, mpi_handle, wrong
-from rdma_robust.c.lock_step.collective_calls import COLLECTIVE_CALLS
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
+from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
 from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING
 from rdma_robust.c.lock_step.polling_calls import POLLING_CALLS

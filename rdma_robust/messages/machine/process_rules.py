@@ -196,10 +196,8 @@ class ProcessRules(RequestRules):
             case Assign(target, value):
                 spot = spot_of(target, registers)
                 store_at(spot, value_of(value, registers), registers)
-            case Requests(name, size):
-                if any(isinstance(each, MessageHandle) for _, each in singles(frame.requests[name])):
-                    raise FaultError("held")
-                frame.requests[name] = None if size is None else (None,) * len(zeros(value_of(size, registers)))
+            case Requests():
+                _declare(frame, instruction)
             case IssueSend():
                 self._send(frame, instruction, expected=expected)
             case IssueReceive():
@@ -334,3 +332,11 @@ def _called(call: CollectiveCall, frame: ProcessFrame) -> str:
         return f"{call.name}, root {require_number(value_of(call.root, frame.registers))}"
     except FaultError:
         return f"{call.name}, root unknown"
+
+
+def _declare(frame: ProcessFrame, declared: Requests) -> None:
+    """Make the requests of a declaration anew. Raises FaultError where one of them holds a message."""
+    if any(isinstance(each, MessageHandle) for _, each in singles(frame.requests[declared.name])):
+        raise FaultError("held")
+    size = declared.size
+    frame.requests[declared.name] = None if size is None else (None,) * len(zeros(value_of(size, frame.registers)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -16,6 +16,7 @@ from rdma_robust.messages.traces.located_json import LocatedValue, located_json
 
 FORMAT: Final = "rdma-robust/message-trace"
 VERSION: Final = 1
+_NOUNS: Final = {"operation": "collective operation", "library": "library procedure"}
 LIBRARY: Final = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter")
 """The library procedures."""
 
@@ -303,28 +304,29 @@ class _TraceReader:
                 self.wrong(at, f"{quote(name)} is true, or left out")
             case "pair":
                 return self.pair(name, at)
-            case "operation":
-                if at.text in COLLECTIVES:
+            case "operation" | "library":
+                names: Collection[str] = COLLECTIVES if kind == "operation" else LIBRARY
+                if at.text in names:
                     return at.text
-                self.wrong(at, f"{quote(name)} is no collective operation", listing(map(quote, COLLECTIVES)))
+                self.wrong(at, f"{quote(name)} is no {_NOUNS[kind]}", listing(map(quote, names)))
             case "fold":
                 if number is not None or at.text in FOLDS:
                     return number if at.text is None else at.text
                 self.wrong(at, f"{quote(name)} is a number, or what is computed", listing(map(quote, FOLDS)))
             case "processes":
-                members = [each.whole for each in at.elements or []]
-                known = [each for each in members if each is not None and 0 <= each < self.count]
-                if known and len(set(known)) == len(members):
-                    return tuple(known)
-                self.wrong(at, f"{quote(name)} is a list of processes, each once, at least one")
-            case "library":
-                if at.text in LIBRARY:
-                    return at.text
-                self.wrong(at, f"{quote(name)} is no library procedure", listing(map(quote, LIBRARY)))
+                return self.processes(name, at)
             case _:
                 if at.text is not None and (_NAME.match(at.text) or (name == "to" and _ELEMENT.match(at.text))):
                     return at.text
                 self.wrong(at, f"{quote(name)} is a name: letters, digits and `_`")
+        return None
+
+    def processes(self, name: str, at: LocatedValue) -> Field:
+        members = [each.whole for each in at.elements or []]
+        known = [each for each in members if each is not None and 0 <= each < self.count]
+        if known and len(set(known)) == len(members):
+            return tuple(known)
+        self.wrong(at, f"{quote(name)} is a list of processes, each once, at least one")
         return None
 
     def process_number(self, kind: Kind, name: str, at: LocatedValue) -> Field:
