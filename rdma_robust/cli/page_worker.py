@@ -87,7 +87,7 @@ def _code(arguments: Sequence[str]) -> int:
 def findings(text: str, file: str) -> str:
     """Return the errors and warnings of a text that no search is needed for, as JSON: from, to, severity, message."""
     found = _editor(text, file).diagnostics(text, file)
-    return json.dumps([_placed(each) for each in found if not each.span.file])
+    return json.dumps([_placed(each) for each in found if each.span.file in ("", file)])
 
 
 def hover_at(text: str, file: str, offset: int) -> str:

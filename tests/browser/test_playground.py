@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -20,12 +21,12 @@ from tests.support.browser import MISSING, chromium, complaints, requests, show
 
 LACKING = [*MISSING, *bundle.missing()]
 pytestmark = [
-    pytest.mark.long,
+    pytest.mark.ci,
     pytest.mark.skipif(bool(LACKING), reason=f"{' and '.join(LACKING)} is not installed: the playground was not tried"),
 ]
 
 MAILBOX = (ROOT / "litmus/mailbox-plain.rdma").read_text(encoding="utf-8")
-ENDLESS = """program endless
+ENDLESS = """domain 0..99
 node A {
   a = 0
 }
@@ -33,15 +34,19 @@ node B {
   b = 0
 }
 thread P on A {
-  while true {
+  reg t
+  while 1 {
     put B.b = a
-    a = (a + 1) % 250
+    t = (t + 1) % 100
+    a = t
   }
 }
 thread Q on B {
-  while true {
+  reg t
+  while 1 {
     put A.a = b
-    b = (b + 3) % 250
+    t = (t + 3) % 100
+    b = t
   }
 }
 """
@@ -50,10 +55,13 @@ thread Q on B {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("playground") / "page"
-    try:
-        bundle.make(made)
-    except bundle.NotMadeError as error:
-        pytest.skip(f"the playground was not tried: {error}")
+    bundle.INSTALLED.mkdir(parents=True, exist_ok=True)
+    with (bundle.INSTALLED / "lock").open("w") as lock:  # packages are installed once for all processes that run the tests
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            bundle.make(made)
+        except bundle.NotMadeError as error:
+            pytest.skip(f"the playground was not tried: {error}")
     return made
 
 

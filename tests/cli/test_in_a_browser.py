@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
 
+from rdma_robust.cli import page_worker
 from tests.conftest import ROOT
 
 LITMUS = ROOT / "litmus"
@@ -65,3 +67,14 @@ def test_a_command_needs_nothing_that_a_browser_lacks(arguments: tuple[str, ...]
     )
     assert (done.returncode, done.stderr) == (exit_code, ""), done.stderr
     assert said in done.stdout
+
+
+def test_findings_and_hovers_are_placed_by_characters() -> None:
+    text = "// 𝄞\n" + (LITMUS / "mailbox-plain.rdma").read_text(encoding="utf-8").replace("put B.d = v", "put B.d = w")
+    found = json.loads(page_worker.findings(text, "program.rdma"))
+    assert [(each["severity"], text[each["from"] : each["to"]], each["message"][-7:]) for each in found] == [
+        ("error", "w", "[RR201]")
+    ]
+    said = json.loads(page_worker.hover_at(text, "program.rdma", text.index("await")))
+    assert text[said["from"] : said["to"]] == "await f == 2" and "Waits until" in said["text"]
+    assert page_worker.hover_at(text, "program.rdma", 0) == "null"
