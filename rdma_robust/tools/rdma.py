@@ -317,7 +317,8 @@ IMPORT_HELP = """Write C, or a program of another tool, as an `.rdma` program wi
 
 \b
 Formats
-  c         programs of C with verbs, with the place in the C behind every statement; it is taken from the name, FILE.c
+  c         programs of C with verbs, OpenSHMEM or MPI; it is taken from the name, FILE.c. With one-sided operations they
+            become `.rdma`, with the place in the C behind every statement; MPI without these becomes `.mp`
   trencher  automata over one memory of numbered words, for CPUs with store buffers; `check`, `repair` and the other
             commands read such files as they are, by the name FILE.trencher or by how they begin
 \b

@@ -207,3 +207,25 @@ def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:
     code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);")
     assert code == 2
     assert "`MPI_Win_create` is not modelled in programs of messages [RR814]" in told
+
+
+@pytest.mark.ci
+def test_import_writes_the_program_that_is_decided(cli: Cli, tmp_path: Path) -> None:
+    made = cli("import", FARM_FILE, "-n", "3", "-o", str(tmp_path / "farm.mp"))
+    assert (made.returncode, made.stderr) == (0, "")
+    rows = []
+    for asked in ((FARM_FILE, "-n", "3"), (str(tmp_path / "farm.mp"),)):
+        report = json.loads(cli("messages", "check", *asked, "--format", "json").stdout)
+        rows.append(
+            [(each["buffer"], each["asserts"], each["deadlock"]["answer"], len(each["races"])) for each in report["results"]]
+        )
+    assert rows[0] == rows[1] and len(rows[0]) == 3
+
+
+def test_import_refuses_what_is_not_understood(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(
+        f"{START}MPI_Irecv(&y, 1, MPI_INT, 0, 3, w, &q); MPI_Cancel(&q);{END}", encoding="utf-8"
+    )
+    refused = cli("import", str(tmp_path / "main.c"), "-n", "2")
+    assert refused.returncode == 2 and "MPI_Cancel" in refused.stderr and "Traceback" not in refused.stderr
+    assert cli("import", FARM_FILE, "-n", "2", "--skeleton").returncode == 2

@@ -15,6 +15,7 @@ from rdma_robust.diagnose import listing
 from rdma_robust.errors import Diagnostic, ProgramError, Span, UsageError
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import LocalFinding, MessageClaim, MessageProgram
+from rdma_robust.messages.language.messages_text import program_text
 from rdma_robust.value_ranges import file_of
 
 _NO_NUMBER: Final = "how many processes run it? -n 4, or -n 2..4, or a comment in it: /* rdma-robust: options -n 4 */"
@@ -49,6 +50,15 @@ def read_mpi(text: str, file: str) -> MessageProgram:
         found=_findings(evaluated),
         left_out=", ".join(dict.fromkeys(each.message for each in evaluated.refused)),
     )
+
+
+def message_text(text: str, file: str) -> str:
+    """Return the program in the language of messages, `.mp`, that the C in `text` is. Raises ProgramError and UsageError."""
+    program = read_mpi(text, file)
+    if program.left_out:
+        errors = tuple(replace(each, severity="error") for each in program.warnings)
+        raise ProgramError(file, text, errors)
+    return program_text(program)
 
 
 def _check(units: CUnits, file: str) -> None:

@@ -99,4 +99,15 @@ def _of_trencher(text: str, name: str, addresses: Range | None) -> str:
 def _of_c(text: str, name: str, *, skeleton: bool) -> str:
     from rdma_robust.c.read_c import rdma_text  # noqa: PLC0415
 
-    return rdma_text(text, name, skeleton=skeleton)
+    if not _has_messages_only(text):
+        return rdma_text(text, name, skeleton=skeleton)
+    from rdma_robust.c.lock_step.read_mpi import message_text  # noqa: PLC0415
+
+    if skeleton:
+        raise UsageError("--skeleton is about C with one-sided operations")
+    return message_text(text, name)
+
+
+def _has_messages_only(text: str) -> bool:
+    """Whether C is for MPI and makes no window: then it is a program of messages."""
+    return bool(re.search(r"#[ \t]*include[ \t]*[<\"]mpi\.h[>\"]", text)) and "MPI_Win_" not in text

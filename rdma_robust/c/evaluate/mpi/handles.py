@@ -62,7 +62,9 @@ def process_of_rank(call: CallContext, index: int, processes: tuple[str, ...]) -
     if rank == -2:
         return None
     if rank == -1:
-        raise Refusal("RR814", "MPI_ANY_SOURCE is not modelled", "the rank that sends")
+        raise Refusal(
+            "RR814", "MPI_ANY_SOURCE is not modelled", "the rank that sends; `messages check` has it, for messages alone"
+        )
     if not 0 <= rank < len(processes):
         raise Refusal(
             "RR818", f"there is no process {rank} here: there are {len(processes)}", "-n N says how many there are"
