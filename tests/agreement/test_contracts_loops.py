@@ -101,9 +101,9 @@ def test_loops_that_one_process_goes_through() -> None:
     assert counted["round VERIFIED"] and counted["round VIOLATED"] and counted["open VIOLATED"], counted
 
 
-@pytest.mark.parametrize("chunk", chunks(1, 60))
+@pytest.mark.parametrize("chunk", chunks(1, 240))
 def test_more_loops_that_one_process_goes_through(chunk: int) -> None:
-    for seed in range(100 + chunk * 40, 140 + chunk * 40):
+    for seed in range(100 + chunk * 10, 110 + chunk * 10):
         with suppress(SizeLimitError):  # a loop that does not end
             compared_local(seed, 1 + seed % 2)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 import pytest
@@ -66,7 +67,7 @@ def test_random_programs_are_the_same_as_c() -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("folder", ["words", "deployed"])
 def test_litmus_programs_are_the_same_as_c(folder: str) -> None:
-    seen = round_trips(litmus(folder), states=False, timeout=10)
+    seen = round_trips(islice(litmus(folder), 0, None, 4), states=False, timeout=10)
     assert seen["NOT_ROBUST"] + seen["ROBUST"] > 5
 
 

@@ -44,7 +44,7 @@ def test_smt_agrees_with_states() -> None:
     assert sum(compared_with_states(by_smt, random_messages(seed), buffer) for seed in seeds for buffer in BUFFERS) > 8
 
 
-@pytest.mark.parametrize("chunk", chunks(3, 16))
+@pytest.mark.parametrize("chunk", chunks(1, 16))
 def test_smt_agrees_with_states_on_more(chunk: int) -> None:
     seeds = range(20_000 + chunk * PER_CHUNK, 20_000 + (chunk + 1) * PER_CHUNK)
     agree = sum(compared_with_states(by_smt, random_messages(seed), buffer) for seed in seeds for buffer in BUFFERS)

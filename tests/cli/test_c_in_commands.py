@@ -50,14 +50,14 @@ TAKES: Final = {
     "report": Case((*FOLDER, "--format", "csv"), 1, "not-robust"),
     "export": Case((*FOLDER, "--to", "spec"), 0, "vars"),
     "new": Case(("harness", *FOLDER), 2, "says which function is which process already"),
+    "messages check": Case(FOLDER, 2, DECIDES),
+    "messages matches": Case(FOLDER, 2, DECIDES),
+    "messages explain": Case(FOLDER, 2, DECIDES),
+    "messages trace": Case(FOLDER, 2, DECIDES),
     "demo finite": Case(("--target", "B.box_data == 7"), 2, "`rdma-robust import FILE.c -o FILE.rdma` writes one"),
 }
 REFUSES: Final = {
     "cover": DECIDES,
-    "messages check": DECIDES,
-    "messages matches": DECIDES,
-    "messages explain": DECIDES,
-    "messages trace": DECIDES,
     "contracts check": DECIDES,
     "contracts infer": DECIDES,
     "contracts explain": DECIDES,

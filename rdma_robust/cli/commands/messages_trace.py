@@ -14,6 +14,7 @@ from rdma_robust.cli.answering import answering, default_limits
 from rdma_robust.cli.destinations import made_file
 from rdma_robust.cli.options.arguments import Define, Files, Force, MadeFile
 from rdma_robust.cli.options.messages_options import NAMED
+from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.inputs import Item, Missing, Source, all_loaded, expand, read_source
@@ -43,6 +44,7 @@ class TraceRequest:
     to: str | None
 
 
+@with_option_sets
 def trace_command(
     context: typer.Context,
     files: Files,
@@ -54,14 +56,16 @@ def trace_command(
     buffer: Annotated[RunBuffer, typer.Option(help="When a send of the run completes.")] = "infinite",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="What the run leaves to chance.")] = 0,
     define: Define = None,
+    c: CFileOptions,
     output: MadeFile = None,
     force: Force = False,
 ) -> None:
     """Note in the context what is to be done."""
-    one_value(define or (), "messages trace")
+    defined = [*(define or ()), *c.definitions()]
+    one_value(defined, "messages trace")
     if imported is None:
-        items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
-    elif define:
+        items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=defined, named=NAMED)
+    elif defined:
         raise UsageError("--import and -D exclude one another: a recorded run has no constants")
     else:
         items = expand(files, suffixes=(".txt", ".jsonl", ".json"))
