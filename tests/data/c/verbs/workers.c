@@ -54,6 +54,8 @@ RR_PROCESS(A) void starter(void)
 	for (int i = 0; i < 2; i++) {
 		void *result;
 		pthread_join(workers[i].thread, &result);
+		if (result != NULL)
+			exit(1);
 		failed += result != NULL;
 	}
 	workers[0].staging = 0;
