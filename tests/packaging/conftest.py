@@ -20,7 +20,7 @@ def run(arguments: Sequence[str | Path], cwd: Path, **env: str) -> subprocess.Co
     """Run a command that knows of no Python path and no virtual environment but its own."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV", "LD_"))}
     return subprocess.run(
-        [str(each) for each in arguments], cwd=cwd, env=kept | env, capture_output=True, text=True, timeout=300, check=False
+        [str(each) for each in arguments], cwd=cwd, env=kept | env, capture_output=True, text=True, timeout=900, check=False
     )
 
 
