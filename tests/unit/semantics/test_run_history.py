@@ -75,4 +75,4 @@ def test_a_numbered_run_is_the_same_run() -> None:
 
 @pytest.mark.ci
 def test_more_numbered_runs() -> None:
-    assert sum(check(program, model, Random(n)) for n, (program, model) in enumerate(cases(range(8, 200)))) > 3000
+    assert sum(check(program, model, Random(n)) for n, (program, model) in enumerate(cases(range(8, 80)))) > 1000
