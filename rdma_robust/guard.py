@@ -114,10 +114,11 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
 
     raised: list[type[BaseException]] = []
     over: list[bool] = []
+    imports = _imports(sys._getframe())
 
     def ring(_signal: int, frame: FrameType | None) -> None:
         """Raise each once: a second one would hit those who handle the first. Where it would be lost, the next tick does."""
-        if over or _drops_exceptions(frame):
+        if over or _drops_exceptions(frame) or _imports(frame) > imports:
             return
         if LimitReached not in raised and (limit := first.exceeded()):
             raised.append(LimitReached)
@@ -138,6 +139,7 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
+_IMPORTING: Final = ("importlib._bootstrap", "_frozen_importlib")
 _CALLED_BACK: Final = ("weakref", "_weakrefset", "clang.cindex")
 
 
@@ -151,6 +153,15 @@ def _drops_exceptions(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _imports(frame: FrameType | None) -> int:
+    """Return how many imports are under way: one that was ended would leave packages that cannot be imported again."""
+    found = 0
+    while frame is not None:
+        found += frame.f_globals.get("__name__") in _IMPORTING
+        frame = frame.f_back
+    return found
 
 
 def _can_ring() -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import time
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +47,16 @@ def test_a_limit_that_is_reached_in_what_a_weak_reference_calls_is_told_after_it
         weakref.finalize(key, spin, BEYOND_S)
         del key
         spin(10)
+
+
+def test_an_import_in_which_a_limit_is_reached_is_ended_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that was half imported could not be imported again."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_to_come").mkdir()
+    spinning = f"import time\nend = time.monotonic() + {BEYOND_S}\nwhile time.monotonic() < end:\n    pass\n"
+    (tmp_path / "slow_to_come" / "__init__.py").write_text(f"from slow_to_come import inner\n{spinning}here = inner\n")
+    (tmp_path / "slow_to_come" / "inner.py").write_text("")
+    with pytest.raises(LimitReached), guarded_by(Limits.of(LIMIT_S)):
+        importlib.import_module("slow_to_come")
+        spin(10)
+    assert sys.modules["slow_to_come"].here is sys.modules["slow_to_come.inner"]
