@@ -139,12 +139,6 @@ def layout_of(call: CallContext, buffer: Value, count: int, kind: Datatype) -> B
     return layout
 
 
-def buffer_at(call: CallContext, first: int) -> BufferLayout:
-    """Return the memory that three arguments are: address, number of elements, type."""
-    count = count_at(call, first + 1)
-    return layout_of(call, call.arguments[first], count, datatype_at(call, first + 2))
-
-
 def peer_at(call: CallContext, index: int, communicator: Communicator, *, any_source: bool = False) -> int:
     """Return the process that a rank is, PROC_NULL, or ANY where it may be that."""
     found = call.number(index, "the rank")

@@ -1,7 +1,7 @@
 """Collective calls of MPI: as messages of those whose data others need, which all of them wait for.
 
-What a process gives to each other one, and
-takes of each, says who waits for whom: the standard does not let a program count on more.
+What a process gives to each other one, and takes of each, says who waits for whom: the standard does not let a program count
+on more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from rdma_robust.c.lock_step.call_arguments import (
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
 from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING, BufferLayout, MessageData, delivered_into, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, rank_of
-from rdma_robust.messages.language import message_program as mp
 
 _COMBINED: Final = {"SUM": "sum", "PROD": "prod", "MIN": "min", "MAX": "max", "BAND": "and", "BOR": "or", "BXOR": "xor"}
 _LOGICAL: Final[Mapping[str, Callable[[list[bool]], bool]]] = {
@@ -73,12 +72,18 @@ class CollectiveArguments:
         said += "" if operation is None else f" operation {operation or 'of the program'}"
         return CollectiveEntry(said, self.call.chain[0].line if self.call.chain else 0)
 
-    def part(self, first: int, at: int = 0, *, of_each: bool = False) -> BufferLayout:
-        """Return the buffer of three arguments, or that of the process `at` if it has one `of_each`."""
-        count, kind = count_at(self.call, first + 1), datatype_at(self.call, first + 2)
-        return self.piece(first, count, at * count if of_each else 0, kind)
+    def part(self, first: int) -> BufferLayout:
+        """Return the buffer of three arguments."""
+        return self.part_of(first, 0, varying=False)
 
-    def varying(self, first: int, at: int) -> BufferLayout:
+    def part_of(self, first: int, at: int, *, varying: bool) -> BufferLayout:
+        """Return the part of a process in a buffer: all are alike, or `varying` by lists of arguments."""
+        if varying:
+            return self._listed_part(first, at)
+        count, kind = count_at(self.call, first + 1), datatype_at(self.call, first + 2)
+        return self.piece(first, count, at * count, kind)
+
+    def _listed_part(self, first: int, at: int) -> BufferLayout:
         """Return the part of a process in a buffer with lists of numbers of elements and of displacements."""
         kind, call = datatype_at(self.call, first + 3), self.call
         count, distance = (call.run.raw_read(call.state, *_listed(call, first + 1 + which, at), 4) for which in (0, 1))
@@ -93,9 +98,7 @@ class CollectiveArguments:
 
     def used(self, layout: BufferLayout, *, writes: bool) -> BufferLayout:
         """Say that the call accesses memory."""
-        if layout.object is not None:
-            for low, high in layout.ranges:
-                rank_of(self.call).note(self.call.state, layout.object, low, high - low, is_write=writes)
+        rank_of(self.call).note_layout(self.call.state, layout, is_write=writes)
         return layout
 
     def read_data(self, layout: BufferLayout) -> MessageData:
@@ -139,7 +142,7 @@ def _gather(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEntry
         found = what.entered(root)
         if what.own == root:
             for at, each in enumerate(what.group.members):
-                part = what.varying(3, at) if varying else what.part(3, at, of_each=True)
+                part = what.part_of(3, at, varying=varying)
                 if each != root or not what.is_in_place(0):
                     found.takes[each] = what.used(part, writes=True)
         if what.own != root or not what.is_in_place(0):
@@ -158,7 +161,7 @@ def _scatter(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEntr
         if what.own == root:
             for at, each in enumerate(what.group.members):
                 if each != root or not what.is_in_place(3 + varying):
-                    part = what.varying(0, at) if varying else what.part(0, at, of_each=True)
+                    part = what.part_of(0, at, varying=varying)
                     found.gives[each] = what.read_data(part)
         if what.own != root or not what.is_in_place(3 + varying):
             found.takes = {root: what.used(what.part(3 + varying), writes=True)}
@@ -172,10 +175,7 @@ def _allgather(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEn
 
     def work(what: CollectiveArguments) -> CollectiveEntry:
         found, in_place = what.entered(), what.is_in_place(0)
-        parts = {
-            each: what.varying(3, at) if varying else what.part(3, at, of_each=True)
-            for at, each in enumerate(what.group.members)
-        }
+        parts = {each: what.part_of(3, at, varying=varying) for at, each in enumerate(what.group.members)}
         mine = what.read_data(parts[what.own] if in_place else what.part(0))
         found.gives = dict.fromkeys(what.group.members, mine)
         found.takes = {each: what.used(part, writes=True) for each, part in parts.items()}
@@ -191,9 +191,9 @@ def _alltoall(*, varying: bool) -> Callable[[CollectiveArguments], CollectiveEnt
         found, second = what.entered(), 4 if varying else 3
         in_place = what.is_in_place(0)
         for at, each in enumerate(what.group.members):
-            here = what.varying(second, at) if varying else what.part(second, at, of_each=True)
+            here = what.part_of(second, at, varying=varying)
             found.takes[each] = here
-            there = here if in_place else what.varying(0, at) if varying else what.part(0, at, of_each=True)
+            there = here if in_place else what.part_of(0, at, varying=varying)
             found.gives[each] = what.read_data(there)
         for layout in found.takes.values():
             what.used(layout, writes=True)
@@ -323,8 +323,7 @@ def _blocking(form: CollectiveForm) -> Handler:
         if rank.ongoing is None:
             group = communicator_at(call, form.communicator)
             record = enter(call, group, form.work(CollectiveArguments(call, group)))
-            if record.places:
-                rank.emit(mp.Wait(record.places, rank.job.place(call.chain)))
+            rank.emit_wait([record], call.chain)
             rank.ongoing = record
         record = rank.ongoing  # type: ignore[assignment]
         if not record.is_ready():

@@ -9,7 +9,6 @@ from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, known_s
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
-from rdma_robust.c.evaluate.operations import Chain
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at
 from rdma_robust.c.lock_step.channels import ANY, Message, PostedReceive
@@ -28,19 +27,13 @@ _NULL_STATUS: Final = (PROC_NULL, ANY, 0)
 # operations
 
 
-def _accessed(rank: RankMachine, state: State, envelope: Envelope, *, writes: bool) -> None:
-    if envelope.layout.object is not None:
-        for low, high in envelope.layout.ranges:
-            rank.note(state, envelope.layout.object, low, high - low, is_write=writes)
-
-
 def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope, mode: mp.SendMode) -> None:
     """Issue a message: its data is what is there now."""
     record.status = None
     if envelope.peer == PROC_NULL:
         rank.begin(record, None, writes=False)
         return
-    _accessed(rank, state, envelope, writes=False)
+    rank.note_layout(state, envelope.layout, is_write=False)
     payload = message_data(rank, state, envelope.layout)
     port, span = rank.job.port(envelope.communicator.name), rank.job.place(record.chain)
     kind = None if payload.basic is None else Const(payload.basic)
@@ -57,7 +50,7 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
     if envelope.peer == PROC_NULL:
         rank.begin(record, None, writes=True)
         return
-    _accessed(rank, state, envelope, writes=True)
+    rank.note_layout(state, envelope.layout, is_write=True)
     layout, group = envelope.layout, envelope.communicator
     source = None if envelope.peer == ANY else Const(envelope.peer)
     tag = None if envelope.tag == ANY else Const(envelope.tag)
@@ -101,12 +94,6 @@ def new_record(rank: RankMachine, call: CallContext, places: tuple[mp.Place, ...
     return record
 
 
-def _waits(rank: RankMachine, chain: Chain, *records: RequestRecord) -> None:
-    places = tuple(place for each in records for place in each.places)
-    if places:
-        rank.emit(mp.Wait(places, rank.job.place(chain)))
-
-
 def _awaited(rank: RankMachine) -> tuple[RequestRecord, ...]:
     """Complete the requests of the call that is ongoing. Raises Blocked while one is not ready."""
     records = rank.ongoing
@@ -135,7 +122,7 @@ def _send(mode: mp.SendMode) -> Handler:
         rank, envelope = rank_of(call), envelope_at(call, 0, 5, receives=False)
         record = new_record(rank, call, () if envelope.peer == PROC_NULL else (_SEND,))
         _issue_send(rank, call.state, record, envelope, mode)
-        _waits(rank, call.chain, record)
+        rank.emit_wait([record], call.chain)
         rank.complete(record)
         return 0
 
@@ -148,7 +135,7 @@ def _receive(call: CallContext) -> Result:
         envelope = envelope_at(call, 0, 5, receives=True)
         record = new_record(rank, call, () if envelope.peer == PROC_NULL else (_RECEIVE,))
         _issue_receive(rank, call.state, record, envelope)
-        _waits(rank, call.chain, record)
+        rank.emit_wait([record], call.chain)
         rank.ongoing = (record,)
     (done,) = _awaited(rank)
     store_status(call, call.arguments[6], done.status)
@@ -168,7 +155,7 @@ def _exchange(call: CallContext, outgoing: Envelope, incoming: Envelope, status:
         else:
             _issue_receive(rank, call.state, second, incoming)
             _issue_send(rank, call.state, first, outgoing, "standard")
-        _waits(rank, call.chain, second, first)
+        rank.emit_wait([second, first], call.chain)
         rank.ongoing = (second, first)
     done, _ = _awaited(rank)
     store_status(call, call.arguments[status], done.status)

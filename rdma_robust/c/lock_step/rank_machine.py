@@ -250,6 +250,17 @@ class RankMachine(ThreadMachine):
                 text = f"`{name.name}` is {done} while {use.call} of line {use.line} is active"
                 self.wrong("buffer-race", text, self.chain(state))
 
+    def note_layout(self, state: State, layout: BufferLayout, *, is_write: bool) -> None:
+        """Say the same of all that a call accesses."""
+        if layout.object is not None:
+            for low, high in layout.ranges:
+                self.note(state, layout.object, low, high - low, is_write=is_write)
+
+    def emit_wait(self, records: Sequence[RequestRecord], chain: Chain) -> None:
+        """Add the wait for what requests are in the program of messages, if there is anything."""
+        if places := tuple(place for each in records for place in each.places):
+            self.emit(mp.Wait(places, self.job.place(chain)))
+
     # calls
 
     def _known_call(self, state: State, each: Call, arguments: list[Value], name: str) -> list[ThreadStep] | None:

@@ -64,9 +64,8 @@ def wait_for_all(call: CallContext, count: int, requests: int, statuses: int, ch
     wanted = [(nth, each) for nth, each in enumerate(found) if each is not None and each.is_active]
     wanted = [each for each in wanted if chosen is None or each[0] in chosen]
     if rank.ongoing is None:
-        places = tuple(place for _, each in wanted for place in each.places)
-        rank.emit(*([mp.Wait(places, rank.job.place(call.chain))] if places else []))
         rank.ongoing = tuple(each for _, each in wanted)
+        rank.emit_wait(rank.ongoing, call.chain)
     if not all(each.is_ready() for _, each in wanted):
         raise Blocked
     rank.ongoing = None
