@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from rdma_robust.certify.consistency import order_for_races, sc_cycle
@@ -82,9 +83,9 @@ class _Accesses:
         cell = claim.event.cell
         if cell is None or claim.event.kind not in READS | WRITES:
             return ""
-        if cell in self._words():
+        if cell in self._words:
             return _EVERY
-        if claim.event.kind in _AT_HAND or not self._said():
+        if claim.event.kind in _AT_HAND or not self._said:
             return ""
         if not self.may_tell(cell):
             return ""
@@ -95,7 +96,7 @@ class _Accesses:
 
     def may_tell(self, cell: Cell) -> bool:
         """Return whether accesses of a word may synchronise; its initial value does so with all of them."""
-        return cell in self._words() or any(cell in _named(step) for step in self._said())
+        return cell in self._words or any(cell in _named(step) for step in self._said)
 
     def check_conflict(self, one: EventRecord, other: EventRecord) -> None:
         """Check that two accesses are of one word, not of one CPU, and that one may write. Raises InvalidCertificate."""
@@ -121,14 +122,14 @@ class _Accesses:
     def _all(self) -> Iterator[Step]:
         return (step for thread in self.program.threads for _, _, step in steps(thread))
 
+    @cached_property
     def _said(self) -> list[Step]:
         return [step for step in self._all() if step.synchronises]
 
+    @cached_property
     def _words(self) -> frozenset[Cell]:
         declared = {cell for cell in self.program.cells if cell.sync}
-        used = (
-            set[Cell]() if declared or self._said() else {cell for step in self._all() for cell in _waited_or_atomic(step)}
-        )
+        used = set[Cell]() if declared or self._said else {cell for step in self._all() for cell in _waited_or_atomic(step)}
         return frozenset({*(cell for cell in self.program.cells if cell.moment), *declared, *used})
 
 

@@ -7,7 +7,6 @@ forgotten, and the others move up. So the n-th calls that are kept belong togeth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
 from math import prod
 from typing import Final, NamedTuple
 
@@ -29,6 +28,8 @@ _Change = Callable[[Handle | None], Handle | None]
 _EARLY: Final = 1
 """Those have entered whom the member waits for, but not all: under `any` a wait is not open by that."""
 _OPEN: Final = 2
+
+_FOLDS: Final[Mapping[object, Callable[[list[int]], int]]] = {"sum": sum, "prod": prod, "max": max, "min": min}
 
 CALL_DIFFERENCES: Final = ("collective", "root", "operation", "signature")
 """The kinds of violation that two calls are which belong together."""
@@ -184,18 +185,5 @@ def _value(op: CollectiveOp, me: int, members: _Members, calls: Mapping[int, Col
         values = [element_at(each, at) for each in values]
     if gets in ("array", "column"):
         return (tuple(values),)
-    return (_folded(str(op.op or "sum"), [require_number(each) for each in values]),) if values else ()
-
-
-def _folded(fold: str, values: list[int]) -> int:
-    match fold:
-        case "sum":
-            return sum(values)
-        case "prod":
-            return prod(values)
-        case "max":
-            return reduce(max, values)
-        case "min":
-            return reduce(min, values)
-        case _:
-            return 0
+    numbers, fold = [require_number(each) for each in values], _FOLDS.get(op.op or "sum")
+    return (fold(numbers),) if fold is not None and numbers else ()
