@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import mimetypes
-import webbrowser
 from functools import partial
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -83,24 +81,9 @@ def _site(folder: Path) -> ASGIApp:
 
 def _serve(folder: Path, port: int, *, browser: bool) -> None:
     """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken."""
-    import uvicorn  # noqa: PLC0415 - slow
-
-    from rdma_robust.teaching.explorer.server import GRACE_S, HOST, has_display, listening  # noqa: PLC0415 - slow
+    from rdma_robust.teaching.explorer.server import HOST, listening, run_application  # noqa: PLC0415 - slow
 
     with listening(port) as sock:
         url = f"http://{HOST}:{sock.getsockname()[1]}/"
         print(f"The playground is at {url}\nCtrl-C ends it.", flush=True)
-        if browser and has_display():
-            opener = Timer(0.3, webbrowser.open, (url,))
-            opener.daemon = True
-            opener.start()
-        config = uvicorn.Config(
-            _site(folder),
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            ws="none",
-            lifespan="off",
-            timeout_graceful_shutdown=GRACE_S,
-        )
-        uvicorn.Server(config).run(sockets=[sock])
+        run_application(_site(folder), sock, url, browser=browser)

@@ -243,27 +243,32 @@ def has_display() -> bool:
 
 def serve(live: Live, how: Serving) -> None:
     """Serve the page until a signal ends it, which is raised again then. Raises UsageError if the port is taken."""
-    import uvicorn  # noqa: PLC0415 - slow
-
     sock = listening(how.port)
     with sock:
         number = sock.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        config = uvicorn.Config(
-            application(live, token, number),
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            ws="none",
-            timeout_graceful_shutdown=GRACE_S,
-        )
         url = f"http://{HOST}:{number}/{token}/" + (f"#{how.place}" if how.place else "")
         how.say(url)
-        if how.browser and has_display():
-            # The browser is asked from another thread: some wait until it is closed.
-            opener = Timer(0.3, webbrowser.open, (url,))
-            opener.daemon = True
-            opener.start()
         if how.follow is not None:
             Thread(target=how.follow, args=(live.changed,), daemon=True).start()
-        uvicorn.Server(config).run(sockets=[sock])
+        run_application(application(live, token, number), sock, url, browser=how.browser)
+
+
+def run_application(application: ASGIApp, sock: socket.socket, url: str, *, browser: bool) -> None:
+    """Answer at a socket until a signal ends it, which is raised again then; with `browser` one opens the page."""
+    import uvicorn  # noqa: PLC0415 - slow
+
+    config = uvicorn.Config(
+        application,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    if browser and has_display():
+        # The browser is asked from another thread: some wait until it is closed.
+        opener = Timer(0.3, webbrowser.open, (url,))
+        opener.daemon = True
+        opener.start()
+    uvicorn.Server(config).run(sockets=[sock])
