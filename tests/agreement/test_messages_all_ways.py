@@ -101,12 +101,14 @@ def test_all_ways_agree_on_more_types_and_lengths(chunk: int) -> None:
     assert min(counts[buffer] for buffer in BUFFERS) > PER_CHUNK // 4
 
 
-def collectives_compared(seeds: range, limit: int) -> int:
-    """Compare `states` with all ways on programs with collective operations; return how many under how many buffers."""
+def states_compared(
+    made: Callable[[int], MessageProgram], counts: Callable[[MessageProgram], bool], seeds: range, limit: int
+) -> int:
+    """Compare `states` with all ways on random programs that count; return how many were compared under how many buffers."""
     count = 0
     for seed in seeds:
-        program = random_collectives(seed)
-        for buffer in program.buffers if program.gathers else ():
+        program = made(seed)
+        for buffer in program.buffers if counts(program) else ():
             naive = naive_messages(program, buffer, limit)
             if naive is not None:
                 answer = by_states(program, buffer, QUESTIONS, Limits.of(30))
@@ -114,6 +116,11 @@ def collectives_compared(seeds: range, limit: int) -> int:
                 assert not differences_in_facts(answer, naive), (seed, buffer)
                 count += 1
     return count
+
+
+def collectives_compared(seeds: range, limit: int) -> int:
+    """Compare `states` with all ways on programs with collective operations."""
+    return states_compared(random_collectives, lambda program: program.gathers, seeds, limit)
 
 
 @pytest.mark.ci
@@ -128,18 +135,8 @@ def test_states_enter_what_more_ways_enter(chunk: int) -> None:
 
 
 def looks_compared(seeds: range, limit: int) -> int:
-    """Compare `states` with all ways on programs with looks; return how many were compared under how many buffers."""
-    count = 0
-    for seed in seeds:
-        program = random_looks(seed)
-        for buffer in program.buffers if program.looks else ():
-            naive = naive_messages(program, buffer, limit)
-            if naive is not None:
-                answer = by_states(program, buffer, QUESTIONS, Limits.of(30))
-                confirm_answer(program, answer)
-                assert not differences_in_facts(answer, naive), (seed, buffer)
-                count += 1
-    return count
+    """Compare `states` with all ways on programs with looks."""
+    return states_compared(random_looks, lambda program: program.looks, seeds, limit)
 
 
 @pytest.mark.ci
