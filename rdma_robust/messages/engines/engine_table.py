@@ -71,7 +71,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
     if program.looks:
-        return by_states(program, buffer, questions, limits)
+        return _looking(program, buffer, questions, limits)
     few = FEW if interchangeable_processes(program) is None else FEW * _IF_ALIKE
     answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:
@@ -98,6 +98,13 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
         verdict = _in_turns((sat, states, smt), questions.of_the_verdict, limits)
         known, solved = not verdict.reason, _verdict_joined(solved, verdict)
     return _beside(program, buffer, questions, limits, solved) if known else solved
+
+
+def _looking(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
+    """Answer by all states, and if they are too many by `smt`, where processes see what others do."""
+    solves = has_solver() and not program.gathers
+    answer = by_states(program, buffer, questions, limits.share(_SOLVING) if solves else limits)
+    return combined_answer(answer, _by_smt(program, buffer, questions, limits)) if solves and answer.reason else answer
 
 
 def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: MessageQuestions, limits: Limits) -> BufferAnswer:
