@@ -27,8 +27,10 @@ class _Decided(NormalFormRun):
         frame, rules = self.frames[process], self.rules[process]
         if frame.status != "runs" or not rules.is_seen(frame):
             return super().pauses(process)
+        if rules.expects(frame) is not None:
+            return True
         alone = ProcessFrame(self.processes[process], frame.frozen())
-        return not rules.step(alone, expected=True)  # what is a fault is seen by nobody
+        return not rules.step(alone)  # what is a fault by itself is seen by nobody
 
 
 class _Noting(_Decided):
