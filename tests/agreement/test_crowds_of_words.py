@@ -4,6 +4,7 @@ brute force over the axioms of these."""
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -89,9 +90,11 @@ thread D on H {
 def test_a_target_alone_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory lies behind a card a reached target need be no violation: if the smallest number of copies is not found,
     some P(n) has the counterexample, or it is not known."""
-    monkeypatch.setattr(decide_any, "_SMALLEST_STATES", 0)
+    none = SimpleNamespace(run=None, cut="states", target=-1)
+    monkeypatch.setattr(decide_any, "smallest", lambda *_: none)
     outcome = decide(loaded(BESIDE), CheckOptions())
     assert outcome.verdict is Verdict.NOT_ROBUST and outcome.checked_by == ("axioms",)
     monkeypatch.setattr(decide_any, "MOST_EXPLICIT", 0)
+    monkeypatch.setattr(decide_any, "MOST_CUT_OFF", 0)
     outcome = decide(loaded(BESIDE), CheckOptions())
     assert outcome.verdict is Verdict.UNKNOWN and outcome.reason == UNCONFIRMED

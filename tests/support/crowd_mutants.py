@@ -22,7 +22,6 @@ from rdma_robust.robustness.crowds.unread import Settling, Unread
 from rdma_robust.robustness.reductions.critical import CriticalCycles
 from tests.support.crowd_agreement import WAYS, exact, loaded, robust_for_any
 from tests.support.crowd_programs import NAMED, mutation
-from tests.support.crowds_of_words import crowds_of_words
 from tests.support.patches import Patch, mutated
 from tests.support.random_crowds import SHAPES, random_crowd
 from tests.support.shrinking import shrink
@@ -92,12 +91,6 @@ MUTANTS: dict[str, Patch] = {
     "marks-of-private-words-lost": (Settling, "tidied", _lost("accessed_in_beta")),
     "taint-of-private-words-lost": (Settling, "tidied", _lost("tainted", private=True)),
     "stores-in-beta-of-copies-lost": (Settling, "tidied", _lost("store_beta")),
-    "operands-of-copies-lost": (Settling, "tidied", _lost("operand0", "operand1")),
-    "poison-of-operands-of-copies-lost": (Settling, "tidied", _lost("poison_taken")),
-    "issued-by-copies-lost": (Settling, "tidied", _lost("issued_to_Sg", "issued_to_Sg_threads")),
-    "written-by-copies-lost": (Settling, "tidied", _lost("written_to_Sg")),
-    "read-by-copies-lost": (Settling, "tidied", _lost("read_of_Sg", "read_of_Sg_threads")),
-    "held-by-copies-lost": (Settling, "tidied", _lost("holding")),
     "no-conflict-with-itself": (instance, "CriticalCycles", lambda frame, _many: CriticalCycles(frame)),
     "values-that-pivots-find-lost": (Settling, "_freezing", lambda _self, _graph: frozenset()),
     "words-that-explicit-threads-read-lost": (unread, "read_next", lambda _graph, _cell: frozenset()),
@@ -146,7 +139,6 @@ def texts(seeds: range) -> Iterator[str]:
             yield text
         kind = list(SHAPES)[seed % len(SHAPES)]
         yield random_crowd(Random(f"{kind} {seed}"), SHAPES[kind])
-        yield from (text for text, order in crowds_of_words([seed]) if order is None)
 
 
 def find(name: str, seeds: range) -> str | None:
