@@ -183,9 +183,7 @@ def test_options_of_check_count(cli: Cli, programs: Path) -> None:
     assert "New outcome" not in cli("explain", "sb.rdma", "--final-states", "0").stdout
 
 
-def test_without_graphviz_the_graph_is_laid_out_in_columns(
-    cli: Cli, programs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_graphviz_lanes_are_columns(cli: Cli, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert programs
     monkeypatch.setitem(__import__("sys").modules, "pygraphviz", None)
     answer = cli("explain", "sb.rdma", "--format", "svg")
