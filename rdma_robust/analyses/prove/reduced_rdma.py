@@ -252,8 +252,8 @@ class PipeSystem(ReducedSystem):
                     yield from (self._slot(t, qp, get, place) for place in self._wide_places(t, pair, get))
 
     def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
-        """By node, or lane, without those of which nothing is under way: `pipe`, `wbR` and `wbL`, lists with the `step` of each
-        operation and the `value` that it has read (null if a wide variable has it), if it has; and `unpolled`, of each
+        """By node, or lane, without those of which nothing is under way: `pipe`, `wbR` and `wbL`, lists with the `step` of
+        each operation and the `value` that it has read (null if a wide variable has it), if it has; and `unpolled`, of each
         operation whether it is a `get` and whether it is `complete`."""
         pairs: tuple[QueuePairState, ...] = under_way
         return {node: _told(pair) for node, pair in zip(self._peers[thread], pairs, strict=True) if pair != QueuePairState()}
