@@ -145,6 +145,11 @@ def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs
     refused = cli("export", "--to", "verbs-test", "flushed.rdma")
     assert "flushed.rdma:6:3: error: no call of this library does this [RR850]" in refused.stderr
     text = cli("export", "--to", "verbs-test", "sb.rdma").stdout
+    assert "enum { RELAXED = 0 };" in text
+    (programs / "relaxed.rdma").write_text(
+        (programs / "sb.rdma").read_text().replace("{ x", "{ relaxed x").replace("{ y", "{ relaxed y")
+    )
+    assert "enum { RELAXED = 1 };" in cli("export", "--to", "verbs-test", "relaxed.rdma").stdout
     assert "ibv_post_send" in text and "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
     (programs / "messages.rdma").write_text(
         "node A { x }\nnode B { y }\nthread T on A { send x to U }\nthread U on B { rpoll T }\n"
