@@ -40,7 +40,7 @@ def check_robust_copies(program: Program, platform: Platform, evidence: object) 
     if any(isinstance(s.op, RemoteRmw) and s.op.operands for thread in program.threads for _, _, s in steps(thread)):
         reject("there are no rules for any number of copies that take operands of atomics from memory")
     if program.memories:
-        reject("there are no rules for any number of copies beside memory behind a card")
+        reject("there are no rules for any number of copies beside memory behind a NIC")
     try:
         crowd = Crowd(program, platform)
     except UsageError as error:

@@ -261,7 +261,7 @@ def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[Thre
 def result_word(call: CallContext, target: Range, size: int, *, is_written: bool = True) -> Word:
     """Return the word of memory that an answer goes to, or an operand is taken from, while the process goes on."""
     name, offset = target
-    call.run.own(name, "give to its card")
+    call.run.own(name, "give to its NIC")
     call.run.note(call.state, name, offset, size, is_write=is_written)
     call.run.world.share(name, offset, size)
     return call.run.one_word(name, offset, size, "answer or operand")
