@@ -200,7 +200,7 @@ class QueuePairChecker(OtherThreads):
     def _own_place(self) -> str:
         own = self.thread.node
         behind = own is not None and own.name in self.world.vias
-        return f"the node {'whose card ' * behind}thread {self.thread.name} itself {'uses' if behind else 'runs on'}"
+        return f"the node {'whose NIC ' * behind}thread {self.thread.name} itself {'uses' if behind else 'runs on'}"
 
     def lane(self, owner: str, name: ast.Ident, to: str | None) -> QueuePairName | None:
         """Return a lane of the thread `owner`, which must go to the node `to` unless that is None; None after an error."""
