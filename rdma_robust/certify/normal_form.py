@@ -349,7 +349,7 @@ class NormalFormRules:
         """
         if event.completion is Completion.NONE:
             return False
-        shown = event.kind is EventKind.GET_WRITES and not event.regions.memory
+        shown = self.platform.visible_when_polled(event.kind) and not event.regions.memory
         if shown or tag.beta or event.thread in marks.stores:
             return True
         return self._issued_after_beta(marks, event)

@@ -32,7 +32,7 @@ from rdma_robust.messages.message_answers import (
     Violation,
 )
 from rdma_robust.messages.replay.replaying import confirm_answer
-from rdma_robust.solver_library import has_solver, require_solver
+from rdma_robust.solver_library import has_sat_solver, has_solver, require_solver
 
 if TYPE_CHECKING:
     from rdma_robust.messages.encoding.match_candidates import Candidates
@@ -65,13 +65,13 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
 
     Runs that the few states have shown already stay, since they are short.
-    Where something is left open the reason has what every search says of it.
+    Where something is left open the reason has what every search says of it. In a browser there are only states.
     """
+    if program.looks or not has_sat_solver():
+        return by_states(program, buffer, questions, limits)
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
-    if program.looks:
-        return by_states(program, buffer, questions, limits)
     few = FEW if interchangeable_processes(program) is None else FEW * _IF_ALIKE
     answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:
