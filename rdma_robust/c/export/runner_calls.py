@@ -224,6 +224,9 @@ def _lines(calls: RunnerCalls, bodies: dict[str, list[str]], allowed: AllowedSta
     yield FIRST
     yield f"enum {{ PROCESSES = {processes}, WORDS = {len(calls.cells)} }};"
     yield f"enum {{ STATES = {len(allowed.names)}, ALLOWED = {len(states)} }};"
+    if calls.library == "verbs":
+        relaxed = calls.given.program.hardware.order == "relaxed" or all(cell.relaxed for _, cell in calls.cells)
+        yield f"enum {{ RELAXED = {int(relaxed)} }};"
     yield _TEXTS[calls.library]
     yield from _table("static const long initial[WORDS]", (cell.init for _, cell in calls.cells))
     yield from _table("static const int owner[WORDS]", (process for process, _ in calls.cells))
