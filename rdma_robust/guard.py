@@ -52,6 +52,8 @@ OUTSIDE: Final = Slack(0.15, 0.8, 40)
 """A process that is still beyond its limits here is ended by another; at most a fifth and 1 s or 50 MiB too late in all."""
 
 DOING: Final[Mapping[str, str]] = {
+    "rdma_robust.cli": "preparing",
+    "rdma_robust.frame": "preparing",
     "rdma_robust.frame.shell.inputs": "reading",
     "rdma_robust.cli.processes": "deciding",
     "rdma_robust.questions": "deciding",
@@ -115,17 +117,23 @@ def guarded_by(limits: Limits, more: Slack = NONE) -> Iterator[None]:
     raised: list[type[BaseException]] = []
     over: list[bool] = []
     imports = _imports(sys._getframe())
+    late_import: list[str] = []
 
     def ring(_signal: int, frame: FrameType | None) -> None:
         """Raise each once: a second one would hit those who handle the first. Where it would be lost, the next tick does."""
-        if over or _drops_exceptions(frame) or _imports(frame) > imports:
+        if over or _drops_exceptions(frame):
             return
+        if _imports(frame) > imports:
+            late_import[:] = [first.exceeded()]
+            return
+        what = "loading modules" if any(late_import) else doing(frame)
+        late_import.clear()
         if LimitReached not in raised and (limit := first.exceeded()):
             raised.append(LimitReached)
-            raise LimitReached(limit, limits.said(limit), doing(frame))
+            raise LimitReached(limit, limits.said(limit), what)
         if Overrun not in raised and (limit := last.exceeded()):
             raised.append(Overrun)
-            raise Overrun(f"reached {limits.said(limit)} while {doing(frame)}")
+            raise Overrun(f"reached {limits.said(limit)} while {what}")
 
     previous = signal.signal(signal.SIGALRM, ring)
     before = signal.setitimer(signal.ITIMER_REAL, TICK_S, TICK_S)

@@ -14,7 +14,7 @@ R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in
 Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
 mfence and NIC events, but not reads and polls. Under weaker orders nfo is empty, and with it R3.
 
-Memory behind a card has two more, in :mod:`behind_cards`.
+Memory behind a NIC has two more, in :mod:`behind_cards`.
 
 With messages (docs/theory.md, "Messages") there are three more:
 
@@ -66,6 +66,7 @@ from rdma_robust.semantics.order_table import (
     receives_of_own,
     sends_apart,
     tells_of,
+    visible_when_polled,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
@@ -217,7 +218,8 @@ class ForcingRules:
         """The bits of an event in the second part for later ones of its request."""
         if edge.completing or not self.own_bits:
             return 0
-        return OWN_READ if edge.reads else OWN_DATA if edge.type is EventType.NRW else 0
+        told = edge.type is EventType.NRW and not memory_of(kind_of_edge(edge))
+        return OWN_READ if edge.reads else OWN_DATA if told else 0
 
     @cached_property
     def own_bits(self) -> int:
@@ -245,8 +247,8 @@ class ForcingRules:
         return disj(Name(self.forced(qp)), self._behind_reads(edge), stored, held)
 
     def _shows(self, edge: EventEdge) -> bool:
-        """Whether a poll of the answer tells that it is there."""
-        return edge.type is EventType.NLW and not memory_of(kind_of_edge(edge))
+        """Whether a poll of the write tells that it is there."""
+        return visible_when_polled(kind_of_edge(edge), self.frame.model)
 
     def _behind_reads(self, edge: EventEdge) -> Expr:
         """Whether an instantaneous event of the queue pair in the second part is ippo-before the event of `edge`."""

@@ -61,10 +61,6 @@ def not_searched(program: Program, model: Model) -> str:
     """
     if model.network != "rdma" or model.cpu == "pso":
         return f"no search is proven to decide robustness under this model ({model})"
-    if program.crowds and takes_operands(program):
-        return "no search is argued to decide any number of copies of threads that take operands of atomics in memory"
-    if program.crowds and program.memories:
-        return "no search is argued to decide any number of threads with memory behind a card"
     if model.order in ARGUED:
         return ""
     lacks = [fact for fact in lacked_facts(program, model) if fact in OF_ATOMICS]
@@ -75,8 +71,7 @@ def not_searched(program: Program, model: Model) -> str:
         "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
         "polls that put some remote writes in order": polls_apart(model) and _has(program, _POLLS),
         "relaxed regions": program.has_regions,
-        "memory behind a card": bool(program.memories),
-        "any number of threads": bool(program.crowds),
+        "memory behind a NIC": bool(program.memories),
     }
     what = next((what for what, has in unargued.items() if has), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -10,6 +11,10 @@ from typing import Final
 
 from rdma_robust.cli.commands.playground import PLAYGROUND_POLICY
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.svg import STYLE as DRAWING_STYLE
+from rdma_robust.teaching.explorer.message_session import MessageSession
+from rdma_robust.teaching.explorer.server import PARTS, SHARED, exploration_page
+from rdma_robust.teaching.explorer.session import Session
 from sitegen.playground.page_data import page_data
 from sitegen.playground.python_archive import ROOT, write_archive
 
@@ -50,11 +55,13 @@ def make(folder: Path = BUILT) -> None:
     _bundle(folder)
     shutil.copyfile(PAGE / "style.css", folder / "style.css")
     shutil.copyfile(ROOT / "rdma_robust/teaching/explorer/page/icon.svg", folder / "icon.svg")
-    (folder / "shared.css").write_text(PAGE_STYLE, encoding="utf-8")
+    _explorer(folder / "explore")
+    (folder / "shared.css").write_text(PAGE_STYLE + DRAWING_STYLE, encoding="utf-8")
     (folder / "theme.js").write_text(page_script(), encoding="utf-8")
     (folder / "index.html").write_text(_with_policy("index.html"), encoding="utf-8")
     (folder / "playground.json").write_text(json.dumps(page_data(), separators=(",", ":")), encoding="utf-8")
     write_archive(folder / "python.zip")
+    (folder / "offline.js").write_text(_offline(folder), encoding="utf-8")
 
 
 def installed(folder: Path) -> None:
@@ -84,6 +91,25 @@ def _bundle(folder: Path) -> None:
     options += [f"--external:{name}" for name in ("node:*", "fs", "path")]
     _run([str(esbuild), *(str(sources / name) for name in SCRIPTS), *options, f"--outdir={folder}"], sources)
     shutil.rmtree(sources)
+
+
+def _explorer(folder: Path) -> None:
+    """Write the pages of the explorer, as its server at home has them."""
+    folder.mkdir()
+    for name in PARTS:
+        shutil.copyfile(ROOT / "rdma_robust/teaching/explorer/page" / name, folder / name)
+    for name, (text, _) in SHARED.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for kind, session in (("rdma", Session), ("mp", MessageSession)):
+        (folder / f"{kind}.html").write_text(exploration_page(session.page), encoding="utf-8")
+
+
+def _offline(folder: Path) -> str:
+    """Return the service worker: it keeps all files that were made, and another file is another version."""
+    made = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    version = hashlib.sha256(b"".join(hashlib.sha256(name.encode() + data).digest() for name, data in made.items()))
+    text = (PAGE / "offline.js").read_text(encoding="utf-8")
+    return text.replace("@VERSION@", version.hexdigest()[:16]).replace("@FILES@", json.dumps(["./", *made]))
 
 
 def _with_policy(name: str) -> str:

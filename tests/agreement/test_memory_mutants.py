@@ -129,6 +129,11 @@ def _as_oppo(*modules: Any) -> tuple[Patch, ...]:
     return tuple((module, "observed_scope", order_table.oppo_scope) for module in modules)
 
 
+def _own_wherever(self: ForcingRules, edge: EventEdge) -> int:
+    told = edge.type is EventType.NRW and not edge.completing and self.own_bits
+    return rules.OWN_READ if edge.reads else rules.OWN_DATA if told else 0
+
+
 SEARCH: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
     "G1": (((MemoryRules, "lands", _nothing),), "flushed-by-the-host"),
     "G1 through words": (((Behind, "_by_word", _nothing),), "flushed-by-the-host"),
@@ -151,6 +156,7 @@ SEARCH: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
         ((ForcingRules, "_shows", lambda _, edge: edge.type is EventType.NLW),),
         "get-into-the-accelerator",
     ),
+    "S1 by the data of a message": (((ForcingRules, "_own", _own_wherever),), "immediate-nothing-kept"),
     "walks by a message that is not there": (((CriticalCycles, "_unshown", 0),), "message-into-the-accelerator"),
     "dead ends by a message that is not there": (
         ((CriticalCycles, "taken_unshown", lambda *_: 0),),
@@ -228,7 +234,7 @@ MACHINE: Final[dict[str, tuple[Patch, str]]] = {
         (queues, "memory_of", lambda _: ""),
         "message-into-the-accelerator",
     ),
-    "messages take buffers beside the card": (
+    "messages take buffers beside the NIC": (
         (deployed_reduction, "kind_now", lambda _posted, part, *_: part.kind),
         "message-relayed-at-once",
     ),

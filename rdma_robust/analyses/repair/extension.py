@@ -38,7 +38,7 @@ from rdma_robust.language.flow.cfg import Cell, Get, Step
 from rdma_robust.model import Model
 from rdma_robust.semantics.axioms import events_of, ib, ib_parts, inst, ob, observed_parts, oppo, same_qp, united
 from rdma_robust.semantics.kinds import kind_of
-from rdma_robust.semantics.order_table import VISIBLE_WHEN_POLLED, behind_poll, nfo_between, nfo_pairs_of
+from rdma_robust.semantics.order_table import behind_poll, nfo_between, nfo_pairs_of, visible_when_polled
 from rdma_robust.semantics.reads_placed import way_of
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, Event, EventType, Relation, Trace
 from rdma_robust.semantics.vertices import at_once
@@ -289,7 +289,7 @@ class Extension:
         """The events that have taken effect when a poll tells that a request has completed, by the request: itself perhaps,
         and the stores that have left the store buffer before it."""
         whole = self._whole(early=False)
-        found = [[e.index] if e.type in VISIBLE_WHEN_POLLED else [] for e in whole.events]
+        found = [[e.index] if visible_when_polled(e.type, self._model) else [] for e in whole.events]
         if self._model.cpu == "tso":
             for store, request in oppo(whole, self._model).restrict(events_of(whole, (EventType.LW,))):
                 found[request].append(store)

@@ -67,7 +67,7 @@ def _word(op: cfg.Op) -> str:
     if cfg.peer_of(op) is None:
         return ""
     words = [value for field in fields(op) if isinstance(value := getattr(op, field.name), cfg.Cell) and not value.plain]
-    why = "is relaxed" if words and words[0].relaxed else f"lies behind the card of {words[0].card}" if words else ""
+    why = "is relaxed" if words and words[0].relaxed else f"lies behind the NIC of {words[0].card}" if words else ""
     return f"{words[0]} {why}: {_INSTEAD}" if words else ""
 
 
@@ -96,8 +96,6 @@ def _unproven(op: cfg.Op) -> str:
             return f"a remote atomic whose old value goes nowhere: {_INSTEAD}, or give it a word: `get x = ...`"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
             return f"an operation without a completion (`unsignaled`): {_INSTEAD}"
-        case _ if cfg.named_lane(op) != cfg.NAMELESS:
-            return f"an operation on a lane: {_INSTEAD}"
         case _ if not isinstance(op, _PROVEN):
             return f"an operation like {type(op).__name__}: {_INSTEAD}"
         case _:

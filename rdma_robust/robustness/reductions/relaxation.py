@@ -17,7 +17,7 @@ from rdma_robust.model import Model
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.event_graph import EventGraph
 from rdma_robust.robustness.forwarding import buffered
-from rdma_robust.semantics.kinds import Kind, kind_of, memory_of, type_of
+from rdma_robust.semantics.kinds import Kind, kind_of, type_of
 from rdma_robust.semantics.order_table import (
     Landing,
     apart,
@@ -31,6 +31,7 @@ from rdma_robust.semantics.order_table import (
     nfo_between,
     observed_scope,
     oppo_scope,
+    visible_when_polled,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
 
@@ -146,7 +147,7 @@ class ThreadRelaxation:
     def _forces_poll(self, now: _After, edge: EventEdge) -> bool:
         assert edge.type is not None
         later = kind_of(edge.type, edge)
-        shown = edge.type not in NIC_WRITE_TYPES or (edge.type is EventType.NLW and not memory_of(later))
+        shown = edge.type not in NIC_WRITE_TYPES or visible_when_polled(later, self.model)
         if shown or now.store or now.own:
             return True
         earlier = (k for remote, k, _ in now.beta if remote == edge.remote and type_of(k) not in NIC_WRITE_TYPES)

@@ -56,7 +56,7 @@ def test_an_import_in_which_a_limit_is_reached_is_ended_first(tmp_path: Path, mo
     spinning = f"import time\nend = time.monotonic() + {BEYOND_S}\nwhile time.monotonic() < end:\n    pass\n"
     (tmp_path / "slow_to_come" / "__init__.py").write_text(f"from slow_to_come import inner\n{spinning}here = inner\n")
     (tmp_path / "slow_to_come" / "inner.py").write_text("")
-    with pytest.raises(LimitReached), guarded_by(Limits.of(LIMIT_S)):
+    with pytest.raises(LimitReached, match="while loading modules"), guarded_by(Limits.of(LIMIT_S)):
         importlib.import_module("slow_to_come")
         spin(10)
     assert sys.modules["slow_to_come"].here is sys.modules["slow_to_come.inner"]

@@ -11,6 +11,7 @@ from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Pointer
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
+from rdma_robust.c.evaluate.mpi.accumulates_under_way import follows_others
 from rdma_robust.c.evaluate.mpi.handles import handle_key
 from rdma_robust.c.evaluate.mpi.windows import polled
 from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
@@ -40,13 +41,13 @@ def _done(call: CallContext, places: Sequence[Pointer]) -> list[ThreadStatement]
     for at in places:
         call.run.raw_write(call.state, at.object, at.offset, 8, 0)
     numbers = {found: call.state.numbers[("request", *found[:2])] for found in left}
-    polls = list[ThreadStatement]()
+    polls, waited = list[ThreadStatement](), {connection for connection, _, _ in left}
     for connection, slot, own in sorted(left, key=lambda found: numbers[found]):
         number = call.state.numbers.pop(("request", connection, slot))
-        if number > own and call.run.world.options.is_of_standard:
+        if (number > own and call.run.world.options.is_of_standard) or follows_others(call, connection, waited):
             raise Refusal(
                 "RR814",
-                "a wait for an accumulate alone is not modelled where older ones of its type are under way at its location",
+                "a wait for an accumulate alone is not modelled where older ones of its type are in flight at its location",
                 "MPI_Waitall for all of them, or MPI_Win_flush_local before",
             )
         polls += polled(call, connection, number)

@@ -14,6 +14,7 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import Object, Pointer, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
+from rdma_robust.c.evaluate.mpi.accumulates_under_way import accumulated, accumulates_completed
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype, ElementRun, datatype, elements, transfer_pieces
 from rdma_robust.c.evaluate.mpi.handles import handle_key, members, process_of_rank
 from rdma_robust.c.evaluate.one_sided.spmd import (
@@ -228,7 +229,7 @@ class _Accumulate:
         for index, (each, end) in enumerate(zip(places, ends, strict=True)):
             what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.name}")
             posted = accumulate(call, end, what, None if answers is None else answers[index])
-            found += _posted(call, of, end, [posted])
+            found += _posted(call, of, end, posted)
         return found, ends[0]
 
 
@@ -240,9 +241,13 @@ def _ends(call: CallContext, of: Window, places: Sequence[tuple[Remote, str]], a
     accumulate there, or where that does not matter. Raises RR814 for one whose words have several types then.
     """
     world = call.run.world
-    if not world.options.is_of_standard or (apart and world.options.requests_apart):
+    if not world.options.is_of_standard:
         return [_on(call, of, place, apart) for place, _ in places]
     keys = [("accumulated at", of.number, call.run.process, name, place.object, place.offset) for place, name in places]
+    if world.options.is_about_races:
+        ends = [_on(call, of, place, apart or _label_of(call, of, name)) for place, name in places]
+        accumulated(call, keys, [end.connection for end in ends])
+        return ends
     world.found.said.update((*key, apart) for key in keys)
     among = {
         each[:-1]
@@ -328,6 +333,8 @@ def polled(call: CallContext, connection: str, number: int) -> list[ThreadStatem
     left = numbers.pop(key, 0) - number
     if left:
         numbers[key] = left
+    else:
+        accumulates_completed(call, connection)
     for each in [one for one in numbers if isinstance(one, tuple) and one[:2] == ("request", connection)]:
         numbers[each] = max(numbers[each] - number, 0)
     return polls(connection, number)
