@@ -2,7 +2,7 @@
 
 Remote read-modify-writes of beta may go another way in the witness than in the run that was searched
 (:mod:`remote_atomics`, M1 and M2), control states that can be reached by several runs are stored with the first, and the
-rules that force events into beta are not all that there are where the order table lacks a fact. So a reached target alone
+rules that force events into beta may not be all that there are under an order table of its own. So a reached target alone
 proves nothing: other runs to targets are looked for, and if none is confirmed, neighbours of such a table, or brute force
 over the axioms, decide programs without loops. What is left is UNKNOWN, never ROBUST.
 
@@ -24,7 +24,7 @@ from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.passes import Context, CoverArtefact
-from rdma_robust.robustness.searched_orders import lacked_facts
+from rdma_robust.robustness.searched_orders import forces_less, lacked_facts
 
 
 class UnconfirmedError(InternalError):
@@ -51,7 +51,7 @@ def watched_decision(covered: CoverArtefact, model: Model) -> Iterator[None]:
         yield
     except InternalError as error:
         program = covered.lowered.program
-        if not may_differ(program) and not lacked_facts(program, model):
+        if not may_differ(program) and not forces_less(program, model):
             raise
         raise UnconfirmedError(covered, str(error)) from error
 
