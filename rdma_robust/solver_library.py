@@ -3,6 +3,7 @@ extra `smt`: whether it is there, and what to say where it is missing."""
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
@@ -16,6 +17,11 @@ NEEDED: Final = "pip install z3-solver"
 def has_solver() -> bool:
     """Return whether z3 is installed."""
     return find_spec("z3") is not None
+
+
+def has_sat_solver() -> bool:
+    """Return whether there are python-sat and numpy, which everyone has but a browser."""
+    return sys.platform != "emscripten"
 
 
 def require_solver(engine: str) -> None:

@@ -131,6 +131,7 @@ CROWDS: Final = Folder(
         ("Publishing", "one publisher, any number of subscribers that poll", r"publish-"),
         ("Queues, counters, elections", "by fetch-and-add and compare-and-swap", r"work-queue|refcount|election|barrier-"),
         ("Numbers", "programs whose smallest number of copies is known", r"needs-|tournament-"),
+        ("Accelerators", "memory behind the card of one host", r"accelerator-"),
         ("Store buffers", "threads of one machine (`cpu tso`)", r"tso-"),
     ),
     ("copies", copies),

@@ -26,7 +26,7 @@ from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.certify.violations import KIND as TRACE
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.errors import UsageError
-from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
+from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.copies import copies_of
 
 COPIES_TRACE = "copies-trace"
@@ -37,8 +37,6 @@ def check_robust_copies(program: Program, platform: Platform, evidence: object) 
 
     Raises InvalidCertificate.
     """
-    if any(isinstance(s.op, RemoteRmw) and s.op.operands for thread in program.threads for _, _, s in steps(thread)):
-        reject("there are no rules for any number of copies that take operands of atomics from memory")
     if program.memories:
         reject("there are no rules for any number of copies beside memory behind a card")
     try:

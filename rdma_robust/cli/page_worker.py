@@ -10,21 +10,27 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import asdict
+from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rdma_robust.cli.app import run
-from rdma_robust.errors import NO_SPAN, Diagnostic, UsageError
+from rdma_robust.errors import NO_SPAN, Diagnostic, RdmaRobustError, UsageError
 from rdma_robust.frame.editor import Editor, diagnostic_words
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.registry import front_end_of
 from rdma_robust.frame.shell.stderr import internal_message
+from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.cli.commands.explore import ExploreRequest
+    from rdma_robust.teaching.explorer.live import Explorable
 
 LIBRARIES: Final[Mapping[str, str]] = {
     "numpy": "the search over matches and the state equation of nets need numpy",
-    "pygraphviz": "drawings of graphs need Graphviz",
     "pysat": "the engine sat needs python-sat",
 }
 """Libraries that a browser does not have, and what needs them."""
@@ -82,6 +88,53 @@ def _code(arguments: Sequence[str]) -> int:
     except Exception as error:
         print(internal_message(f"{type(error).__name__}: {error}"), file=sys.stderr)
         return Exit.INTERNAL
+
+
+def explored(request: str) -> str:
+    """Return what the explorer's page asks, as its server does, in JSON: a `value`, or why there is none as `error`.
+
+    A request has the `path` and the `body` that the server would get; and the program: its `text`, the name of its `file`,
+    the `options` of the hardware by name, and the `seconds` that deciding it may take.
+    """
+    asked: dict[str, Any] = json.loads(request)
+    program = (asked["text"], asked["file"], tuple(sorted(asked["options"].items())), float(asked["seconds"]))
+    try:
+        return json.dumps({"value": _explorer_answer(program, asked["path"], asked.get("body") or {})})
+    except RdmaRobustError as error:
+        return json.dumps({"error": printable(str(error))})
+    except Exception as error:
+        return json.dumps({"error": internal_message(f"{type(error).__name__}: {error}")})
+
+
+_Program = tuple[str, str, tuple[tuple[str, str], ...], float]
+"""Text, file, options and seconds."""
+
+
+def _explorer_answer(program: _Program, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    from rdma_robust.cli.commands.explore import decided  # noqa: PLC0415 - slow, and only the explorer needs it
+    from rdma_robust.teaching.explorer.page_answers import program_answer, view_answer  # noqa: PLC0415
+
+    session, request = _exploration(program)
+    match path:
+        case "api/program":
+            return program_answer(session)
+        case "api/view":
+            return view_answer(session, body)
+        case "api/verdict":
+            return asdict(decided(request.options, session))
+    raise UsageError(f"the explorer asks nothing like {path}")
+
+
+@lru_cache(1)
+def _exploration(program: _Program) -> tuple[Explorable, ExploreRequest]:
+    """Return the exploration of a program, which is kept until another one is asked about. Raises RdmaRobustError."""
+    from rdma_robust.cli.commands.explore import ExploreRequest, open_session  # noqa: PLC0415 - as above
+    from rdma_robust.frame.shell.inputs import Source  # noqa: PLC0415
+    from rdma_robust.options import CheckOptions  # noqa: PLC0415
+
+    text, file, options, seconds = program
+    request = ExploreRequest(file, CheckOptions(**dict(options), timeout=seconds))  # type: ignore[arg-type]
+    return open_session(Source(file, None, text.encode()), request, warnings=False), request
 
 
 def findings(text: str, file: str) -> str:

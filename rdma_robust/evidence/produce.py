@@ -344,6 +344,8 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
 
 
 def _evidence_under(program: Program, model: Model, options: CheckOptions, limits: Limits) -> JsonObject:
+    if program.crowds and program.memories:
+        raise SizeLimitError("the checker of certificates has no rules for any number of copies beside memory behind a card")
     if program.crowds:
         return copies_evidence(program, model, options.recv_depth, limits)
     if needs_checkers_search(program, model):

@@ -33,10 +33,11 @@ def decided_between(program: Program, model: Model, decide: Decide) -> Outcome |
         outcome = decide(program, replace(model, order=order))
         if which == "weaker" and outcome.verdict is Verdict.ROBUST:
             return replace(outcome, model=model, reason=f"{outcome.reason}: so it is under a weaker table than {lacks}")
-        witness = None if outcome.witness is None else confirmed_under(outcome.witness, program, model)
+        witness = None if outcome.witness is None else confirmed_under(outcome.witness, outcome.shown, model)
         if witness is not None:
             reason = f"a violating trace was found under a {which} table, and confirmed by the axioms of {lacks}"
-            return replace(outcome, model=model, reason=reason, witness=witness)
+            copies = None if outcome.copies is None else replace(outcome.copies, least=False)
+            return replace(outcome, model=model, reason=reason, witness=witness, copies=copies)
     return None
 
 

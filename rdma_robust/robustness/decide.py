@@ -37,7 +37,7 @@ from rdma_robust.robustness.passes import (
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
-from rdma_robust.robustness.searched_orders import ARGUED, not_searched, takes_operands
+from rdma_robust.robustness.searched_orders import ARGUED, not_searched
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 from rdma_robust.semantics.waits import messages_wait
@@ -135,7 +135,7 @@ def _axioms(program: Program, context: Context) -> Outcome:
     from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - for models that few ask for
 
     model = context.options.model
-    if not_searched(program, model) and _has_normal_form(program) and not program.crowds:
+    if not_searched(program, model) and _has_normal_form(program):
         from rdma_robust.robustness.between_tables import decided_between  # noqa: PLC0415 - few tables lack a fact
 
         found = decided_between(program, model, _under(context))
@@ -242,8 +242,10 @@ def _has_normal_form(program: Program) -> bool:
 
 def passes_for(program: Program, model: Model) -> Passes:
     """Return the passes that decide robustness of `program`: for any number of copies, if it has templates."""
-    if not program.crowds or program.memories or model.order not in ARGUED or takes_operands(program):
-        return DECISION if _has_normal_form(program) and not not_searched(program, model) else BY_AXIOMS
+    if not_searched(program, model) or not _has_normal_form(program):
+        return BY_AXIOMS
+    if not program.crowds:
+        return DECISION
     from rdma_robust.robustness.crowds.passes_any import FOR_ANY  # noqa: PLC0415 - few programs need it
 
     return FOR_ANY

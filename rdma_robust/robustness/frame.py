@@ -295,10 +295,14 @@ class InstrumentationFrame:
         taken = {e.thread for g in self.graphs for e in g.edges if e.operand is not None and self.bit(e.cell)}
         return tuple(sorted(taken))
 
+    def operands(self, thread: int) -> tuple[str, ...]:
+        """The variables for operands of the thread's atomics that others can change."""
+        mine = (e.operand for e in self.graphs[thread].edges if e.operand is not None and self.bit(e.cell))
+        return tuple(self.operand(thread, number) for number in dict.fromkeys(mine))
+
     def in_flight(self) -> tuple[str, ...]:
         """The variables for what is on its way from one word to another."""
-        edges = (e for g in self.graphs for e in g.edges if e.operand is not None and self.bit(e.cell))
-        operands = dict.fromkeys(self.operand(e.thread, e.operand or 0) for e in edges)
+        operands = (name for t in range(len(self.graphs)) for name in self.operands(t))
         return (*map(self.carried, self.carriers()), *operands)
 
     def unpolled(self, qp: QueuePair) -> str:

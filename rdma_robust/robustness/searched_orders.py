@@ -9,6 +9,7 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
+from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
 from rdma_robust.semantics.event_table import acts_of, operands_read
 from rdma_robust.semantics.order_table import polls_apart
@@ -71,15 +72,18 @@ def not_searched(program: Program, model: Model) -> str:
     """
     if model.network != "rdma" or model.cpu == "pso":
         return f"no search is proven to decide robustness under this model ({model})"
-    if program.crowds and takes_operands(program):
-        return "no search is argued to decide any number of copies of threads that take operands of atomics in memory"
-    if program.crowds and program.memories:
-        return "no search is argued to decide any number of threads with memory behind a card"
     if model.order in ARGUED:
         return ""
     lacks = [fact for fact in lacked_facts(program, model) if fact in OF_ATOMICS]
     if lacks:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
-    what = "any number of threads" if program.crowds else "memory behind a card" if program.memories else ""
+    unargued = {
+        "memory behind a card": bool(program.memories),
+        "relaxed regions in any number of threads": program.has_regions,
+        "completions that tell any number of threads of placed writes": order_table(model.order).tells == "placed",
+        "polls of any number of threads that put some remote writes in order": polls_apart(model),
+    }
+    asked = unargued if program.crowds else ("memory behind a card",)
+    what = next((what for what in asked if unargued[what]), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

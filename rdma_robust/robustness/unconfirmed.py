@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Final
 
 from rdma_robust.counters.search import explore_lowered
 from rdma_robust.errors import InternalError
@@ -26,6 +27,10 @@ from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.passes import Context, CoverArtefact
 from rdma_robust.robustness.searched_orders import forces_less, lacked_facts
 
+UNCONFIRMED: Final = (
+    "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
+)
+
 
 class UnconfirmedError(InternalError):
     """The witness of a reached target is not confirmed, of a program for which that need not be a mistake."""
@@ -35,9 +40,10 @@ class UnconfirmedError(InternalError):
         self.covered = covered
 
 
-def may_differ(program: Program) -> bool:
-    """Return whether what some remote read-modify-write does depends on what it reads, or memory lies behind a card."""
-    if program.memories:
+def may_differ(program: Program, model: Model) -> bool:
+    """Return whether a reached target need be no violation: what some remote read-modify-write does depends on what it
+    reads, memory lies behind a card, or what is forced may be less than there is."""
+    if program.memories or forces_less(program, model):
         return True
     ops = (step.op for thread in program.threads for _, _, step in steps(thread))
     return any(isinstance(op, RemoteRmw) and VALUE.name in names(op.when) for op in ops)
@@ -50,8 +56,7 @@ def watched_decision(covered: CoverArtefact, model: Model) -> Iterator[None]:
     try:
         yield
     except InternalError as error:
-        program = covered.lowered.program
-        if not may_differ(program) and not forces_less(program, model):
+        if not may_differ(covered.lowered.program, model):
             raise
         raise UnconfirmedError(covered, str(error)) from error
 
@@ -87,8 +92,7 @@ def search_on(covered: CoverArtefact, context: Context, decide: Callable[[Progra
     by_axioms = decide_by_axioms(program, context)
     if by_axioms.verdict is not Verdict.UNKNOWN:
         return by_axioms
-    reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
-    return _undecided(covered, context, reason, counts)
+    return _undecided(covered, context, UNCONFIRMED, counts)
 
 
 def _undecided(covered: CoverArtefact, context: Context, reason: str, counts: Counts) -> Outcome:

@@ -146,6 +146,22 @@ Examples
   rdma-robust share --tab repair --base https://example.org/playground/ mailbox.rdma
 """
 
+EXERCISE_HELP = """Learn by exercises: without a name, list the course; with one, print the task and a program to begin with.
+
+With a FILE, judge an answer: the tool itself decides whether it does what the task asks, and compares its cost with that of
+the cheapest repair, which is proven to be. The page of `rdma-robust playground` has the same exercises and the same judge.
+
+\b
+Exit codes
+  0  printed, or solved      1  not solved      2  usage, not well-formed      3  undecided: a limit came first
+\b
+Examples
+  rdma-robust exercise
+  rdma-robust exercise mailbox-mended > answer.rdma
+  rdma-robust exercise mailbox-mended answer.rdma
+  rdma-robust exercise 2 --hint
+"""
+
 EXPLAIN_CODE_HELP = """Explain the code at the end of a message, such as RR306; without a code, list them all.
 
 Every error and warning has a code, and so has what a run says of a program: not robust, undecided. A code keeps its meaning
@@ -265,6 +281,15 @@ TOOL: Final = Tool(
             group=("Understand", 24),
             reads=(".rdma", ".mp"),
             settings=("base",),
+        ),
+        CommandEntry(
+            "exercise",
+            EXERCISE_HELP,
+            function_of("exercise"),
+            rank=106,
+            group=("Understand", 26),
+            reads=(".rdma",),
+            settings=("timeout",),
         ),
         CommandEntry("explain-code", EXPLAIN_CODE_HELP, function_of("explain-code"), rank=90, group=("Understand", 30)),
         CommandEntry("completion", COMPLETION_HELP, function_of("completion"), rank=230, group=("Set up", 10)),

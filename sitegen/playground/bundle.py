@@ -10,6 +10,10 @@ from typing import Final
 
 from rdma_robust.cli.commands.playground import PLAYGROUND_POLICY
 from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
+from rdma_robust.reports.share.svg import STYLE as DRAWING_STYLE
+from rdma_robust.teaching.explorer.message_session import MessageSession
+from rdma_robust.teaching.explorer.server import PARTS, SHARED, exploration_page
+from rdma_robust.teaching.explorer.session import Session
 from sitegen.playground.page_data import page_data
 from sitegen.playground.python_archive import ROOT, write_archive
 
@@ -50,7 +54,8 @@ def make(folder: Path = BUILT) -> None:
     _bundle(folder)
     shutil.copyfile(PAGE / "style.css", folder / "style.css")
     shutil.copyfile(ROOT / "rdma_robust/teaching/explorer/page/icon.svg", folder / "icon.svg")
-    (folder / "shared.css").write_text(PAGE_STYLE, encoding="utf-8")
+    _explorer(folder / "explore")
+    (folder / "shared.css").write_text(PAGE_STYLE + DRAWING_STYLE, encoding="utf-8")
     (folder / "theme.js").write_text(page_script(), encoding="utf-8")
     (folder / "index.html").write_text(_with_policy("index.html"), encoding="utf-8")
     (folder / "playground.json").write_text(json.dumps(page_data(), separators=(",", ":")), encoding="utf-8")
@@ -84,6 +89,17 @@ def _bundle(folder: Path) -> None:
     options += [f"--external:{name}" for name in ("node:*", "fs", "path")]
     _run([str(esbuild), *(str(sources / name) for name in SCRIPTS), *options, f"--outdir={folder}"], sources)
     shutil.rmtree(sources)
+
+
+def _explorer(folder: Path) -> None:
+    """Write the pages of the explorer, as its server at home has them."""
+    folder.mkdir()
+    for name in PARTS:
+        shutil.copyfile(ROOT / "rdma_robust/teaching/explorer/page" / name, folder / name)
+    for name, (text, _) in SHARED.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for kind, session in (("rdma", Session), ("mp", MessageSession)):
+        (folder / f"{kind}.html").write_text(exploration_page(session.page), encoding="utf-8")
 
 
 def _with_policy(name: str) -> str:

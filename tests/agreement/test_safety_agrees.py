@@ -17,11 +17,12 @@ from rdma_robust.analyses.prove.path_replay import shows
 from rdma_robust.analyses.prove.prove import FIRST, decide_safety
 from rdma_robust.analyses.prove.safety_outcome import ReductionOptions, Safety, SafetyOutcome
 from rdma_robust.analyses.prove.transition_system import EngineName
-from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
+from rdma_robust.language.flow.cfg import Program, RemoteRmw, named_lane, steps
 from rdma_robust.language.flow.claims import AnyModelName, OutcomeClaim
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from tests.support.inserted import fenced, flushed
+from tests.support.random_lanes import with_lanes
 from tests.support.random_safety import LARGE_SAFETY, MODELS_OF, Kind, SafetySize, random_safety_program
 
 KINDS: tuple[Kind, ...] = ("shared", "network", "queue pairs")
@@ -73,6 +74,31 @@ def agreement(kind: Kind, seeds: range, size: SafetySize, states: int) -> Counte
 def test_answers_agree_with_the_machine(kind: Kind) -> None:
     answers = agreement(kind, range(25), FEW, 2000)
     assert answers["safe"] > 5 and answers["unsafe"] > 5
+
+
+def on_lanes(kind: Kind, seeds: range, states: int) -> Counter[str]:
+    """The answers for programs whose requests, polls, fences and flushes are spread over several queue pairs."""
+    answers: Counter[str] = Counter()
+    for seed in seeds:
+        plain = loaded(seed, kind)
+        program = load_program(with_lanes(plain.source, Random(seed)), f"{plain.file}, on lanes")
+        if any(named_lane(step.op) for thread in program.threads for _, _, step in steps(thread)):
+            answers.update(judged(program, model, states)[1] for model in MODELS_OF[kind])
+    return answers
+
+
+@pytest.mark.parametrize("kind", ["network", "queue pairs"])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(500, 512), marks=pytest.mark.ci),
+        *(pytest.param(range(n, n + 200), marks=pytest.mark.long) for n in range(600, 1600, 200)),
+    ],
+    ids=lambda seeds: str(seeds.start),
+)
+def test_answers_on_lanes_agree_with_the_machine(kind: Kind, seeds: range) -> None:
+    answers = on_lanes(kind, seeds, 2000)
+    assert answers["safe"] >= 2 and answers["unsafe"] >= 2
 
 
 def by_sets(seeds: range, states: int) -> Counter[str]:

@@ -114,6 +114,28 @@ class Playground:
         self.until(lambda: self.text("#badge") and not self.driver.find_elements("css selector", "#panel.old"))
         return self.text("#badge")
 
+    def form(self, title: str) -> None:
+        """Ask for another form of the answer, which is a drawing."""
+        self.driver.find_element("xpath", f"//*[@id='forms']/button[text()='{title}']").click()
+        self.answered()
+        self.until(lambda: self.driver.find_elements("css selector", "#drawn svg"))
+
+    def choose(self, path: str) -> None:
+        """Choose the first example whose path ends so."""
+        self.driver.execute_script(
+            """const select = document.querySelector('#examples');
+            select.value = [...select.options].find(each => each.value.endsWith(arguments[0])).value;
+            select.dispatchEvent(new Event('change'));""",
+            path,
+        )
+
+    def explored(self, at: str, side: str = "#rdma") -> None:
+        """Go into the frame of the explorer, and wait until a side of it is so far."""
+        self.driver.switch_to.default_content()
+        self.until(lambda: self.driver.find_elements("css selector", "#explorer iframe"))
+        self.driver.switch_to.frame(self.driver.find_element("css selector", "#explorer iframe"))
+        self.until(lambda: any(each.text == at for each in self.driver.find_elements("css selector", f"{side} .count")))
+
     def ask(self, tab: str) -> str:
         self.click(f"#tab-{tab}")
         return self.answered()
@@ -159,6 +181,55 @@ def test_verdict_explanation_outcomes_and_a_repair_that_is_applied(opened: Playg
     assert complaints(opened.driver) == []
 
 
+def test_the_other_tabs(opened: Playground) -> None:
+    opened.write(MAILBOX)
+    for tab, badge, said in (
+        ("models", "not on all", "first to break it"),
+        ("verify", "claims hold", "3 claims: 3 hold"),
+        ("prove", "safe", "SAFE"),
+        ("lint", "warnings", "RR722"),
+    ):
+        assert opened.ask(tab) == badge and said in opened.text("#said")
+    assert opened.ask("explanation") == "not robust"
+    for form, drawn in (("Timeline", "rr-timeline"), ("Graph", "rr-graph")):
+        opened.form(form)
+        assert "Sender on A" in opened.text(f"#drawn .{drawn}") and not opened.text("#said")
+    opened.choose("collectives/send-in-between.mp")
+    assert opened.answered() == "goes wrong"
+    assert opened.in_editor(".tok-keyword") > 3
+    assert "a browser does not have" in opened.text("#lacks")
+    opened.form("Chart")
+    assert "P[0]" in opened.text("#drawn .rr-chart")
+    assert opened.ask("messages") == "goes wrong" and "DEADLOCK" in opened.text("#said")
+    opened.choose("contracts/bcast.mp")
+    assert opened.ask("contracts") == "verified" and "z3" in opened.text("#lacks")
+    assert complaints(opened.driver) == []
+
+
+def test_the_explorer_steps_to_the_counterexample_and_a_link_opens_it_there(opened: Playground) -> None:
+    page, driver = opened, opened.driver
+    page.choose("mailbox-plain.rdma")
+    assert page.ask("verdict") == "not robust"
+    page.click("#step")
+    page.explored("step 0 of 6")
+    for step in range(1, 4):
+        page.click("#rdma [data-key=forward]")
+        page.explored(f"step {step} of 6")
+    assert "SC cannot follow RDMA step 3" in page.text("#sc")
+    driver.switch_to.default_content()
+    page.click("#share")
+    page.until(lambda: "nothing was sent" in page.text("#notice"))
+    linked = Playground(driver, driver.current_url)
+    linked.explored("step 3 of 6")
+    assert "SC cannot follow RDMA step 3" in page.text("#sc")
+    driver.switch_to.default_content()
+    linked.choose("collectives/send-in-between.mp")
+    linked.explored("step 0 of 0", "#run")
+    linked.until(lambda: "goes wrong" in linked.text("#verdict"))
+    driver.switch_to.default_content()
+    assert complaints(driver) == []
+
+
 def test_mistakes_are_marked_while_one_types(opened: Playground) -> None:
     opened.write(MAILBOX.replace("put B.d = v", "put B.d = w"))
     opened.until(lambda: opened.in_editor(".cm-lintRange-error") == 1)
@@ -192,7 +263,8 @@ def test_links(opened: Playground, address: str, tmp_path: Path) -> None:
     version, _, code = page.driver.current_url.partition("#")[2].partition(".")
     said = json.loads(zlib.decompress(urlsafe_b64decode(code + "=" * (-len(code) % 4)), -zlib.MAX_WBITS))
     assert version == "1"
-    assert said == {"text": program.read_text(encoding="utf-8"), "kind": "rdma", "tab": "outcomes", "options": {}}
+    state = {"kind": "rdma", "tab": "outcomes", "options": {}, "place": ""}
+    assert said == {"text": program.read_text(encoding="utf-8"), **state}
     for fragment, wrong in (
         ("7.abc", "version 7"),
         (f"1.{code[: len(code) // 2]}", "cut short"),

@@ -54,6 +54,7 @@ OTHERS = {
     "explain-code": ("explain-code", "RR010"),
     "completion": ("completion", "bash"),
     "share": ("share", "sb.rdma"),
+    "exercise": ("exercise", "2", "sb.rdma"),
 }
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 
 from rdma_robust.cli import page_worker
+from rdma_robust.language.load import load_decidable
+from rdma_robust.teaching.explorer.session import Session
 from tests.conftest import ROOT
 
 LITMUS = ROOT / "litmus"
+RELAY = "messages/collectives/send-in-between.mp"
 
 AS_IN_A_BROWSER = """
 import os, signal, sys
@@ -19,17 +24,10 @@ import os, signal, sys
 def lacking(*_args, **_named):
     raise OSError(52, "Function not implemented")
 
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        top = name.partition(".")[0]
-        compiled = name in KERNELS
-        if compiled or top in LACKING:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
 LACKING = ("resource", "fcntl", "multiprocessing", "_multiprocessing", "termios", "z3", "highspy", "numpy", "pysat",
            "pygraphviz", "clang", "rich", "uvicorn", "textual", "sympy")
 KERNELS = sys.argv[1].split(",")
-sys.meta_path.insert(0, Missing())
+sys.modules.update(dict.fromkeys((*LACKING, *KERNELS)))
 sys.platform = "emscripten"
 os.fork = signal.setitimer = lacking
 from rdma_robust.cli.app import run
@@ -54,6 +52,10 @@ def kernels() -> str:
         pytest.param(("lint", "mailbox-plain.rdma"), 1, "RR722", marks=pytest.mark.ci),
         pytest.param(("verify", "mailbox-plain.rdma"), 0, "3 hold", marks=pytest.mark.ci),
         pytest.param(("prove", "mailbox-plain.rdma"), 0, "SAFE", marks=pytest.mark.ci),
+        pytest.param(("messages", RELAY), 1, "DEADLOCK", marks=pytest.mark.ci),
+        pytest.param(("messages", "explain", "--format", "svg", RELAY), 1, "<svg", marks=pytest.mark.ci),
+        pytest.param(("contracts", "check", "contracts/bcast.mp"), 0, "VERIFIED", marks=pytest.mark.ci),
+        pytest.param(("explain", "--format", "svg", "mailbox-plain.rdma"), 1, "NIC to B", marks=pytest.mark.ci),
         pytest.param(("fmt", "mailbox-plain.rdma"), 0, "put B.d = v", marks=pytest.mark.ci),
     ],
 )
@@ -67,6 +69,29 @@ def test_a_command_needs_nothing_that_a_browser_lacks(arguments: tuple[str, ...]
     )
     assert (done.returncode, done.stderr) == (exit_code, ""), done.stderr
     assert said in done.stdout
+
+
+def test_the_explorer_is_answered_as_by_its_server() -> None:
+    """What the page asks step by step, and the same by the session that the server has; mistakes are told, not raised."""
+    text = (LITMUS / "mailbox-plain.rdma").read_text(encoding="utf-8")
+    program = {"text": text, "file": "program.rdma", "options": {}, "seconds": 10}
+
+    def asked(path: str, **body: object) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(page_worker.explored(json.dumps({**program, "path": path, "body": body})))
+        return found
+
+    assert asked("api/program")["value"]["threads"] == ["Sender", "Receiver"]
+    verdict = asked("api/verdict")["value"]
+    assert (verdict["verdict"], verdict["steps"], verdict["broken"]) == ("not-robust", 6, 3)
+    shown = asked("api/view", address=verdict["address"], do=["go", "rdma", 3])["value"]
+    own = Session(load_decidable(text, "program.rdma"))
+    assert shown == json.loads(json.dumps(asdict(own.seen(verdict["address"], ["go", "rdma", 3]))))
+    assert shown["broken"]["step"] == 3
+    assert "belongs to another program" in asked("api/view", address="p=00000000&mode=follow&rdma=&at=0")["error"]
+    program["options"] = {"cpu": "tso"}
+    assert "belongs to another program" not in asked("api/view", address=verdict["address"]).get("error", "")
+    program["text"] = text.replace("put B.d = v", "put B.d = w")
+    assert "`w`" in asked("api/program")["error"]
 
 
 def test_findings_and_hovers_are_placed_by_characters() -> None:

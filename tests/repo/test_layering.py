@@ -87,6 +87,7 @@ MAY_IMPORT = {
     "teaching.demos": (
         f"{WORDS} language semantics counters petri exports pipeline hardness analyses.safety reports teaching.explorer"
     ),
+    "teaching.exercises": f"{WORDS} language pipeline analyses.safety analyses.repair",
     "teaching.patterns": f"{WORDS} language messages.language",
     "editing": f"{WORDS} __init__ frame language semantics analyses.lints messages.language",
     "cli": (
@@ -96,7 +97,7 @@ MAY_IMPORT = {
         "analyses.hardware messages.language messages.engines messages.encoding messages.machine messages.replay "
         "messages.traces messages.message_answers contracts.checks contracts.contract_answers contracts.inferred_clauses "
         "contracts.language reports batch teaching.demos teaching.explorer teaching.patterns "
-        "teaching.playground editing tools"
+        "teaching.playground teaching.exercises editing tools"
     ),
     "__init__": f"{WORDS} language semantics pipeline analyses.safety analyses.prove",
     "__main__": "foreign __init__ cli frame",

@@ -211,8 +211,8 @@ def _before(step: Step, cell: Cell, after: Ways, at_once: bool) -> Ways:
     if read == cell:
         return frozenset({frozenset()})
     match step.op:
-        case Flush(node):
-            return frozenset(way | {node} for way in after)
+        case Flush():
+            return frozenset(way | {peer_of(step.op) or ""} for way in after)
         case Write() if written == cell:
             return frozenset()
         case Put() | Get() | RemoteRmw() if written == cell:

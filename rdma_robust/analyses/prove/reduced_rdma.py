@@ -15,7 +15,7 @@ from rdma_robust.analyses.prove.placing import PlacedVariable, Valued, expressio
 from rdma_robust.analyses.prove.reduced_system import OVERFLOW, ReducedSystem, State
 from rdma_robust.analyses.prove.transition_system import Assignment, Cause, Drop, SafetyClaim, Transition, Update
 from rdma_robust.expr import Name
-from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence
+from rdma_robust.language.flow.cfg import Flush, Get, Poll, Program, Put, RFence, queue_pairs_of
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.waiting_points import polls_ahead
 
@@ -62,7 +62,7 @@ class PipeSystem(ReducedSystem):
 
     def slots(self) -> Iterable[str]:
         self._commands = [{c.number: c for found in code.values() for c in found} for code in self.code]
-        self._peers = [self._nodes(t) for t in range(len(self.code))]
+        self._peers = [self._queue_pairs(t) for t in range(len(self.code))]
         self._ahead = [polls_ahead(*each) for each in zip(self.program.threads, self._peers, strict=True)]
         for t, commands in enumerate(self._commands):
             moving = [c for c in commands.values() if isinstance(c.step.op, Put | Get) and c.target and c.target.wide]
@@ -74,9 +74,9 @@ class PipeSystem(ReducedSystem):
     def _slot(self, t: int, qp: int, get: bool, place: int) -> str:
         return f"{self.program.threads[t].name}@{self._peers[t][qp]}.{'get' if get else 'put'}#{place + 1}"
 
-    def _nodes(self, t: int) -> tuple[str, ...]:
+    def _queue_pairs(self, t: int) -> tuple[str, ...]:
         used = {command.peer for command in self._commands[t].values()}
-        return tuple(node for node in self.program.nodes if node in used)
+        return tuple(pair for pair in queue_pairs_of(self.program, self.program.threads[t]) if pair in used)
 
     def nothing(self, thread: int) -> Hashable:
         return (QueuePairState(),) * len(self._peers[thread])
@@ -252,8 +252,8 @@ class PipeSystem(ReducedSystem):
                     yield from (self._slot(t, qp, get, place) for place in self._wide_places(t, pair, get))
 
     def described_under_way(self, thread: int, under_way: Any) -> dict[str, object]:
-        """By node, without those of which nothing is under way: `pipe`, `wbR` and `wbL`, lists with the `step` of each
-        operation and the `value` that it has read (null if a wide variable has it), if it has; and `unpolled`, of each
+        """By node, or lane, without those of which nothing is under way: `pipe`, `wbR` and `wbL`, lists with the `step` of
+        each operation and the `value` that it has read (null if a wide variable has it), if it has; and `unpolled`, of each
         operation whether it is a `get` and whether it is `complete`."""
         pairs: tuple[QueuePairState, ...] = under_way
         return {node: _told(pair) for node, pair in zip(self._peers[thread], pairs, strict=True) if pair != QueuePairState()}

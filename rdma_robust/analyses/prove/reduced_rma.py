@@ -30,7 +30,7 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.digraph import reachable
 from rdma_robust.expr import VALUE, Expr, Name, names, negate, substitute
-from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteOp, RemoteRmw, Thread, steps
+from rdma_robust.language.flow.cfg import Flush, Get, Op, Program, Put, RemoteOp, RemoteRmw, Thread, peer_of, steps
 from rdma_robust.semantics.machines.machine import Verb
 from rdma_robust.semantics.machines.waiting_points import preceding
 
@@ -320,14 +320,14 @@ class PendingSetSystem(ReducedSystem):
 
 
 def flushed_from(thread: Thread) -> dict[int, frozenset[str]]:
-    """Return the nodes that a thread may still flush, by program point."""
+    """Return the queue pairs that a thread may still flush, by program point."""
     before = preceding(thread)
     found: dict[int, set[str]] = {point: set() for point in thread.points}
-    flushes = {(source, step.op.node) for source, _, step in thread.edges if isinstance(step.op, Flush)}
-    for source, node in flushes:
+    flushes = {(source, peer_of(step.op) or "") for source, _, step in thread.edges if isinstance(step.op, Flush)}
+    for source, pair in flushes:
         for point in reachable([source], before):
-            found[point].add(node)
-    return {point: frozenset(nodes) for point, nodes in found.items()}
+            found[point].add(pair)
+    return {point: frozenset(pairs) for point, pairs in found.items()}
 
 
 def _taken(slot: str) -> str:

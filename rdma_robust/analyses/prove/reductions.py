@@ -148,9 +148,9 @@ class InOrderSystem(ReducedSystem):
 
 
 def _polled(code: Code) -> tuple[str, ...]:
-    """Return the nodes that a thread polls."""
-    ops = [command.step.op for commands in code.values() for command in commands]
-    return tuple(dict.fromkeys(op.node for op in ops if isinstance(op, Poll)))
+    """Return the queue pairs that a thread polls."""
+    polls = [command for commands in code.values() for command in commands if isinstance(command.step.op, Poll)]
+    return tuple(dict.fromkeys(command.peer for command in polls if command.peer is not None))
 
 
 def reduce_program(

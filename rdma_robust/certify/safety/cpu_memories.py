@@ -203,12 +203,13 @@ class InProgramOrder(ReducedProgram):
         self._polled: list[tuple[str, ...]] = []
         self._ahead: list[dict[int, tuple[bool, ...]]] = []
         for thread in variables.program.threads:
-            ops = [(source, step.op) for source, _, step in steps(thread)]
-            polled = tuple(dict.fromkeys(op.node for _, op in ops if isinstance(op, Poll)))
+            polls = [(source, step.op) for source, _, step in steps(thread) if isinstance(step.op, Poll)]
+            ops = [(source, op.lane or op.node) for source, op in polls]
+            polled = tuple(dict.fromkeys(pair for _, pair in ops))
             before: dict[int, list[int]] = {}
             for source, target, _ in thread.edges:
                 before.setdefault(target, []).append(source)
-            comes = [reachable([source for source, op in ops if op == Poll(node)], before) for node in polled]
+            comes = [reachable([source for source, mine in ops if mine == pair], before) for pair in polled]
             self._polled.append(polled)
             self._ahead.append({point: tuple(point in points for points in comes) for point in thread.points})
         super().__init__(variables, bound, lazy=lazy)
@@ -233,8 +234,8 @@ class InProgramOrder(ReducedProgram):
         match instruction.step.op:
             case RFence() | Flush():
                 return self.finish(state, t, instruction, None)
-            case Poll(node):
-                return self._takes(state, t, instruction, node)
+            case Poll(node, lane):
+                return self._takes(state, t, instruction, lane or node)
             case _:
                 return self._first(state, t, instruction)
 

@@ -200,7 +200,7 @@ class PendingSets(ReducedProgram):
     def touches(self, agent: AgentMove, t: int, instruction: Instruction) -> bool:
         op = instruction.step.op
         if isinstance(op, Flush):
-            return agent.thread == t and agent.peer == op.node
+            return agent.thread == t and agent.peer == instruction.peer
         if isinstance(op, Put | Get | RemoteRmw):
             return False
         words = {word for word in (instruction.reads, instruction.writes) if word >= 0}

@@ -49,16 +49,18 @@ class QueuePairs(ReducedProgram):
         super().__init__(variables, bound, lazy=False)
         self._by_number = [{i.number: i for at in code.at.values() for i in at} for code in self.code]
         used = [{i.peer for i in found.values()} for found in self._by_number]
-        self._peers = [tuple(node for node in self.program.nodes if node in mine) for mine in used]
+        named = [(*self.program.nodes, *dict(thread.lanes)) for thread in self.program.threads]
+        self._peers = [tuple(pair for pair in all_ if pair in mine) for all_, mine in zip(named, used, strict=True)]
         self._ahead = [self._polls_ahead(t) for t in range(len(self.code))]
 
     def _polls_ahead(self, t: int) -> dict[int, tuple[bool, ...]]:
-        """Return for each program point whether a poll of each node may still come."""
+        """Return for each program point whether a poll of each queue pair may still come."""
         thread = self.program.threads[t]
         before: dict[int, list[int]] = {}
         for source, target, _ in thread.edges:
             before.setdefault(target, []).append(source)
-        polls = [[source for source, _, step in steps(thread) if step.op == Poll(node)] for node in self._peers[t]]
+        ops = [(source, step.op) for source, _, step in steps(thread) if isinstance(step.op, Poll)]
+        polls = [[source for source, op in ops if (op.lane or op.node) == pair] for pair in self._peers[t]]
         comes = [reachable(points, before) for points in polls]
         return {point: tuple(point in points for points in comes) for point in thread.points}
 

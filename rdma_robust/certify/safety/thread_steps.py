@@ -228,13 +228,16 @@ def _written(step: cfg.Step) -> tuple[Expr | None, Expr]:
 
 
 def _peer(step: cfg.Step) -> str | None:
+    """Return the queue pair of a step, as the thread names it: a lane, or else the node of the card that is asked."""
     match step.op:
-        case cfg.Put(target, _):
-            return target.node
-        case cfg.Get(_, source) | cfg.RemoteRmw(_, source, _, _):
-            return source.node
-        case cfg.Flush(node) | cfg.Poll(node) | cfg.RFence(node):
-            return node
+        case cfg.Put(target, _, _, lane):
+            return lane or target.card
+        case cfg.Get(_, source, _, lane):
+            return lane or source.card
+        case cfg.RemoteRmw(_, source, _, _) as op:
+            return op.lane or source.card
+        case cfg.Flush(node, lane) | cfg.Poll(node, lane) | cfg.RFence(node, lane):
+            return lane or node
         case _:
             return None
 

@@ -128,7 +128,7 @@ def run_explore(request: ExploreRequest) -> Exit:
     _need("textual" if request.tui else "uvicorn", *(() if request.tui else ("starlette",)))
     try:
         with guarded_by(request.options.limits()):
-            session = _session(item, request)
+            session = open_session(item, request)
         _explore(session, replace(request, state=session.seen(request.state).address if request.state else ""))
     except Stopped as stop:
         if stop.exit is not Exit.INTERRUPTED:
@@ -149,7 +149,8 @@ def _need(*packages: str) -> None:
         raise UsageError(f"explore needs {names}, which is not installed here: pip install {' '.join(missing)}")
 
 
-def _session(item: Source, request: ExploreRequest, *, warnings: bool = True) -> Session | MessageSession:
+def open_session(item: Source, request: ExploreRequest, *, warnings: bool = True) -> Session | MessageSession:
+    """Return an exploration of a program, with its warnings told or not. Raises what reading it does."""
     if is_trace(item):
         return _message_session(item, request, warnings=warnings)
     text, options = read_source(item), request.options
@@ -180,7 +181,7 @@ def _message_session(item: Source, request: ExploreRequest, *, warnings: bool) -
 
 
 def _explore(session: Session | MessageSession, request: ExploreRequest) -> None:
-    decide = partial(_decided, request.options)
+    decide = partial(decided, request.options)
     follow = partial(_follow, request) if request.watch else None
     if request.tui:
         _in_terminal(session, decide, request, follow)
@@ -210,13 +211,13 @@ def _follow(request: ExploreRequest, show: Callable[[Explorable | str], None]) -
     define = request.options.define
     for _ in changes_of(request.file, define):
         try:
-            show(_session(Source(request.file, request.file, define=define), request, warnings=False))
+            show(open_session(Source(request.file, request.file, define=define), request, warnings=False))
         except (RdmaRobustError, OSError) as error:
             show(message_of(error, request.file))
 
 
-def _decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdictView:
-    """Return the verdict, decided in another process: nothing is printed, for the terminal may be in use.
+def decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdictView:
+    """Return the verdict, decided in another process if there can be one: nothing is printed, the terminal may be in use.
 
     Raises InternalError.
     """

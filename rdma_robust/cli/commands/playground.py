@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PLAYGROUND_POLICY: Final = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'"
+    "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'"
 )
 """What the page says too, for other servers: nothing of another origin, and no code but the files and WebAssembly."""
 

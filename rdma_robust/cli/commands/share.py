@@ -26,8 +26,13 @@ def share_command(
         str, typer.Option(metavar="URL", help="Address of the playground.", show_default="that of `rdma-robust playground`")
     ] = HOME,
     tab: Annotated[
-        str, typer.Option(metavar="TAB", help=f"The tab that is open: {', '.join(each.name for each in TABS)}.")
-    ] = TABS[0].name,
+        str,
+        typer.Option(
+            metavar="TAB",
+            help=f"The tab that is open: {', '.join(each.name for each in TABS)}.",
+            show_default="verdict or messages",
+        ),
+    ] = "",
 ) -> None:
     """Note in the context what is to be done."""
     context.obj.append(partial(run_share, file, base, tab))
@@ -49,8 +54,8 @@ def run_share(file: str, base: str, tab: str) -> Exit:
     text = read_source(item)
     kind = "mp" if is_messages(text, item.name) else "rdma"
     known = [each.name for each in TABS if getattr(each, kind)]
-    if tab not in known:
+    if tab and tab not in known:
         raise UsageError(f"--tab {printable(tab)}: programs of this kind have the tabs {', '.join(known)}")
-    fragment = fragment_of(SharedProgram(text, kind, tab))
+    fragment = fragment_of(SharedProgram(text, kind, tab or known[0]))
     StandardOutput().line(f"{base}#{fragment}")
     return Exit.OK

@@ -96,8 +96,6 @@ def _unproven(op: cfg.Op) -> str:
             return f"a remote atomic whose old value goes nowhere: {_INSTEAD}, or give it a word: `get x = ...`"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
             return f"an operation without a completion (`unsignaled`): {_INSTEAD}"
-        case _ if cfg.named_lane(op) != cfg.NAMELESS:
-            return f"an operation on a lane: {_INSTEAD}"
         case _ if not isinstance(op, _PROVEN):
             return f"an operation like {type(op).__name__}: {_INSTEAD}"
         case _:

@@ -32,7 +32,7 @@ from rdma_robust.messages.message_answers import (
     Violation,
 )
 from rdma_robust.messages.replay.replaying import confirm_answer
-from rdma_robust.solver_library import has_solver, require_solver
+from rdma_robust.solver_library import has_sat_solver, has_solver, require_solver
 
 if TYPE_CHECKING:
     from rdma_robust.messages.encoding.match_candidates import Candidates
@@ -65,13 +65,13 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
 
     Runs that the few states have shown already stay, since they are short.
-    Where something is left open the reason has what every search says of it.
+    Where something is left open the reason has what every search says of it. In a browser there are only states.
     """
+    if program.looks or not has_sat_solver():
+        return _by_all_states(program, buffer, questions, limits)
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
-    if program.looks:
-        return by_states(program, buffer, questions, limits)
     few = FEW if interchangeable_processes(program) is None else FEW * _IF_ALIKE
     answer = by_states(program, buffer, questions, _few(limits, few))
     if not answer.reason:
@@ -98,6 +98,13 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
         verdict = _in_turns((sat, states, smt), questions.of_the_verdict, limits)
         known, solved = not verdict.reason, _verdict_joined(solved, verdict)
     return _beside(program, buffer, questions, limits, solved) if known else solved
+
+
+def _by_all_states(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
+    """Answer by all states; and by `smt` if they are too many, and processes look for messages."""
+    solves = program.looks and not program.gathers and has_solver()
+    answer = by_states(program, buffer, questions, limits.share(_SOLVING) if solves else limits)
+    return combined_answer(answer, _by_smt(program, buffer, questions, limits)) if solves and answer.reason else answer
 
 
 def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: MessageQuestions, limits: Limits) -> BufferAnswer:

@@ -1,15 +1,14 @@
-"""The execution graph as a drawing. Graphviz lays it out, inside this process: nothing else needs to be installed."""
+"""The execution graph as a drawing. Graphviz lays it out, inside this process: nothing else needs to be installed. Where its
+library is missing, as in a browser, lanes are columns and events rows."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from rdma_robust.analyses.explain.explanation import Edge, Explanation, Graph, Lane, Node
-from rdma_robust.errors import UsageError
 from rdma_robust.foreign import unheard
 from rdma_robust.reports.explanation.explanation_dot import (
     Attributes,
@@ -20,38 +19,25 @@ from rdma_robust.reports.explanation.explanation_dot import (
     thread_title,
 )
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
+from rdma_robust.reports.explanation.graph_places import (
+    LONGEST_LABEL,
+    MARGIN,
+    NODE_HEIGHT,
+    Box,
+    GraphLayout,
+    Point,
+    column_layout,
+    node_width,
+)
 from rdma_robust.reports.share.svg import arrow_head, fitted, markup_text, number, pixel_width, svg_image
 
 POINTS = 72
-LONGEST_LABEL = 40
-NODE_HEIGHT = 28
 LABEL_HEIGHT = 16
-MARGIN = 10
 TITLE_HEIGHT = 18
-
-Point = tuple[float, float]
-Box = tuple[float, float, float, float]
-"""The top left corner, width and height."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphLayout:
-    """Places in pixels, from the top left: centres of nodes by name, curves and label places of edges by their ends, and
-    the boxes of the threads by the number of their first lane."""
-
-    width: float
-    height: float
-    nodes: dict[str, Point]
-    curves: dict[tuple[str, str], tuple[Point, ...]]
-    labels: dict[tuple[str, str], Point]
-    boxes: dict[int, Box]
 
 
 def graph_svg(explanation: Explanation) -> str:
-    """Return the execution graph as an SVG image, "" if there is no witness.
-
-    Raises UsageError if Graphviz's library cannot be loaded.
-    """
+    """Return the execution graph as an SVG image, "" if there is no witness."""
     graph, timeline = explanation.graph, explanation.timeline
     if graph is None or timeline is None:
         return ""
@@ -59,7 +45,7 @@ def graph_svg(explanation: Explanation) -> str:
 
 
 def graph_image(graph: Graph, lanes: tuple[Lane, ...], title: str) -> str:
-    """Return a graph whose nodes stand in these lanes as an SVG image. Raises UsageError as :func:`graph_svg`."""
+    """Return a graph whose nodes stand in these lanes as an SVG image."""
     layout = graph_layout(graph, lanes)
     body = [_box(thread_title(lanes[first]), box) for first, box in layout.boxes.items()]
     body += [_title(lane, layout.nodes[f"title{i}"]) for i, lane in enumerate(lanes)]
@@ -72,9 +58,8 @@ def graph_layout(graph: Graph, lanes: tuple[Lane, ...]) -> GraphLayout:
     """Return where Graphviz's `dot` puts everything. It sees sizes and no texts, so that fonts do not matter."""
     try:
         import pygraphviz  # noqa: PLC0415 - slow, and only drawings need it
-    except ImportError as error:
-        reason = f"drawing needs the package pygraphviz, which cannot be loaded ({error})"
-        raise UsageError(f"{reason}; text, json and dot work without") from error
+    except ImportError:
+        return column_layout(graph, lanes)
     text = digraph(graph, lanes, [], DotStyle(_title_size, _node_size, _label_size))
     with unheard(), pygraphviz.AGraph(string=text) as laid:
         found = json.loads(laid.draw(prog="dot", format="json0"))
@@ -116,17 +101,8 @@ def _curve(pos: str, point: Any) -> tuple[Point, ...]:
     return (*points, point(tip.group(1))) if tip else (*points, points[-1])
 
 
-def _shown(node: Node) -> str:
-    line = "" if node.line is None else f"{node.line} "
-    return line + fitted(node.label, LONGEST_LABEL)
-
-
-def _node_width(node: Node) -> float:
-    return pixel_width(_shown(node)) + 20
-
-
 def _node_size(node: Node | Lane) -> Attributes:
-    wide = pixel_width(lane_title(node)) if isinstance(node, Lane) else _node_width(node)
+    wide = pixel_width(lane_title(node)) if isinstance(node, Lane) else node_width(node)
     high = TITLE_HEIGHT if isinstance(node, Lane) else NODE_HEIGHT
     return {
         "shape": "box",
@@ -168,7 +144,7 @@ def _title(lane: Lane, at: Point) -> str:
 
 def _node(node: Node, at: Point, lanes: tuple[Lane, ...]) -> str:
     x, y = at
-    wide = _node_width(node)
+    wide = node_width(node)
     kind = next((lane.kind for lane in lanes if lane.id == node.lane), "init")
     marks = f"rr-node rr-{kind}{' rr-cycle' if node.on_cycle else ''}{' rr-pivot' if node.pivot else ''}"
     line = "" if node.line is None else f' data-line="{node.line}" tabindex="0"'
@@ -208,7 +184,7 @@ def _middle(points: tuple[Point, ...]) -> Point:
 
 
 def drawn(explanation: Explanation, of: Literal["graph", "timeline"]) -> str:
-    """Return the drawing that is asked for; without a witness one that says so. Raises UsageError like :func:`graph_svg`."""
+    """Return the drawing that is asked for; without a witness one that says so."""
     if explanation.timeline is None:
         text = f"{explanation.headline} There is no execution to draw."
         line = f'<text x="{MARGIN}" y="26">{markup_text(text)}</text>'

@@ -35,7 +35,7 @@ from rdma_robust.robustness.crowds.value_free import cut_off
 from rdma_robust.robustness.lift import confirm
 from rdma_robust.robustness.passes import Context
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
-from rdma_robust.robustness.unconfirmed import may_differ
+from rdma_robust.robustness.unconfirmed import UNCONFIRMED, may_differ
 from rdma_robust.semantics.trace import EventType
 
 MOST_EXPLICIT: Final = 3
@@ -139,7 +139,7 @@ def _with_enough(counted: CrowdSearchResult, enough: tuple[int, ...] | None, con
         if outcome.verdict is Verdict.NOT_ROBUST:
             return _answered(counted, outcome, numbers, least=known)
         known = known and outcome.verdict is Verdict.ROBUST
-    if may_differ(program):
+    if may_differ(program, context.options.model):
         return counted
     if known and enough is not None and sum(enough) <= MOST_CUT_OFF:
         raise InternalError("a target that can be covered is not reached with as many copies as its run has")
@@ -162,22 +162,30 @@ def _with_smallest(counted: CrowdSearchResult, found: Found, system: HeroAtStart
         return least
 
     never: list[bool] = []
-    counted = replace(counted, verdict=Verdict.NOT_ROBUST)
+    unsure = may_differ(counted.instance.original, context.options.model)
+    certain = replace(counted, reason=UNCONFIRMED) if unsure else replace(counted, verdict=Verdict.NOT_ROBUST)
     aside = Beside(context.limits, 0.5, _SMALLEST_SECONDS if context.limits.deadline is None else inf)
     least = aside.note("the smallest number of copies", search, None, share=1.0)
     context.beside.left_out += aside.left_out
     if never:
         raise InternalError("a target that can be covered is not reached with any number of copies")
     if least is None or least.run is None:
-        return replace(counted, reason=numbers_said.NO_SMALLEST)
+        return explicitly(certain, context, context.limits) if unsure else replace(certain, reason=numbers_said.NO_SMALLEST)
     explicit = Explicit(counted.instance, least.run)
     try:
         copies_of(counted.instance.original, dict(explicit.numbers))
     except UsageError:
         many = numbers_said.with_numbers(explicit.numbers)
-        return replace(counted, reason=f"not robust with {many}, too many to write out")
+        return certain if unsure else replace(certain, reason=f"not robust with {many}, too many to write out")
     reason = numbers_said.not_robust(explicit.numbers, least=not least.cut)
-    return replace(counted, reason=reason, found=explicit, target=least.target, least=not least.cut)
+    return replace(
+        counted,
+        verdict=Verdict.NOT_ROBUST,
+        reason=reason,
+        found=explicit,
+        target=least.target,
+        least=not least.cut,
+    )
 
 
 def explicitly(counted: CrowdSearchResult, context: Context, limits: Limits) -> CrowdSearchResult:
@@ -224,14 +232,14 @@ def numbers_up_to(names: list[str], most: int) -> Iterator[dict[str, int]]:
             yield dict(zip(names, numbers, strict=True))
 
 
-def lift_any(counted: CrowdSearchResult, _context: Context) -> CountedAttempt:
+def lift_any(counted: CrowdSearchResult, context: Context) -> CountedAttempt:
     """Return the trace of P(n); none where it has no run to a target, or its values are others: see :mod:`unconfirmed`."""
     if counted.found is None:
         return CountedAttempt(counted, None)
     try:
         return CountedAttempt(counted, counted.found.lifted(counted.target))
     except InternalError:
-        if not may_differ(counted.instance.original):
+        if not may_differ(counted.instance.original, context.options.model):
             raise
         return CountedAttempt(counted, None)
 
@@ -261,7 +269,7 @@ def confirm_any(attempt: CountedAttempt, context: Context) -> Outcome:
             raise InternalError("the run has no trace with real values")
         witness = confirm(counted.found.program, attempt.lifted, options.model)
     except InternalError:
-        if not may_differ(program):
+        if not may_differ(program, options.model):
             raise
         return _unconfirmed(counted, outcome, context)
     copies = counted.found.copies(least=counted.least)
@@ -270,12 +278,11 @@ def confirm_any(attempt: CountedAttempt, context: Context) -> Outcome:
 
 def _unconfirmed(counted: CrowdSearchResult, outcome: Outcome, context: Context) -> Outcome:
     """Return the outcome where the run to a target is no witness: that of some P(n), or UNKNOWN."""
-    reason = "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
-    bare = replace(counted, verdict=Verdict.UNKNOWN, reason=reason, found=None, target=-1)
+    bare = replace(counted, verdict=Verdict.UNKNOWN, reason=UNCONFIRMED, found=None, target=-1)
     again = explicitly(bare, context, context.limits)
     if again.verdict is Verdict.NOT_ROBUST:
         return confirm_any(CountedAttempt(again, None), context)
-    return replace(outcome, verdict=Verdict.UNKNOWN, reason=reason, faults_exact=False)
+    return replace(outcome, verdict=Verdict.UNKNOWN, reason=UNCONFIRMED, faults_exact=False)
 
 
 def uncounted_reason(instance: TwoCopyInstance, *, few: bool) -> str:

@@ -34,9 +34,10 @@ from rdma_robust.language.flow.copies import copies_of
 from rdma_robust.limits import NO_LIMITS, Limits
 from rdma_robust.model import Model
 from rdma_robust.options import RECV_DEPTH
+from rdma_robust.robustness.behind_cards import Behind
 from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame, PivotClass, QueuePair
-from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, MarkSet
+from rdma_robust.robustness.marks import ALPHA_VALUE, POISON_CARRIED, POISON_TAKEN, MarkSet
 from rdma_robust.robustness.pivot import PivotInstrumentation
 from rdma_robust.robustness.pivot_classes import CLASS, Continuation, PivotClasses, classes_of, every_start
 from rdma_robust.robustness.receiving import CLOSED
@@ -285,7 +286,7 @@ def _owned(instance: TwoCopyInstance) -> Iterator[Owned]:
     for thread, graph in enumerate(frame.graphs):
         yield pc(thread), WHOLE, thread
         yield from ((register, WHOLE, thread) for register, _ in graph.registers)
-        yield frame.carried(thread), WHOLE, thread
+        yield from ((name, WHOLE, thread) for name in (frame.carried(thread), *frame.operands(thread)))
         yield from of_thread(instance, thread)
         for qp in (qp for qp in frame.types if qp[0] == thread):
             yield from of_queue_pair(instance, qp)
@@ -302,26 +303,30 @@ def _owned(instance: TwoCopyInstance) -> Iterator[Owned]:
 def of_thread(instance: TwoCopyInstance, thread: int) -> Iterator[Owned]:
     """Yield the marks of a thread."""
     seen = instance.pivot.seen
-    yield from ((name, 1 << thread, thread) for name in (CPU_BETA, STORE_BETA, POISON_CARRIED))
+    behind = (part.threads for part in _behind(instance))
+    yield from ((name, 1 << thread, thread) for name in (CPU_BETA, STORE_BETA, POISON_CARRIED, POISON_TAKEN, *behind))
     yield from _bits(seen.tainted, seen.marks.thread(thread), thread)
 
 
 def of_queue_pair(instance: TwoCopyInstance, qp: QueuePair) -> Iterator[Owned]:
     """Yield what is remembered of a queue pair."""
     frame, rules = instance.frame, instance.pivot.rules
-    for name in (frame.unpolled, rules.early, rules.beta, rules.forced, rules.fenced, rules.received):
+    for name in (frame.unpolled, rules.early, rules.beta, rules.holding, rules.forced, rules.fenced, rules.received):
         yield name(qp), WHOLE, qp[0]
     for told in rules.landings(qp):
         yield rules.ahead(qp, told), WHOLE, qp[0]
         yield rules.settled(qp, told), WHOLE, qp[0]
+    yield from ((memory.written(qp), WHOLE, qp[0]) for memory in rules.memories)
+    for part in _behind(instance):
+        yield from ((name, WHOLE, qp[0]) for name in (part.of(qp), part.ahead(qp)))
 
 
 def of_cell(instance: TwoCopyInstance, cell: Cell) -> Iterator[Owned]:
     """Yield the marks of a word."""
     seen, owner = instance.pivot.seen, instance.owner(cell)
     read, written = instance.frame.bit(cell), seen.marks.written(cell)
-    for marks, bits in ((seen.accessed, read), (seen.accessed, written), (seen.tainted, read), (seen.tainted, written)):
-        yield from _bits(marks, bits, owner)
+    for marks in (seen.accessed, seen.tainted, *(part.words for part in _behind(instance))):
+        yield from (each for bits in (read, written) for each in _bits(marks, bits, owner))
     yield from _bits(seen.poison, read, owner)
     if cell in instance.pivot.atomics.words:
         yield from _of_atomics(instance, cell)
@@ -332,6 +337,11 @@ def _of_atomics(instance: TwoCopyInstance, cell: Cell) -> Iterator[Owned]:
     atomics = instance.pivot.atomics
     for marks in (atomics.in_beta, atomics.open):
         yield from _bits(marks, 1 << atomics.words[cell], instance.owner(cell))
+
+
+def _behind(instance: TwoCopyInstance) -> Iterator[Behind]:
+    """Yield what is remembered of each memory behind a card, in either part of the run."""
+    return (part for memory in instance.pivot.rules.memories for part in (memory.issued, memory.read))
 
 
 def _bits(marks: MarkSet, mask: int, owner: int | None) -> Iterator[Owned]:

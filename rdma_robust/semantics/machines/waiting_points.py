@@ -23,6 +23,7 @@ from rdma_robust.language.flow.cfg import (
     Step,
     Thread,
     Write,
+    peer_of,
 )
 from rdma_robust.language.flow.exclusive import exclusive
 
@@ -52,9 +53,10 @@ def preceding(thread: Thread) -> dict[int, list[int]]:
     return found
 
 
-def polls_ahead(thread: Thread, nodes: Sequence[str]) -> dict[int, tuple[bool, ...]]:
-    """Return for each program point, and each of these nodes, whether a poll of the node may still come."""
-    polls = [[p for p, _, step in thread.edges if step.op == Poll(node)] for node in nodes]
+def polls_ahead(thread: Thread, pairs: Sequence[str]) -> dict[int, tuple[bool, ...]]:
+    """Return for each program point, and each of these queue pairs, whether a poll of it may still come."""
+    ops = [(p, step.op) for p, _, step in thread.edges if isinstance(step.op, Poll)]
+    polls = [[p for p, op in ops if peer_of(op) == pair] for pair in pairs]
     before = preceding(thread)
     ahead = [reachable(points, before) for points in polls]
     return {point: tuple(point in each for each in ahead) for point in thread.points}

@@ -26,6 +26,7 @@ from rdma_robust.reports.share.page_style import PAGE_STYLE, page_script
 from rdma_robust.reports.share.svg import STYLE as DRAWING_STYLE
 from rdma_robust.teaching.explorer.address import AddressError
 from rdma_robust.teaching.explorer.live import Follow, Live
+from rdma_robust.teaching.explorer.page_answers import program_answer, view_answer
 from rdma_robust.text import printable
 
 LARGEST_BODY = 64 * 1024
@@ -74,16 +75,14 @@ def application(live: Live, token: str, port: int) -> ASGIApp:
     """
 
     async def about(_request: Request) -> Response:
-        number = live.number
-        return JSONResponse({**asdict(live.explored.session.about()), "number": number, "watched": live.watched})
+        return JSONResponse(program_answer(live.explored.session, live.number, watched=live.watched))
 
     async def now(_request: Request) -> Response:
         return JSONResponse({"number": live.number, "error": live.error})
 
     async def view(request: Request) -> Response:
         session = live.explored.session
-        body = await _body(request)
-        return JSONResponse(asdict(session.seen(_text(body, "address"), body.get("do"))))
+        return JSONResponse(view_answer(session, await _body(request)))
 
     async def decided(_request: Request) -> Response:
         return JSONResponse(asdict(await live.explored.verdict()))
@@ -183,13 +182,6 @@ async def _body(request: Request) -> dict[str, Any]:
         raise AddressError("a request is JSON") from None
     if not isinstance(value, dict):
         raise AddressError("a request is an object")
-    return value
-
-
-def _text(body: dict[str, Any], key: str) -> str:
-    value = body.get(key)
-    if not isinstance(value, str):
-        raise AddressError(f"a request has the text {key}")
     return value
 
 

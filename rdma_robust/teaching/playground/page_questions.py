@@ -26,12 +26,14 @@ LONGEST_LINK: Final = 32_000
 
 @dataclass(frozen=True, slots=True)
 class SharedProgram:
-    """The content of a link: the text, its language (rdma or mp), the tab, and the options of the hardware by name."""
+    """The content of a link: the text, its language (rdma or mp), the tab, the options of the hardware by name, and the
+    place in the explorer, as what follows # in a link of `explore`."""
 
     text: str
     kind: str
     tab: str
     options: Mapping[str, str] = field(default_factory=dict)
+    place: str = ""
 
 
 def fragment_of(shared: SharedProgram) -> str:
@@ -46,42 +48,108 @@ def fragment_of(shared: SharedProgram) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
-    """A question: the words of the command for `.rdma` and for `.mp`, none where there is no such question.
+class Form:
+    """A form of an answer: what it is called, and the words of the command. An answer that is an SVG image is drawn."""
 
-    `badges` say what exit codes mean, `writes` is a file that the command makes, and with `hardware` it takes the hardware's
-    options. `lacks` is what is missing of the answer because it is found in a browser.
+    title: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of programs of one language: the forms of the answer, of which the first is shown first; what exit codes
+    0, 1 and 3 mean; and what the answer lacks because it is found in a browser."""
+
+    forms: tuple[Form, ...]
+    said: tuple[str, str, str]
+    lacks: str = ""
+
+
+def _asked(*words: str, said: tuple[str, str, str], lacks: str = "", **forms: tuple[str, ...]) -> Question:
+    """Return a question that a command answers, with the forms of its answer besides the report, by their titles."""
+    return Question((Form("Report", words), *(Form(title, words) for title, words in forms.items())), said, lacks)
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """What is asked of `.rdma` and of `.mp`, nothing where there is no such question.
+
+    `writes` is a file that the command makes, with `hardware` it takes the hardware's options, and the answer is a page of
+    its own where it is `explored`.
     """
 
     name: str
     title: str
-    rdma: tuple[str, ...] = ()
-    mp: tuple[str, ...] = ()
-    badges: Mapping[int, str] = field(default_factory=dict)
+    rdma: Question | None = None
+    mp: Question | None = None
     writes: str = ""
     hardware: bool = True
-    lacks: str = ""
+    explored: bool = False
 
 
 _REPAIRED: Final = "repaired.rdma"
+_DRAWN: Final = ("explain", "--format", "svg", "--of")
+_CHART: Final = ("messages", "explain", "--format", "svg")
+_ROBUST: Final = ("robust", "not robust", "unknown")
+_FINE: Final = ("fine", "goes wrong", "unknown")
+_CLAIMS: Final = ("claims hold", "a claim fails", "unknown")
+_ONE_ENGINE: Final = (
+    "Messages are decided by the engine states alone: sat and smt need python-sat, numpy and z3, which a browser does not "
+    "have. Where it reaches its limit, the installed tool may have an answer."
+)
+_WITHOUT_Z3: Final = "z3, which a browser does not have, is not asked: "
+_WAITS: Final = (
+    "The verdict is found in this tab, for 10 s at most, and steps wait for it; the installed `rdma-robust explore` finds "
+    "it beside them."
+)
 
 TABS: Final = (
+    Tab("verdict", "Verdict", _asked("check", said=_ROBUST)),
+    Tab("messages", "Messages", mp=_asked("messages", "check", said=_FINE, lacks=_ONE_ENGINE)),
     Tab(
-        "verdict",
-        "Verdict",
-        ("check",),
-        ("messages", "check", "--engine", "states"),
-        {0: "robust", 1: "not robust", 3: "unknown"},
+        "explanation",
+        "Explanation",
+        _asked("explain", said=_ROBUST, Timeline=(*_DRAWN, "timeline"), Graph=(*_DRAWN, "graph")),
+        _asked("messages", "explain", said=_FINE, lacks=_ONE_ENGINE, Chart=_CHART),
     ),
-    Tab("explanation", "Explanation", ("explain",), badges={0: "robust", 1: "not robust", 3: "unknown"}),
-    Tab("outcomes", "Outcomes", ("outcomes",), badges={0: "listed", 1: "a claim fails", 3: "cut short"}),
+    Tab(
+        "explorer",
+        "Explorer",
+        _asked("explore", said=_ROBUST, lacks=_WAITS),
+        _asked("explore", said=_FINE, lacks=_WAITS),
+        explored=True,
+    ),
+    Tab("outcomes", "Outcomes", _asked("outcomes", said=("listed", "a claim fails", "cut short"))),
     Tab(
         "repair",
         "Repair",
-        ("repair", "-o", _REPAIRED),
-        badges={0: "repaired", 1: "no repair", 3: "unknown"},
+        _asked("repair", "-o", _REPAIRED, said=("repaired", "no repair", "unknown")),
         writes=_REPAIRED,
     ),
+    Tab("models", "Models", _asked("models", said=("robust on all", "not on all", "unknown")), hardware=False),
+    Tab("verify", "Verify", _asked("verify", said=_CLAIMS)),
+    Tab(
+        "prove",
+        "Prove",
+        Question(
+            (Form("As it says", ("prove",)), Form("All models", ("prove", "--model", "all"))),
+            ("safe", "not safe", "unknown"),
+            f"{_WITHOUT_Z3}what only the engines predicates and spacer prove is unknown here.",
+        ),
+        hardware=False,
+    ),
+    Tab(
+        "contracts",
+        "Contracts",
+        mp=_asked(
+            "contracts",
+            "check",
+            said=("verified", "violated", "unknown"),
+            lacks=f"{_WITHOUT_Z3}what the inputs that are tried do not settle is unknown here.",
+            Chart=("contracts", "explain", "--format", "svg"),
+        ),
+    ),
+    Tab("lint", "Lint", _asked("lint", said=("no warnings", "warnings", "unknown")), hardware=False),
 )
 """In the order of the page."""
 

@@ -1,20 +1,24 @@
 /* The playground: an editor, and tabs that ask the tool in the worker about what is in it. */
+import { drawing, element, linked } from "./answers.js";
 import { editorIn } from "./editor.js";
+import { Explorer } from "./explorer.js";
 import { fragmentOf, stateOf } from "./link.js";
 import { Stopped, Tool } from "./tool.js";
 import { compiled } from "./tokens.js";
 
 const byId = (id) => document.getElementById(id);
 const parts = Object.fromEntries(
-  ["examples", "kind", "hardware", "seconds", "editor", "run", "stop", "state", "tabs", "panel", "lacks", "badge", "actions", "apply",
-    "said", "share", "notice"].map((id) => [id, byId(id)]),
+  ["examples", "kind", "hardware", "seconds", "editor", "run", "stop", "state", "tabs", "panel", "lacks", "badge", "forms", "actions", "apply",
+    "step", "said", "drawn", "explorer", "share", "notice"].map((id) => [id, byId(id)]),
 );
 const STATES = { loading: "loading Python …", ready: "ready", working: "working …" };
 
 let data;
 let editor;
 let tool;
+let explorer;
 let tab;
+let form = 0;
 let typing;
 const answers = new Map();
 
@@ -22,13 +26,6 @@ async function json(name) {
   const answer = await fetch(name);
   if (!answer.ok) { throw new Error(`${name}: ${answer.status}`); }
   return answer.json();
-}
-
-function element(name, attributes, text) {
-  const made = document.createElement(name);
-  Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-  if (text !== undefined) { made.textContent = text; }
-  return made;
 }
 
 function notice(text) {
@@ -45,61 +42,83 @@ const options = () => Object.fromEntries(
 );
 
 function question(which) {
-  const words = which[kind()];
+  const { words } = which[kind()].forms[form];
   const hardware = kind() === "rdma" && which.hardware ? Object.entries(options()).map(([name, value]) => `--${name}=${value}`) : [];
   return [...words, ...hardware, "--timeout", parts.seconds.value, file()];
 }
 
 async function run() {
   const which = tab;
+  if (which.explored) { explore("", false); return; }
   const text = editor.text();
-  const key = [which.name, kind(), JSON.stringify(options()), text].join("\n");
+  const asked = question(which);
+  const key = JSON.stringify([asked, text]);
+  const still = () => which === tab && key === JSON.stringify([question(which), text]);
   if (!answers.has(key)) {
     notice("");
     parts.panel.classList.add("old");
     try {
       const started = performance.now();
-      const answer = await tool.ask(question(which), { [file()]: text }, which.writes ? [which.writes] : [], Number(parts.seconds.value));
+      const answer = await tool.ask(asked, { [file()]: text }, which.writes ? [which.writes] : [], Number(parts.seconds.value));
       answers.set(key, { ...answer, seconds: (performance.now() - started) / 1000 });
     } catch (error) {
       if (!(error instanceof Stopped)) { notice(`The tool cannot be loaded: ${error.message}. Load the page again.`); }
-      show({ exit: 3, out: "", err: `unknown: ${error.message}`, files: {} }, which);
+      if (still()) { show({ exit: 3, out: "", err: `unknown: ${error.message}`, files: {} }, which); }
       return;
     }
   }
-  if (which === tab) { show(answers.get(key), which); }
+  if (still()) { show(answers.get(key), which); }
+}
+
+/* Open the explorer at a place, with `lead` at the counterexample. */
+function explore(place, lead) {
+  parts.panel.classList.remove("old");
+  explorer.open({ text: editor.text(), file: file(), options: options() }, place, lead);
 }
 
 /* ---- what is shown */
 
-const MEANINGS = { 0: "ok", 1: "wrong", 3: "unknown" };
+const MEANINGS = { 0: ["ok", 0], 1: ["wrong", 1], 3: ["unknown", 2] };
 
 function show(answer, which) {
+  const [meaning, said] = MEANINGS[answer.exit] ?? ["unknown"];
   parts.panel.classList.remove("old");
-  const meaning = MEANINGS[answer.exit] ?? "unknown";
-  parts.badge.textContent = which.badges[answer.exit] ?? (answer.exit === 2 ? "not well-formed" : "no answer");
+  parts.badge.textContent = which[kind()].said[said] ?? (answer.exit === 2 ? "not well-formed" : "no answer");
   parts.badge.className = `verdict ${meaning}`;
   parts.badge.hidden = false;
-  parts.said.replaceChildren(...linked([answer.out, answer.err].filter(Boolean).join("\n")));
+  const drawn = drawing(answer.out, editor.go);
+  parts.drawn.replaceChildren(...(drawn ? [drawn] : []));
+  parts.drawn.hidden = !drawn;
+  parts.said.replaceChildren(...linked([drawn ? "" : answer.out, answer.err].filter(Boolean).join("\n"), editor.go));
   parts.apply.dataset.text = answer.files[which.writes] ?? "";
-  parts.actions.hidden = !answer.files[which.writes];
+  parts.apply.hidden = !answer.files[which.writes];
+  parts.step.hidden = answer.exit !== 1 || !["verdict", "messages", "explanation"].includes(which.name);
+  parts.actions.hidden = parts.apply.hidden && parts.step.hidden;
 }
 
-/* Return the pieces of a report, in which `line 7` leads to the line. */
-function linked(report) {
-  return report.split(/(\blines? \d+)/).map((piece) => {
-    const found = /^lines? (\d+)$/.exec(piece);
-    if (!found) { return document.createTextNode(piece); }
-    const button = element("button", { type: "button" }, piece);
-    button.addEventListener("click", () => editor.go(Number(found[1])));
+/* Show nothing, as no answer is here yet. */
+function clear() {
+  [parts.badge, parts.actions, parts.drawn].forEach((each) => { each.hidden = true; });
+  parts.said.replaceChildren();
+  parts.drawn.replaceChildren();
+}
+
+/* The forms of an answer, if it has more than one. */
+function offerForms() {
+  const { forms } = tab[kind()];
+  parts.forms.hidden = forms.length < 2;
+  parts.forms.replaceChildren(...forms.map((each, number) => {
+    const button = element("button", { type: "button", "aria-pressed": String(number === form) }, each.title);
+    button.addEventListener("click", () => { form = number; offerForms(); clear(); run(); });
     return button;
-  });
+  }));
 }
 
 /* ---- tabs: arrows move, as the pattern for tab lists has it */
 
 function choose(name, focus) {
-  tab = data.tabs.find((each) => each.name === name && each[kind()].length) ?? data.tabs.find((each) => each[kind()].length);
+  tab = data.tabs.find((each) => each.name === name && each[kind()]) ?? data.tabs.find((each) => each[kind()]);
+  form = 0;
   for (const each of parts.tabs.children) {
     const chosen = each.dataset.name === tab.name;
     each.setAttribute("aria-selected", String(chosen));
@@ -109,15 +128,17 @@ function choose(name, focus) {
       if (focus) { each.focus(); }
     }
   }
-  parts.lacks.textContent = tab.lacks;
-  parts.lacks.hidden = !tab.lacks;
-  parts.badge.hidden = true;
-  parts.actions.hidden = true;
-  parts.said.replaceChildren();
+  parts.lacks.textContent = tab[kind()].lacks;
+  parts.lacks.hidden = !tab[kind()].lacks;
+  document.body.classList.toggle("exploring", tab.explored);
+  parts.explorer.hidden = !tab.explored;
+  parts.said.hidden = tab.explored;
+  offerForms();
+  clear();
 }
 
 function offered() {
-  parts.tabs.replaceChildren(...data.tabs.filter((each) => each[kind()].length).map((each) => {
+  parts.tabs.replaceChildren(...data.tabs.filter((each) => each[kind()]).map((each) => {
     const button = element("button", { type: "button", role: "tab", id: `tab-${each.name}`, "aria-controls": "panel" }, each.title);
     button.dataset.name = each.name;
     button.addEventListener("click", () => { choose(each.name, false); run(); });
@@ -156,11 +177,17 @@ function example(path) {
   run();
 }
 
+/* Put into the address what is shown, and return the address. */
+async function linkHere() {
+  const place = tab.explored ? explorer.place : "";
+  const state = { text: editor.text(), kind: kind(), tab: tab.name, options: options(), place };
+  history.replaceState(null, "", `#${await fragmentOf(state)}`);
+  return location.href;
+}
+
 async function share() {
   try {
-    const state = { text: editor.text(), kind: kind(), tab: tab.name, options: options() };
-    const fragment = await fragmentOf(state);
-    history.replaceState(null, "", `#${fragment}`);
+    await linkHere();
     await navigator.clipboard.writeText(location.href).then(
       () => notice("The link is copied. It has the program in it; nothing was sent anywhere."),
       () => notice("The link is in the address bar. It has the program in it; nothing was sent anywhere."),
@@ -175,8 +202,9 @@ async function fromAddress() {
   const fragment = location.hash.slice(1);
   if (!fragment) { return false; }
   try {
-    load(await stateOf(fragment));
-    run();
+    const state = await stateOf(fragment);
+    load(state);
+    if (tab.explored) { explore(state.place, false); } else { run(); }
     return true;
   } catch (error) {
     notice(`This link cannot be opened: ${error.message}.`);
@@ -227,9 +255,10 @@ function listen() {
     choose("verdict", true);
     run();
   });
+  parts.step.addEventListener("click", () => { choose("explorer", true); explore("", true); });
   parts.tabs.addEventListener("keydown", moved);
   parts.examples.addEventListener("change", () => { if (parts.examples.value) { example(parts.examples.value); } });
-  parts.kind.addEventListener("change", () => { offered(); editor.set(editor.text(), kind()); choose(tab.name, false); });
+  parts.kind.addEventListener("change", () => { offered(); editor.set(editor.text(), kind()); choose(tab.name, false); run(); });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
   }, true);
@@ -245,6 +274,7 @@ function heard(what, why) {
 async function begin() {
   document.body.classList.toggle("embedded", window.self !== window.top);
   tool = new Tool(heard);
+  explorer = new Explorer(parts.explorer, tool, linkHere);
   data = await json("playground.json");
   const tables = Object.fromEntries(Object.entries(data.colours).map(([name, stored]) => [name, compiled(stored)]));
   editor = editorIn(parts.editor, tables, changed, told);

@@ -192,9 +192,9 @@ thread K on G { reg r
 """
 
 
-def test_any_number_of_copies_is_not_decided() -> None:
+def test_any_number_of_copies_is_decided() -> None:
     outcome = decide(load_program(LOOP % ("[*]", "put G.d = one"), "t"), CheckOptions())
-    assert outcome.verdict is Verdict.UNKNOWN and "any number of threads with memory behind a card" in outcome.reason
+    assert outcome.verdict is Verdict.NOT_ROBUST and outcome.copies is not None and outcome.copies.least
 
 
 def test_loops_are_decided() -> None:

@@ -15,7 +15,11 @@ const explorer = (() => {
     return element;
   }
 
+  /* The playground, where this page is a part of it: it asks the tool in the tab. Else a server answers. */
+  const host = window.parent === window ? null : window.parent.explorerHost;
+
   async function ask(path, body) {
+    if (host) { return host.ask(path, body); }
     let answer;
     try {
       answer = await fetch(path, body === undefined ? {} : {
@@ -45,7 +49,7 @@ const explorer = (() => {
   async function share() {
     const button = byId("share");
     let said = "Link copied";
-    try { await navigator.clipboard.writeText(location.href); }
+    try { await navigator.clipboard.writeText(host ? await host.link() : location.href); }
     catch { said = "Copy the address above"; }
     button.textContent = said;
     byId("live").textContent = said;
@@ -202,7 +206,11 @@ const explorer = (() => {
 
     function decide() {
       const asked = program.number;
-      ask("api/verdict").then((answer) => { if (asked === program.number) { page.drawVerdict(answer); } }).catch((error) => {
+      ask("api/verdict").then((answer) => {
+        if (asked !== program.number) { return; }
+        page.drawVerdict(answer);
+        if (host && host.leads()) { page.commands.w(); }
+      }).catch((error) => {
         byId("verdict").textContent = "undecided";
         byId("verdict-text").textContent = error.message;
       });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -12,12 +13,13 @@ import pygraphviz
 import pytest
 from jsonschema import Draft202012Validator
 
-from rdma_robust.analyses.explain.explanation import Explanation
+from rdma_robust.analyses.explain.explanation import Explanation, Graph, Lane
 from rdma_robust.reports.explanation.explanation_dot import graph_dot
 from rdma_robust.reports.explanation.explanation_html import explanation_html, source_html
 from rdma_robust.reports.explanation.explanation_svg import drawn, graph_layout, graph_svg
 from rdma_robust.reports.explanation.explanation_text import explanation_object, explanation_text
 from rdma_robust.reports.explanation.explanation_timeline import timeline_svg
+from rdma_robust.reports.explanation.graph_places import GraphLayout, column_layout
 from rdma_robust.reports.share.html_templates import html_prose
 from tests.conftest import ROOT
 from tests.support.explained import explained, litmus, programs
@@ -109,13 +111,14 @@ def test_the_timeline_shows_posting_and_effects_of_every_operation() -> None:
             assert o.written is None or f"in step {o.written}" in told
 
 
-def test_lanes_of_the_graph_are_columns_in_program_order() -> None:
+@pytest.mark.parametrize("places", [graph_layout, column_layout])
+def test_lanes_of_the_graph_are_columns_in_program_order(places: Callable[[Graph, tuple[Lane, ...]], GraphLayout]) -> None:
     """Nodes of a lane stand below each other, and below what is before them in program order; nodes do not overlap."""
     for text in programs(31, 14, SMALL):
         e = explained(text, final_state_limit=0)
         if e.graph is None or e.timeline is None:
             continue
-        layout = graph_layout(e.graph, e.timeline.lanes)
+        layout = places(e.graph, e.timeline.lanes)
         at = {n.id: layout.nodes[f"n{n.id}"] for n in e.graph.nodes}
         for edge in e.graph.edges:
             if "po" in edge.relations:
