@@ -245,7 +245,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     program, options = outcome.program, options.on(outcome.program.hardware)
     order = _order_of(options.model)
     if outcome.verdict is Verdict.ROBUST and program.memories and takes_operands(program):
-        raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a card")
+        raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a NIC")
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
         raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:
@@ -345,7 +345,7 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
 
 def _evidence_under(program: Program, model: Model, options: CheckOptions, limits: Limits) -> JsonObject:
     if program.crowds and program.memories:
-        raise SizeLimitError("the checker of certificates has no rules for any number of copies beside memory behind a card")
+        raise SizeLimitError("the checker of certificates has no rules for any number of copies beside memory behind a NIC")
     if program.crowds:
         return copies_evidence(program, model, options.recv_depth, limits)
     if needs_checkers_search(program, model):

@@ -26,14 +26,15 @@ LONGEST_LINK: Final = 32_000
 
 @dataclass(frozen=True, slots=True)
 class SharedProgram:
-    """The content of a link: the text, its language (rdma or mp), the tab, the options of the hardware by name, and the
-    place in the explorer, as what follows # in a link of `explore`."""
+    """The content of a link: the text, its language (rdma or mp), the tab, the options of the hardware by name, the
+    place in the explorer, as what follows # in a link of `explore`, and the name of the exercise that it answers."""
 
     text: str
     kind: str
     tab: str
     options: Mapping[str, str] = field(default_factory=dict)
     place: str = ""
+    exercise: str = ""
 
 
 def fragment_of(shared: SharedProgram) -> str:
