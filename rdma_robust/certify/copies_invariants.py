@@ -38,7 +38,7 @@ def check_robust_copies(program: Program, platform: Platform, evidence: object) 
     Raises InvalidCertificate.
     """
     if program.memories:
-        reject("there are no rules for any number of copies beside memory behind a card")
+        reject("there are no rules for any number of copies beside memory behind a NIC")
     try:
         crowd = Crowd(program, platform)
     except UsageError as error:

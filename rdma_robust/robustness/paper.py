@@ -66,7 +66,7 @@ def beyond_paper(program: Program, model: Model = RDMA) -> str | None:
     found = next((beyond for op in ops if (beyond := row_of(op).beyond)), None)
     if found is None and not all(getattr(op, "signaled", True) for op in ops):
         return "unsignaled requests"
-    return found or ("memory behind a card" if program.memories else "relaxed regions" if program.has_regions else None)
+    return found or ("memory behind a NIC" if program.memories else "relaxed regions" if program.has_regions else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ class ThreadRun:
             raise Refusal(
                 "RR813",
                 f"`{name.name}` is memory of {name.process}, which a processor of {self.process} cannot {what}",
-                "it is reached by requests to the card only",
+                "it is reached by requests to the NIC only",
             )
 
     def scalar_words(self, name: Object, offset: int, size: int, what: str) -> list[Word]:

@@ -75,7 +75,7 @@ class RunnerCalls(CLibrary):
         given.taken |= {*re.findall(r"\b[A-Za-z_]\w*(?=\()", FIRST + _TEXTS[library] + LAST), *_GLOBALS}
         for item in nodes:
             if item.via is not None:
-                given.refuse(NotInCError(item.span, "a library knows no memory behind the card of another process"))
+                given.refuse(NotInCError(item.span, "a library knows no memory behind the NIC of another process"))
 
     def begin(self, writer: ThreadWriter) -> None:
         writer.halts = True

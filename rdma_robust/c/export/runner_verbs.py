@@ -117,7 +117,7 @@ static void open_device(void)
 		if (!name || strcmp(ibv_get_device_name(devices[k]), name) == 0)
 			context = ibv_open_device(devices[k]);
 	if (!context)
-		fail(name ? "opening DEVICE" : "opening a card for verbs");
+		fail(name ? "opening DEVICE" : "opening a NIC for verbs");
 }
 static void connect_pair(int pe, struct ibv_port_attr *port, int gid_index)
 {

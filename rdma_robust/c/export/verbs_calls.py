@@ -82,7 +82,7 @@ class VerbsC(CLibrary):
             self._reject(span, "a queue pair from a machine to itself is not evaluated", "a node of its own for the memory")
         for item in self.nodes.values():
             if item.via is not None:
-                self._reject(item.span, "memory behind the card of another node is not said in C", "")
+                self._reject(item.span, "memory behind the NIC of another node is not said in C", "")
         for lane in self.lanes.values():
             if lane.depth is not None:
                 self._reject(lane.span, "the depth of a send queue is not written", "leave `depth` out")

@@ -326,7 +326,7 @@ def result_word(call: CallContext, target: Range, size: int) -> Word:
 def _card_words(call: CallContext, place: Range, size: int, *, is_written: bool = True) -> list[Word]:
     """Return the words of memory that an answer goes to, or an operand is taken from, while the process goes on."""
     name, offset = place
-    call.run.own(name, "give to its card")
+    call.run.own(name, "give to its NIC")
     call.run.note(call.state, name, offset, size, is_write=is_written)
     call.run.world.share(name, offset, size)
     return call.run.scalar_words(name, offset, size, "answer or operand")
