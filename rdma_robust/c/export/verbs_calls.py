@@ -55,11 +55,12 @@ class VerbsC(CLibrary):
         self.nodes = {item.name.text: item for item in given.tree.items if isinstance(item, ast.NodeDeclaration)}
         self.places = {thread.name.text: thread.node.text for thread, _ in given.threads()}
         self.lanes = {
-            (thread.name.text, lane.name.text): lane
+            (thread.name.text, name): lane
             for thread, _ in given.threads()
             for lines in thread.body.statements
             if isinstance(lines, ast.Lanes)
             for lane in lines.lanes
+            for name in self._lane_names(lane)
         }
         for helper in ("post", "post_atomic", "post_receive", "take", "try_take"):
             given.taken.add(helper)
@@ -76,6 +77,14 @@ class VerbsC(CLibrary):
         """The thread that starts another one of its node."""
         self._check()
 
+    def _lane_names(self, lane: ast.LaneDeclaration) -> list[str]:
+        """Return the names of the lanes that a declaration makes."""
+        family = lane.family
+        if family is None or family.low is None or family.high is None:
+            return [lane.name.text]
+        numbers = range(self.given.constant(family.low), self.given.constant(family.high) + 1)
+        return [f"{lane.name.text}[{number}]" for number in numbers]
+
     def _check(self) -> None:
         for thread, _ in self.given.threads():
             for each in statements_in(thread.body):
@@ -87,7 +96,7 @@ class VerbsC(CLibrary):
         for item in self.nodes.values():
             if item.via is not None:
                 self._reject(item.span, "memory behind the NIC of another node is not said in C", "")
-        for lane in self.lanes.values():
+        for lane in {lane.span: lane for lane in self.lanes.values()}.values():
             if lane.depth is not None:
                 self._reject(lane.span, "the depth of a send queue is not written", "leave `depth` out")
 
@@ -142,7 +151,7 @@ class VerbsC(CLibrary):
         if key not in self.connections:
             lane = self.lanes.get(key)
             to = place if lane is None else lane.node.text
-            name = self.given.name(f"{thread}_to_{place}")
+            name = self.given.name(f"{thread}_to_{place}".replace("[", "_").rstrip("]"))
             far = self.given.name(f"{to}_from_{thread}")
             self.connections[key] = VerbsPair(name, self.places[thread], far, to)
         return self.connections[key]
@@ -188,7 +197,9 @@ class VerbsC(CLibrary):
         for statement in found:
             if isinstance(statement, ast.RFenceStatement):
                 place = statement.node.text
-                writer.fences[self.pair(name, place).near] = writer.local(f"fence_{place}", "int")
+                writer.fences[self.pair(name, place).near] = writer.local(
+                    f"fence_{place}".replace("[", "_").rstrip("]"), "int"
+                )
         if any(isinstance(each, ast.While | ast.Loop) for each in found) and self.given.program.hardware.send_depth is None:
             polled = {node.text for each in found for node in _polled(each)}
             pairs = self.connections.items()
