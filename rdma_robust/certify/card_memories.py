@@ -111,7 +111,10 @@ class CardMemoryRules:
     def _told(self, marks: Marks, event: ThreadEvent, memory: str, in_beta: bool) -> bool:
         if in_beta and _writes(event, memory):
             return True
-        earlier = any((_queue(event), kind) in marks.trail((ISSUED, memory)).writes for kind in REMOTE_WRITES)
+        writes = [(pair, kind) for pair, kind in marks.trail((ISSUED, memory)).writes if kind in REMOTE_WRITES]
+        earlier = any(pair == _queue(event) for pair, _ in writes)
+        if not self.platform.promised:
+            earlier = self._issued_behind(writes, event)
         return earlier or (not in_beta and self._behind_issue(marks, event, UNTAGGED, memory))
 
     def _lands(self, marks: Marks, event: ThreadEvent, memory: str) -> bool:

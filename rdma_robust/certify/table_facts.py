@@ -40,8 +40,6 @@ def weaker_platform(
     if platform.own is not None and platform.own.any_receive:
         reject("no normal form is proven where a message may take any receive")
     if about.own is not None:
-        if program.crowds:
-            reject("no normal form is proven for any number of threads under an order table of its own")
         if about.own.placed:
             reject("no normal form is proven where completions tell that writes were placed")
         lacks = next(missing_facts(about.own), None)

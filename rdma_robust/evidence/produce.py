@@ -304,6 +304,8 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
         return _evidence_under(program, model, options, limits)
     if order_table(model.order).matching == "any" and has_messages(program):
         raise SizeLimitError(NO_ANY_RECEIVE)
+    if program.has_regions:
+        raise SizeLimitError("the checker of certificates has no rules for relaxed regions under an order table of a file")
     for order in _orders_below(program, model.order):
         weaker = replace(model, order=_told(order))
         if order == _read_by_checker(program, model.order):
@@ -339,14 +341,11 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
     mine = None if {*OF_ATOMICS}.intersection(lacks) else read
     found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:
-        refused = each not in ORDERS and (program.has_regions or program.crowds)
-        if not refused and keeps_all_of(read, each):
+        if keeps_all_of(read, each):
             yield each
 
 
 def _evidence_under(program: Program, model: Model, options: CheckOptions, limits: Limits) -> JsonObject:
-    if program.crowds and program.memories:
-        raise SizeLimitError("the checker of certificates has no rules for any number of copies beside memory behind a card")
     if program.crowds:
         return copies_evidence(program, model, options.recv_depth, limits)
     if needs_checkers_search(program, model):
