@@ -122,6 +122,7 @@ def test_copies_fetch_what_nobody_writes() -> None:
     assert compared(EXAMPLES["a fetch of what nobody writes"].text, 2, True, 1_500) == "robust"
 
 
+@pytest.mark.ci
 def test_operands_and_memory_behind_a_card_are_certified() -> None:
     told = ROOT / "litmus/crowds/accelerator-told-flushed.rdma"
     assert compared(told.read_text(encoding="utf-8"), 1, True, 1_500) == "robust"
