@@ -71,6 +71,7 @@ def not_searched(program: Program, model: Model) -> str:
         "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
         "polls that put some remote writes in order": polls_apart(model) and _has(program, _POLLS),
         "relaxed regions": program.has_regions,
+        "memory behind a card": bool(program.memories),
     }
     what = next((what for what, has in unargued.items() if has), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""
