@@ -20,11 +20,13 @@ from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, UNSAID, Hardware, Model
 from rdma_robust.petri.spec.writer import write_spec
 from rdma_robust.robustness.frame import EventLabel
-from rdma_robust.robustness.paper import instrument_paper
+from rdma_robust.robustness.paper import beyond_paper, instrument_paper
 from rdma_robust.robustness.pivot import instrument_pivot
 from rdma_robust.robustness.pivot_classes import CLASS
 from rdma_robust.robustness.plain import instrument_plain
 from rdma_robust.robustness.rules import NIC_BITS, OWN_DATA, OWN_READ, WORDS
+from rdma_robust.robustness.searched_orders import has_messages
+from rdma_robust.robustness.unconfirmed import may_differ
 
 if TYPE_CHECKING:
     from rdma_robust.c.export.runner_c import RunnerLibrary
@@ -48,10 +50,10 @@ MAX_DRAWN: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What to write. `variant` None is `paper` for Promela and `pivot` for the others; `max_states` bounds the control
-    states written out (None: by the form), `counter_bound` the counters of a Promela model without a proven bound.
-    `hardware` is the memory model; where it is None, that is what is `told` of the hardware, and then what the program
-    says."""
+    """What to write. `variant` None is `paper` for Promela of programs that the paper has, and `pivot` for the others;
+    `max_states` bounds the control states written out (None: by the form), `counter_bound` the counters of a Promela model
+    without a proven bound. `hardware` is the memory model; where it is None, that is what is `told` of the hardware, and
+    then what the program says."""
 
     form: Form
     variant: Variant | None = None
@@ -145,15 +147,33 @@ def export_program(program: Program, options: ExportOptions) -> Export:
             raise UsageError("C is written from the text of a program, and this one has none")
         return export_text(program.source, program.file, options)
     program = spin_assumed(program, options.await_loops)
+    hardware = options.model_of(program)
     if options.form == "promela":
-        model = promela_of(program, options.variant or "paper", options.counter_bound, options.model_of(program))
-        return Export(model.text, _bounded(model, options.counter_bound))
-    counter_program = VARIANTS[options.variant or "pivot"](program, options.model_of(program))
+        more = beyond_paper(program, hardware)
+        variant = options.variant or ("pivot" if more else "paper")
+        model = promela_of(program, variant, options.counter_bound, hardware)
+        taken = (
+            ()
+            if options.variant or not more
+            else (f"the paper's instrumentation does not have {more}: this is the pivot's",)
+        )
+        return Export(model.text, (*taken, *doubts(program, hardware, variant), *_bounded(model, options.counter_bound)))
+    variant = options.variant or "pivot"
+    counter_program = VARIANTS[variant](program, hardware)
+    remarks = () if options.form == "dot" else tuple(doubts(program, hardware, variant))
     if options.form == "dot" and options.graph == "program":
         from rdma_robust.counters.explicit import program_dot  # noqa: PLC0415 - one form of many
 
         return Export(program_dot(counter_program, source_of))
-    return Export(_WRITERS[options.form](control_graph(counter_program, options)))
+    return Export(_WRITERS[options.form](control_graph(counter_program, options)), remarks)
+
+
+def doubts(program: Program, hardware: Model, variant: Variant) -> Iterator[str]:
+    """Yield what the answer of another tool about an instrumented program leaves open; `check` looks into it."""
+    if variant != "none" and may_differ(program, hardware):
+        yield "what is found in the model need be no violation of the program: `check` tries it with the values that it has"
+    if variant != "none" and has_messages(program):
+        yield "where a message can find no buffer, a program of which nothing is found in the model need not be robust"
 
 
 def promela_of(
@@ -165,7 +185,7 @@ def promela_of(
 ) -> Promela:
     """Return the Promela model of a loaded program under one of :data:`VARIANTS`. Raises UsageError, see `promela`."""
     counter_program = VARIANTS[variant](program, hardware)
-    legend = Legend(tuple(_notes(counter_program, variant)), source_of)
+    legend = Legend((*_notes(counter_program, variant), *doubts(program, hardware, variant)), source_of)
     return promela(counter_program, counter_bound, legend, keep_dead)
 
 

@@ -33,7 +33,7 @@ SEARCHED: Final[tuple[ModelName, ...]] = get_args(ModelName)
 class Model:
     """A memory model.
 
-    `network` is what orders the events of network cards: `none` keeps program order (puts and gets are two steps of their
+    `network` is what orders the events of NICs: `none` keeps program order (puts and gets are two steps of their
     thread), `rdma` is the paper's, `rma` keeps no order but that of a flush. `cpu` is what orders those of CPUs: `tso` and
     `pso` buffer stores. `atomics` says against what remote read-modify-writes are atomic: only each other (`hca`), or every
     access (`glob`). `order` is the table of preserved orders: the name of one of the package, or all that one says

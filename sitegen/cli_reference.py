@@ -25,7 +25,7 @@ MEANINGS = {
     Exit.UNKNOWN: "a limit was reached before there was an answer",
     Exit.INTERNAL: "a defect of the tool",
     Exit.INTERRUPTED: "interrupted (Ctrl-C); what was done by then is reported",
-    Exit.BROKEN_PIPE: "nobody reads the output",
+    Exit.BROKEN_PIPE: "broken pipe",
     Exit.TERMINATED: "terminated (SIGTERM); what was done by then is reported",
 }
 """What each exit code means for all commands; the help of a command says what it means there."""

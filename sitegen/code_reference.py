@@ -12,7 +12,7 @@ from sitegen.text import GENERATED
 
 INTRODUCTION = f"""{GENERATED}
 
-# Codes of messages
+# Error codes
 
 Every error and warning ends with its code, `[RR201]`, and reports name it: JSON as `code`, SARIF as the rule. `rdma-robust
 explain-code RR201` prints what is below for that code. A code keeps its meaning between versions; one that is not needed any

@@ -18,6 +18,7 @@ from pygments.lexers import LEXERS
 
 from sitegen.answers import decide, report_page
 from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, picture, program_page, programs
+from sitegen.opened_programs import with_links
 from sitegen.patterns import PATTERNS
 from sitegen.playground.bundle import BUILT, NotMadeError, make
 from sitegen.sources import linked_sources, rewrite, source_page
@@ -78,8 +79,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Links lead to the site's pages, and programs to the playground, where this site has it."""
     if page.file.src_uri.startswith("source/") and not page.file.src_uri.endswith("README.md"):
         page.meta["search"] = {"exclude": True}  # a thousand sources would stand before the pages that explain
+    if BUILT.is_dir():
+        markdown = with_links(markdown, "../" * page.file.src_uri.count("/"))
     if page.file.generated_by is not None:
         return markdown
     return rewrite(markdown, f"docs/{page.file.src_uri}")

@@ -34,7 +34,7 @@ PATTERNS = (
     ),
     Shelf(
         "Rings and queues",
-        "Slots that are used again: the producer needs to know that a slot is empty, and its card that a word may change.",
+        "Slots that are used again: the producer needs to know that a slot is empty, and its NIC that a word may change.",
         "ring-two-slots-plain",
         "ring queue credit",
     ),

@@ -12,7 +12,7 @@ FACTS: Final = {
     "cpu_row": ("the row of a CPU event is `all`", "Lemma 1, Lemma 3 (e) and (f), Corollary 4"),
     "operation": ("nlR before nrW and nrR before nlW are kept: the two events of an operation", "Lemma 2, Lemma 3 (f)"),
     "inst_row": ("only the rows of nrW and nlW have a cell `i`", "Lemma 3 (b)"),
-    "queue_pairs": ("between events of the card no cell is `all`", "Lemma 3 (d)"),
+    "queue_pairs": ("between events of the NIC no cell is `all`", "Lemma 3 (d)"),
     "chain": ("what is issued before a NIC write is issued before the NIC writes that follow that one", "Lemma 3 (d)"),
     "flush_chain": (
         "the same where nfo stands before the NIC write: the next one is of its type and kept, or the read is issued "
@@ -24,11 +24,11 @@ FACTS: Final = {
         "event; nlR, nlW, nF is left to R3",
         "Lemma 3 (e)",
     ),
-    "forcing_only": ("of the card's events that are no NIC writes only nlR and nF are issued before nrW", "Lemma 3 (f)"),
+    "forcing_only": ("of the NIC's events that are no NIC writes only nlR and nF are issued before nrW", "Lemma 3 (f)"),
     "flush_poll": ("with nfo, nrW before nrR is kept", "Lemma 3 (f)"),
     "forcing_cells": ("nlR and nF are issued before nrW", "Lemma 3, only if; Theorem 5 (R2)"),
     "fence": ("with nfo, nlW before nF is in ippo, and nF before nlR is kept", "Lemma 3, only if; Theorem 7 (F3)"),
-    "card_row": ("with store buffers, no event of the card is before one of a CPU", "Lemma 3, with store buffers"),
+    "card_row": ("with store buffers, no event of the NIC is before one of a CPU", "Lemma 3, with store buffers"),
 }
 """What each fact says, and which proof uses it first; the names are those of proofs/core/Hardware.v."""
 
@@ -36,7 +36,7 @@ ATOMIC_FACTS: Final = {
     "cpu_row": ("the row of a CPU event is `all`", "Lemma 3 (e) and (f)"),
     "operation": ("nlR before nrW, nrR, naR and nA before nlW are kept", "Lemma 3 (b) and (f)"),
     "inst_row": ("only the rows of nrW, nlW and naW have a cell `i`", "Lemma 3 (b)"),
-    "queue_pairs": ("the rows of the card's events have no cell `all`", "Lemma 3 (d)"),
+    "queue_pairs": ("the rows of the NIC's events have no cell `all`", "Lemma 3 (d)"),
     "chain": ("what is issued before a NIC write is issued before the NIC writes that follow that one", "Lemma 3 (d)"),
     "flush_chain": (
         "the same where nfo stands before the NIC write: nfo orders the read and the next one too and that one is kept, or "
@@ -91,9 +91,9 @@ has: the open cell either way, `order default`, `multipath` and `relaxed`
 buffers](theory.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
 there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another
 argument, or is false there: that a fact fails is no proof that the theorem does. The search (Theorem 8) asks two
-facts more, `search_ok` in [Search.v](../proofs/search/Search.v): nothing of the card is observed before an event of a
+facts more, `search_ok` in [Search.v](../proofs/search/Search.v): nothing of the NIC is observed before an event of a
 CPU, and an nrW is not observed before an nF. All hardware of the tool has them; of the changes below, those of a cell
-from the card to the CPU, and that of nrW before nF to `qp`, have not.
+from the NIC to the CPU, and that of nrW before nF to `qp`, have not.
 
 ## The facts
 

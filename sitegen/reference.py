@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sitegen.cli_reference import cli_reference
 from sitegen.code_reference import code_reference
+from sitegen.exercises_page import exercises_page
 from sitegen.hardware_page import hardware_page
 from sitegen.json_reference import json_reference
 from sitegen.message_words import message_words
@@ -21,6 +22,7 @@ GRAMMARS = DOCS.parent / "grammars"
 def pages() -> dict[str, str]:
     """Return name below docs/ and text of each page."""
     return {
+        "exercises.md": exercises_page(),
         "hardware-tables.md": hardware_page(),
         "proof.md": proof_page(),
         "proof-tables.md": proof_tables(),

@@ -125,13 +125,13 @@ CROWDS: Final = Folder(
             "store buffering, message passing, load buffering, independent reads",
             r"sb-|mp-|iriw-|lb-|two-templates|private-|announce-",
         ),
-        ("Locks", "by the CPU's and by the card's compare-and-swap, tickets", r"lock-|ticket-"),
+        ("Locks", "by the CPU's and by the NIC's compare-and-swap, tickets", r"lock-|ticket-"),
         ("Sequence locks", "one writer, any number of readers", r"seqlock-"),
         ("Requests and mailboxes", "slots of a server that clients claim", r"rpc-|mailbox-"),
         ("Publishing", "one publisher, any number of subscribers that poll", r"publish-"),
         ("Queues, counters, elections", "by fetch-and-add and compare-and-swap", r"work-queue|refcount|election|barrier-"),
         ("Numbers", "programs whose smallest number of copies is known", r"needs-|tournament-"),
-        ("Accelerators", "memory behind the card of one host", r"accelerator-"),
+        ("Accelerators", "memory behind the NIC of one host", r"accelerator-"),
         ("Store buffers", "threads of one machine (`cpu tso`)", r"tso-"),
     ),
     ("copies", copies),
@@ -154,7 +154,7 @@ BARRIERS: Final = Folder(
 LIFETIMES: Final = Folder(
     LITMUS / "lifetimes",
     "Threads that are started and joined",
-    "Programs with `start` and `join`: what they order, and that requests under way are not covered.",
+    "Programs with `start` and `join`: what they order, and that requests in flight are not covered.",
     (
         ("Starting", "what the starter has done comes first", r"start-"),
         ("Joining", "what the CPU of a thread has done comes first", r"join-"),
@@ -283,14 +283,14 @@ REGIONS: Final = Folder(
 
 MEMORIES: Final = Folder(
     LITMUS / "memories",
-    "Memory behind a card",
-    "Programs with an accelerator's memory behind the card of its host (`node G via H`): what a flag, a completion "
+    "Memory behind a NIC",
+    "Programs with an accelerator's memory behind the NIC of its host (`node G via H`): what a flag, a completion "
     "and a read that flushes tell of it.",
     (
         ("Data and flag", "two memories are two paths", r"data-|signal-"),
         (
             "Reads that flush",
-            "by a card, of a word of that memory",
+            "by a NIC, of a word of that memory",
             r"flushed-|read-|one-flush-|two-cards-|flag-|operands?-",
         ),
         ("Completions", "they are the host's", r"immediate-|message-|receive-|get-|completed-|counter-|polled-"),
@@ -307,10 +307,10 @@ RACES: Final = Folder(
         ("Data and flag", "who has seen the flag reads the data", r"flag-|multipath-|store-|lock-"),
         (
             "Buffers",
-            "of requests under way, and of messages",
+            "of requests in flight, and of messages",
             r"source-|buffer-|completions-|ring-|unsignaled-|acknowledged-",
         ),
-        ("Barriers", "and what cards still have to do", r"barrier-"),
+        ("Barriers", "and what NICs still have to do", r"barrier-"),
         ("What counts as an access", "looks, and swaps that fail", r"look-|failed-"),
         ("Races and robustness", "neither follows from the other", r"two-"),
     ),

@@ -90,7 +90,7 @@ def _evaluated(
         options = comments.options
         asked = EvaluationOptions(
             is_of_standard=options.about != "queue pairs",
-            requests_apart=options.about == "races",
+            is_about_races=options.about == "races",
             with_errors=options.with_errors,
         )
         evaluated = evaluate_units(units, asked, refused=refused)

@@ -5,7 +5,7 @@ read of alpha comes before the issue of every write of beta to the memory, with 
 behind one of beta no write to the memory is issued that alpha is behind (G2). What comes behind is followed as far as it
 is said here; what is forced is forced in every violation, so to follow less finds more that may be none.
 
-Written from docs/theory.md, "Memory behind a card".
+Written from docs/theory.md, "Memory behind a NIC".
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ class CardMemoryRules:
     def _told(self, marks: Marks, event: ThreadEvent, memory: str, in_beta: bool) -> bool:
         if in_beta and _writes(event, memory):
             return True
-        writes = [(pair, kind) for pair, kind in marks.trail((ISSUED, memory)).writes if kind in REMOTE_WRITES]
-        earlier = any(pair == _queue(event) for pair, _ in writes)
-        if not self.platform.promised:
-            earlier = self._issued_behind(writes, event)
+        writes = marks.trail((ISSUED, memory)).writes
+        earlier = self._issued_behind(writes, event)
+        if self.platform.promised:  # else a receive completion tells of no other request
+            earlier = any((_queue(event), kind) in writes for kind in REMOTE_WRITES)
         return earlier or (not in_beta and self._behind_issue(marks, event, UNTAGGED, memory))
 
     def _lands(self, marks: Marks, event: ThreadEvent, memory: str) -> bool:

@@ -203,7 +203,7 @@ def read_connections(
 
     def tagged(item: object, at: str) -> tuple[object, Tag]:
         if not isinstance(item, list) or len(item) not in (3, 4):
-            reject(f"{at} is not what is under way, whether in beta, whether tainted, and of which memories it tells")
+            reject(f"{at} is not what is in flight, whether in beta, whether tainted, and of which memories it tells")
         memories = frozenset(json_array(item[3], f"{at}[3]", names.node)) if len(item) == 4 else frozenset[str]()
         return item[0], Tag(json_truth(item[1], f"{at}[1]"), json_truth(item[2], f"{at}[2]"), memories)
 

@@ -37,7 +37,7 @@ def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     if program.memories and any(
         isinstance(s.op, RemoteRmw) and s.op.operands for t in program.threads for _, _, s in steps(t)
     ):
-        reject("there are no rules for operands of atomics in memory beside memory behind a card")
+        reject("there are no rules for operands of atomics in memory beside memory behind a NIC")
     readings = readings_for_search(program, platform)
     states = read_states(program, readings, platform, evidence)
     _Inductive(program, readings, states, platform).check()

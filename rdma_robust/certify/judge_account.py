@@ -1,4 +1,4 @@
-"""A counterexample on any hardware as the proven judge reads it: what each thread does, what each read reads from, an order.
+"""A counterexample on any hardware as the judge reads it: what each thread does, what each read reads from, an order.
 
 Source: docs/deployed.md ("Events", "Consistency"); proofs/judge (`judge_deployed_sound`). The judge is asked of label
 sequences: that threads of the program make them is checked here, by `violations`, before.

@@ -1,4 +1,4 @@
-"""A counterexample as the proven judge reads it: what each thread does, and the order in which it takes effect.
+"""A counterexample as the extracted checker reads it: what each thread does, and the order in which it takes effect.
 
 Source: docs/theory.md, "The normal form" (Theorem 5: alpha, m, beta); proofs/judge (`judge_sound`). The judge is asked
 of label sequences: that threads of the program make them is checked here, by `violations`, before.
@@ -45,11 +45,11 @@ _UNKNOWN: Final[Mapping[EventKind, str]] = {
 
 NOTHING_PROMISED: Final = "hardware of which nothing is promised between two requests (order none)"
 
-OTHER_WORDS: Final = "relaxed regions, or memory behind a card"
+OTHER_WORDS: Final = "relaxed regions, or memory behind a NIC"
 
 
 class NotCovered(RdmaRobustError):
-    """The proven judge cannot judge this; the message says what is beyond it."""
+    """The extracted checker cannot judge this; the message says what is beyond it."""
 
 
 @dataclass(frozen=True, slots=True)

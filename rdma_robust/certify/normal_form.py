@@ -7,7 +7,7 @@ event goes to beta iff it is forced by what is in beta. A robust program has no 
 Written from docs/theory.md, "The normal form" (Lemma 3: the rules; Corollary 4: the counting of polls), "The pivot
 refinement" (Theorem 7: no access but the first of beta has a choice), "The search" (Theorem 8: it finds every violation)
 and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M8), messages (S1 to S3), completions and weaker
-orders, and "Barriers", whose rounds are one event of all threads; "Memory behind a card" is in :mod:`card_memories`. It
+orders, and "Barriers", whose rounds are one event of all threads; "Memory behind a NIC" is in :mod:`card_memories`. It
 shares no code with the instrumentations.
 
 More than 400 lines: the rules are one argument, read beside Lemma 3 and Theorem 7 from top to bottom.

@@ -1,4 +1,4 @@
-"""The proven judge: a program that `make proofs` builds from proofs/judge; where it is, what it says of a certificate.
+"""The extracted checker: a program that `make proofs` builds from proofs/judge; where it is, what it says of a certificate.
 
 It judges counterexamples, and makes the search of Theorem 8 for programs that are said to be robust.
 

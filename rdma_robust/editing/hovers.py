@@ -24,9 +24,9 @@ T = EventType
 MEANING: Final[dict[type, str]] = {
     ast.Registers: "Registers: private to the thread, 0 unless given.",
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
-    ast.Call: "An atomic operation: of a word of this node one step of the CPU, of another node's a request to its card, "
+    ast.Call: "An atomic operation: of a word of this node one step of the CPU, of another node's a request to its NIC, "
     "whose old value goes nowhere. `cas` writes the new value if the word holds the expected one, `faa` adds, `swap` writes "
-    "in any case. A poll tells that a card has been asked and has read, not that the word is written.",
+    "in any case. A poll tells that a NIC has been asked and has read, not that the word is written.",
     ast.PutStatement: "Remote write. The thread goes on at once; later the NIC reads the source, then writes "
     "the target. With an "
     "immediate it is a message too.",
@@ -45,8 +45,8 @@ MEANING: Final[dict[type, str]] = {
     "`b[0..3]` a shorter message leaves the rest as it is; a longer one than its buffer finds no room.",
     ast.RecvPollStatement: "Waits for the earliest message that was not polled yet; the value is its immediate, or 0.",
     ast.BarrierStatement: "Waits until all of these threads stand at such a barrier, or all threads without any. Then they "
-    "go on; what a thread did before is before what the others do next. It orders nothing that cards still have to do: "
-    "a put that is under way may land behind it.",
+    "go on; what a thread did before is before what the others do next. It orders nothing that NICs still have to do: "
+    "a put that is in flight may land behind it.",
     ast.GetStatement: "Remote read. The thread goes on at once; later the NIC reads the remote word, then "
     "writes the local one.",
     ast.PollStatement: "Waits for the completion of the earliest operation towards this node that was not "
@@ -65,7 +65,7 @@ MEANING: Final[dict[type, str]] = {
     ast.MFenceStatement: "Waits until the thread's own store buffers are empty; nothing under models without store buffers.",
     ast.StartStatement: "Lets a thread begin, which waits for that; what this one has stored before is in memory then.",
     ast.JoinStatement: "Waits until a thread has ended and its stores are in memory. Requests of that thread may still be "
-    "under way.",
+    "in flight.",
     ast.LabelStatement: "A label: `THREAD at LABEL` says in an `invariant` that this statement is the next one "
     "of the thread.",
     ast.Assert: "A claim. Where it fails `verify` says so, and the thread goes on.",
@@ -77,7 +77,7 @@ MEANING: Final[dict[type, str]] = {
     ast.Choose: "One of the branches, any of them.",
     ast.For: "A copy of the block for each number from the first to the last; the counter is a constant in each copy.",
     ast.MacroCall: "The statements of the macro, with the arguments for its parameters and registers of their own.",
-    ast.OutcomeDeclaration: "A claim about final states: every thread has ended and nothing is under way.",
+    ast.OutcomeDeclaration: "A claim about final states: every thread has ended and nothing is in flight.",
     ast.InvariantDeclaration: "A claim about every reachable state, answered by `prove` and `verify`.",
     ast.Expect: "The expected answer, compared by `check --expect`; `race` and `race free` by `races --expect`.",
     ast.NeedsDeclaration: "Guarantees of a network that are enough to be robust, compared by `needs --expect`.",
@@ -89,7 +89,7 @@ MEANING: Final[dict[type, str]] = {
 }
 """What a statement or declaration means."""
 
-BEHIND: Final = "; its memory lies behind the card of that other node: requests for it are of queue pairs to that"
+BEHIND: Final = "; its memory lies behind the NIC of that other node: requests for it are of queue pairs to that"
 """What `via` says of a node."""
 
 SAID_OF_WORDS: Final = {
@@ -230,6 +230,6 @@ def _rows(step: Step) -> Iterator[str]:
             shown = takes.format(act.peer)
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
         if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:
-            where = f"behind the card of {cell.card}"
+            where = f"behind the NIC of {cell.card}"
             what = f"the NIC writes {shown}, {where}: a poll tells that it was issued, not that it arrived"
         yield f"- **{act.type.value}**: {what}"

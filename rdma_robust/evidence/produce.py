@@ -56,7 +56,7 @@ from rdma_robust.petri.net import (
 )
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts, takes_operands
+from rdma_robust.robustness.searched_orders import forces_less, has_atomics, has_messages, takes_operands
 from rdma_robust.semantics.linearise import trace_of_order
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     program, options = outcome.program, options.on(outcome.program.hardware)
     order = _order_of(options.model)
     if outcome.verdict is Verdict.ROBUST and program.memories and takes_operands(program):
-        raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a card")
+        raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a NIC")
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
         raise SizeLimitError("the checker of certificates has no rules for messages that wait (rnr wait)")
     match outcome.verdict:
@@ -304,15 +304,13 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
         return _evidence_under(program, model, options, limits)
     if order_table(model.order).matching == "any" and has_messages(program):
         raise SizeLimitError(NO_ANY_RECEIVE)
-    if program.has_regions:
-        raise SizeLimitError("the checker of certificates has no rules for relaxed regions under an order table of a file")
     for order in _orders_below(program, model.order):
         weaker = replace(model, order=_told(order))
         if order == _read_by_checker(program, model.order):
             try:
                 return _evidence_under(program, weaker, options, limits)
             except InternalError:  # a run to a target need be no counterexample where the table lacks a fact
-                if not lacked_facts(program, weaker):
+                if not forces_less(program, weaker):
                     raise
                 continue
         if decide(program, replace(options, hardware=weaker), limits=limits).verdict is Verdict.ROBUST:

@@ -78,7 +78,7 @@ def read_run(folder: Path) -> LoggedRun:
             )
     if not any(event.kind == "P" for event in run.events):
         raise UsageError(
-            "the run has no request of a card: no thread called ibv_post_send. Was every file compiled with "
+            "the run has no request of a NIC: no thread called ibv_post_send. Was every file compiled with "
             "`rdma-robust record cc`, and does the program end before it posts?"
         )
     return run

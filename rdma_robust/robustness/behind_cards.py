@@ -12,7 +12,7 @@ Both need to know what comes *behind* something in one part of the run: by the t
 that lead there. Each is forced in every trace of which this beta is a part, also where more comes behind than is followed.
 What is not followed is a run to a trace that the axioms refuse: no verdict rests on it.
 
-Source: docs/theory.md, "Memory behind a card".
+Source: docs/theory.md, "Memory behind a NIC".
 """
 
 from __future__ import annotations
@@ -270,18 +270,19 @@ class MemoryRules:
     # ---- messages
 
     def mark(self, edge: EventEdge, part: int) -> Expr:
-        """The mark that a message leaves for the RP that takes it: that it comes behind the issue of a write of beta. A
-        receive completion tells of that, or it is issued before the message."""
+        """The mark that a message leaves for the RP that takes it: that it comes behind the issue of a write of beta.
+
+        Where a receive completion tells of its own request only, these are the writes that the table has issued first."""
         if not takes_buffer(edge):
             return FALSE
         if part and self.writes(edge):
             return Const(mark_of_memory(self.number))
         mine = self.bits[qp_of(edge)]
-        writes = {kind: bit for kind, bit in mine.items() if type_of(kind) in (EventType.NRW, EventType.NAW)}
-        own = receives_of_own(self.frame.model)
-        earlier = issued_before(writes, kinds_of_edge(edge)[-1], self.frame.model) if own else _any(writes.values())
-        behind = FALSE if part else self.comes_behind(edge)
-        condition = disj(has_bit(self.written(qp_of(edge)), earlier), behind)
+        earlier = _any(bit for kind, bit in mine.items() if type_of(kind) in (EventType.NRW, EventType.NAW))
+        if receives_of_own(self.frame.model):
+            earlier = issued_before(mine, kind_of(EventType.NRW, edge), self.frame.model)
+        own = FALSE if part else self.comes_behind(edge)
+        condition = disj(has_bit(self.written(qp_of(edge)), earlier), own)
         return FALSE if condition == FALSE else Ite(condition, Const(mark_of_memory(self.number)), Const(0))
 
     # ---- variables

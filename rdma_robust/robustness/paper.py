@@ -53,21 +53,20 @@ def instrument_frame(frame: InstrumentationFrame) -> CounterProgram[EventLabel]:
     Raises UsageError for models that the paper does not have: with store buffers, or where writes of one queue pair overtake
     each other; and for operations that it does not have, see :func:`beyond_paper`.
     """
-    if buffers_stores(frame.model) or frame.model.order != RDMA.order:
-        what = "store buffers (cpu tso)" if buffers_stores(frame.model) else f"order {frame.model.order_name}"
-        raise UsageError(f"the paper's instrumentation does not have {what}; use the instrumentation pivot")
-    if (more := beyond_paper(frame.program)) is not None:
+    if (more := beyond_paper(frame.program, frame.model)) is not None:
         raise UsageError(f"the paper's instrumentation does not have {more}; use the instrumentation pivot")
     return _Paper(frame, ForcingRules(frame), possible_values(frame.program)).build()
 
 
-def beyond_paper(program: Program) -> str | None:
-    """Return what the program has that the paper's programs have not, None if there is nothing."""
+def beyond_paper(program: Program, model: Model = RDMA) -> str | None:
+    """Return what the program or the model has that those of the paper have not, None if there is nothing."""
+    if buffers_stores(model) or model.order != RDMA.order:
+        return "store buffers (cpu tso)" if buffers_stores(model) else f"order {model.order_name}"
     ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
     found = next((beyond for op in ops if (beyond := row_of(op).beyond)), None)
     if found is None and not all(getattr(op, "signaled", True) for op in ops):
         return "unsignaled requests"
-    return found or ("memory behind a card" if program.memories else "relaxed regions" if program.has_regions else None)
+    return found or ("memory behind a NIC" if program.memories else "relaxed regions" if program.has_regions else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ R3  [Inst];ib   an nlR goes to B if an nF of A before it has overtaken an nlW in
 Under tso a store of B moves less than another CPU event (T1): what an lW is oppo-before, which are later stores, CAS,
 mfence and NIC events, but not reads and polls. Under weaker orders nfo is empty, and with it R3.
 
-Memory behind a card has two more, in :mod:`behind_cards`.
+Memory behind a NIC has two more, in :mod:`behind_cards`.
 
 With messages (docs/theory.md, "Messages") there are three more:
 

@@ -1,7 +1,7 @@
 """The kinds of events: what an order table distinguishes of an event.
 
 That is its type, whether words that matter to it are in a relaxed region (docs/deployed.md, "Relaxed regions"), in which
-memory of a card they are ("Memory behind a card"), and whether it is of a send, of which a table may say something else
+memory of a card they are ("Memory behind a NIC"), and whether it is of a send, of which a table may say something else
 ("Tables as files"). The kind of an event to which only plain words matter, and that is of no send, is its type.
 """
 

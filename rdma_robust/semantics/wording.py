@@ -105,10 +105,10 @@ WEAKER_ORDER: Final = "the network may let it be overtaken on its way (order mul
 ATOMICS_TOO: Final = "the network may let it be overtaken on its way, also by atomics (order relaxed)"
 IN_RELAXED_REGION: Final = "the later one is in a relaxed region, and may pass it on the way"
 ANSWER_FROM_REGION: Final = "the later one answers a read of a relaxed region, which may have passed it on the way"
-OTHER_MEMORY: Final = "they go over different paths: one is in the memory of {}, behind the card"
+OTHER_MEMORY: Final = "they go over different paths: one is in the memory of {}, behind the NIC"
 ATOMIC_BEFORE_GET: Final = "an atomic may be done before an earlier get has read"
 ATOMIC_BEFORE_RESULT: Final = "an atomic may be done before an earlier result is stored"
-READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is under way"
+READS_MEANWHILE: Final = "a put may read its source while an earlier atomic is in flight"
 
 WHY_POLL: Final[Mapping[EventType, str]] = {
     T.NLR: POLLS_ANOTHER,

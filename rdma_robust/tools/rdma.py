@@ -213,7 +213,7 @@ Examples
 
 REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
 
-A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every answer is decided
+A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every repair is decided
 again from its text, and no poll is inserted that could wait forever. Costs are multiplied by 10 for each loop around an
 insertion.
 

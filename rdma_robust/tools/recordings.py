@@ -7,10 +7,10 @@ from typing import Final
 from rdma_robust.frame.registry import LIMITS, CommandEntry, Tool, function_of
 from rdma_robust.tools.shared import HARDWARE
 
-RECORD_HELP = """Run a program of C or C++ with a card in software, and decide the run.
+RECORD_HELP = """Run a program of C or C++ with a NIC in software, and decide the run.
 
-No card and no kernel module is needed. `record cc` and `record c++` stand for a compiler: what they compile writes down
-what its threads do with the memory of cards, and what they link has a card in the place of libibverbs, between the
+No NIC and no kernel module is needed. `record cc` and `record c++` stand for a compiler: what they compile writes down
+what its threads do with the memory of NICs, and what they link has a NIC in the place of libibverbs, between the
 processes of one machine. The run becomes a program: straight threads, in which every read must see what it saw.
 
 \b

@@ -70,7 +70,7 @@ Examples
   rdma-robust verify-certificate sb.rdma.json --input sb.rdma
 """
 
-NEW_HELP = """Write a program to begin with: a pattern in use, with comments that say why it works, and claims that hold.
+NEW_HELP = """Write a starter program: a pattern in use, with comments that say why it works, and claims that hold.
 
 Without a name the programs are listed, with their constants, which -D gives other values. `harness FILE.c` writes a
 harness for C: guessed processes, stubs for what is not known, and what is left to do marked TODO.

@@ -40,7 +40,7 @@ def hang() -> Canvas:
     steps = (
         ("posts put\nB.data = v", "cpu"),
         ("v = 2", "cpu"),
-        ("card reads v = 2,\nB.data = 2", "cycle filled"),
+        ("NIC reads v = 2,\nB.data = 2", "cycle filled"),
         ("B.flag = 1\nlands", "nic"),
         ("Receiver:\nflag == 1", "cpu"),
     )
@@ -54,7 +54,7 @@ def hang() -> Canvas:
     c.prose(180, 223, ("no edge, and nothing to do:", "that is no hang by itself"), "muted")
     c.box((470, 205, 150, 44), "await data == 1", "cycle filled code")
     c.prose(640, 223, ("data = 2, no edge:", "blocked forever"), "cycle")
-    c.text(50, 290, "Nothing is under way: the state is drained and at rest.", "muted")
+    c.text(50, 290, "Nothing is in flight: the state is drained and at rest.", "muted")
     c.text(470, 290, "Under SC the put takes v = 1 at once.", "muted")
     return c
 

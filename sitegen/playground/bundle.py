@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -60,6 +61,7 @@ def make(folder: Path = BUILT) -> None:
     (folder / "index.html").write_text(_with_policy("index.html"), encoding="utf-8")
     (folder / "playground.json").write_text(json.dumps(page_data(), separators=(",", ":")), encoding="utf-8")
     write_archive(folder / "python.zip")
+    (folder / "offline.js").write_text(_offline(folder), encoding="utf-8")
 
 
 def installed(folder: Path) -> None:
@@ -100,6 +102,14 @@ def _explorer(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     for kind, session in (("rdma", Session), ("mp", MessageSession)):
         (folder / f"{kind}.html").write_text(exploration_page(session.page), encoding="utf-8")
+
+
+def _offline(folder: Path) -> str:
+    """Return the service worker: it keeps all files that were made, and another file is another version."""
+    made = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    version = hashlib.sha256(b"".join(hashlib.sha256(name.encode() + data).digest() for name, data in made.items()))
+    text = (PAGE / "offline.js").read_text(encoding="utf-8")
+    return text.replace("@VERSION@", version.hexdigest()[:16]).replace("@FILES@", json.dumps(["./", *made]))
 
 
 def _with_policy(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Token, _TokenType
 
+from rdma_robust.teaching.exercises import Exercise, course
 from rdma_robust.teaching.playground.page_questions import HARDWARE_OFFERED, TABS
 from sitegen.lexer import RdmaLexer
 from sitegen.litmus_index import LITMUS, SHELVES, on
@@ -39,6 +40,7 @@ def page_data() -> dict[str, Any]:
         "tabs": [asdict(each) for each in TABS],
         "hardware": [{"name": name, "label": label, "values": values} for name, (label, values) in HARDWARE_OFFERED.items()],
         "examples": [*_shelves()],
+        "exercises": [_exercise(each) for each in course()],
         "colours": {"rdma": colour_rules(RdmaLexer), "mp": colour_rules(MessageLexer)},
     }
 
@@ -48,6 +50,12 @@ def _shelves() -> Iterator[dict[str, Any]]:
     for shelf in SHELVES:
         yield {"title": shelf.title, "programs": [_program(path) for path in on(shelf, programs)]}
     yield {"title": "messages", "programs": [_program(path) for path in all_programs()]}
+
+
+def _exercise(exercise: Exercise) -> dict[str, Any]:
+    """Return what the page shows of an exercise; the judge and the solutions are in Python."""
+    shown = {name: getattr(exercise, name) for name in ("number", "name", "title", "program", "hint")}
+    return {**shown, "task": exercise.full_task.replace("`", "")}
 
 
 def _program(path: Path) -> dict[str, str]:

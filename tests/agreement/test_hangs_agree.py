@@ -172,7 +172,7 @@ NAMED = {
         "thread R on B { await flag == 1\n await data == 1 }\n",
         "x.rdma",
     ),
-    "under way": program_of("put A.x = 1", "await x == 1"),
+    "in flight": program_of("put A.x = 1", "await x == 1"),
     "changes later": program_of("r = y\n if r == 0 { y = 1 }", "put B.w = 1\n put B.y = 0\n await x == 1"),
 }
 

@@ -1,4 +1,4 @@
-"""Memory behind a card: the machines, brute force over the axioms, and the checker of certificates agree."""
+"""Memory behind a NIC: the machines, brute force over the axioms, and the checker of certificates agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory behind a card: the rules of the certificate checker, against brute force and with each of them left out."""
+"""Memory behind a NIC: the rules of the certificate checker, against brute force and with each of them left out."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ MACHINE: Final[dict[str, tuple[Patch, str]]] = {
         (queues, "memory_of", lambda _: ""),
         "message-into-the-accelerator",
     ),
-    "messages take buffers beside the card": (
+    "messages take buffers beside the NIC": (
         (deployed_reduction, "kind_now", lambda _posted, part, *_: part.kind),
         "message-relayed-at-once",
     ),

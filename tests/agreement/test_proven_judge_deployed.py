@@ -157,7 +157,7 @@ def test_counterexamples_of_the_named_programs_are_violating() -> None:
 
 SUITE = {"litmus": 160, "litmus/deployed": 100, "litmus/crowds": 35}
 """Of how many programs of a folder the judge agrees, at least."""
-NOT_COVERED = "not covered by the proven judge: "
+NOT_COVERED = "not covered by the extracted checker: "
 """What the development does not have is listed in docs/assurance.md."""
 
 
@@ -172,7 +172,7 @@ def test_every_counterexample_of_the_suite_is_judged(folder: str, cli: Cli) -> N
     assert cli("check", "--quiet", "--certificate", "proofs", *map(str, paths)).returncode == 1
     done = cli("verify-certificate", "--proven", "proofs")
     lines = [line for line in re.sub(r"\n +", " ", done.stdout).splitlines() if line]
-    others = [line for line in lines if not line.endswith("the proven judge agrees")]
+    others = [line for line in lines if not line.endswith("the extracted checker agrees")]
     assert [line for line in others if NOT_COVERED not in line] == []
     assert len(lines) == len(paths)
     assert len(lines) - len(others) > SUITE[folder]

@@ -218,7 +218,7 @@ def test_lines_that_are_no_program_are_told(old: str, new: str, why: str) -> Non
 
 WITHOUT = {
     "F1, of CPUs": ("oppo_forces", "(negb (cpu_b u e)) && nic_forces u hw s e"),
-    "F1, of cards": ("nic_forces", "hw.flush && is0 u NLR e && s.fen (u.qp e)"),
+    "F1, of NICs": ("nic_forces", "hw.flush && is0 u NLR e && s.fen (u.qp e)"),
     "F2": ("polls_early", "negb (is0 concrete Poll e) || Nat.ltb O (s.cn.unp (concrete.qp e))"),
     "F2, of gets": ("forces", "is0 u NRW e && (s.fod (u.qp e) || s.typ (u.qp e) NLR)"),
     "F2, of puts": ("forces", "is0 u NLW e"),

@@ -41,7 +41,7 @@ MUTANTS: Final = {
     "the table keeps nothing": MarkMutant(RULES, "_kept", _of(0), "flag-behind-data"),
     "the table keeps everything": MarkMutant(RULES, "_kept", _of(1), "flag-behind-data-of-standard"),
     "a receive tells nothing": MarkMutant(RULES, "_told_by_message", _of(False), "store-under-tso"),
-    "a card's read carries nothing": MarkMutant(RULES, "_of_operation", _of(0), "acknowledged-by-reader"),
+    "a NIC's read carries nothing": MarkMutant(RULES, "_of_operation", _of(0), "acknowledged-by-reader"),
     "completions give no order": MarkMutant(RULES, "behind", None, "multipath-acknowledged"),
     "a round tells nothing": MarkMutant(SYSTEM, "_opened", lambda _, marks, *__: marks, "barrier-put-flushed"),
     "a round tells everything": MarkMutant(

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from rdma_robust.teaching.exercises import exercise_named
+from rdma_robust.teaching.playground.page_questions import SharedProgram, fragment_of
 from sitegen.playground import bundle
 from tests.conftest import COMMAND, ROOT
 from tests.support.browser import MISSING, chromium, complaints, requests, show
@@ -66,15 +68,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
+def server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     command = [COMMAND, "playground", str(folder), "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     try:
         assert process.stdout is not None
-        yield process.stdout.readline().removeprefix("The playground is at ").strip()
+        yield process.stdout.readline().removeprefix("The playground is at ").strip(), process
     finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        ended(process)
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def address(server: tuple[str, subprocess.Popen[str]]) -> str:
+    return server[0]
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +157,11 @@ class Playground:
         key = {"type": "keyDown", "key": "a", "code": "KeyA", "modifiers": 2, "commands": ["selectAll"]}
         self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", key)
         self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
+
+    def select(self, selector: str, value: str) -> None:
+        from selenium.webdriver.support.ui import Select  # noqa: PLC0415
+
+        Select(self.driver.find_element("css selector", selector)).select_by_value(value)
 
     def written(self) -> str:
         root = "document.querySelector('#editor').shadowRoot"
@@ -263,7 +279,7 @@ def test_links(opened: Playground, address: str, tmp_path: Path) -> None:
     version, _, code = page.driver.current_url.partition("#")[2].partition(".")
     said = json.loads(zlib.decompress(urlsafe_b64decode(code + "=" * (-len(code) % 4)), -zlib.MAX_WBITS))
     assert version == "1"
-    state = {"kind": "rdma", "tab": "outcomes", "options": {}, "place": ""}
+    state = {"kind": "rdma", "tab": "outcomes", "options": {}, "place": "", "exercise": ""}
     assert said == {"text": program.read_text(encoding="utf-8"), **state}
     for fragment, wrong in (
         ("7.abc", "version 7"),
@@ -276,10 +292,60 @@ def test_links(opened: Playground, address: str, tmp_path: Path) -> None:
     assert page.written() == program.read_text(encoding="utf-8")
 
 
-def test_narrow_and_dark(opened: Playground, address: str) -> None:
-    page = Playground(opened.driver, address, width=360, dark=True)
+def test_an_exercise_is_failed_and_solved(opened: Playground, address: str) -> None:
+    """It is opened by a link, as those of the documentation are, which says which exercise a program belongs to."""
+    exercise = exercise_named("mailbox-mended")
+    shared = SharedProgram(exercise.program, "rdma", "verdict", exercise=exercise.name)
+    page = Playground(opened.driver, f"{address}#{fragment_of(shared)}")
     assert page.answered() == "not robust"
-    assert page.driver.execute_script("return document.documentElement.scrollWidth") <= 360
+    assert page.text("#exercise h2") == "Exercise 2: A mailbox that does not"
+    page.click(".judge")
+    page.until(lambda: "Not solved: it is not robust: line 7" in page.text(".judgement.wrong"))
+    assert complaints(page.driver) == []
+    page.write(exercise.wrong)  # Chromium would keep the style of what it replaces, which the policy does not allow it
+    page.click(".judge")
+    page.until(lambda: "it can be done for less" in page.text(".judgement.wrong"))
+    page.click(".solution")
+    page.until(lambda: "  poll B\n  v = 2" in page.written())
+    page.click(".judge")
+    page.until(lambda: "Solved: it is robust at cost 2, and no cheaper repair exists" in page.text(".judgement.ok"))
+    assert page.text("#exercises option:checked") == "2. A mailbox that does not ✓"
+    page.click(".next")
+    assert page.text("#exercise h2").startswith("Exercise 3: ")
+    assert page.driver.switch_to.active_element.get_attribute("id") == "exercise-title"
+    assert page.written().strip() == exercise_named("3").program.strip()
+
+
+def test_in_a_frame_of_another_page(opened: Playground, address: str) -> None:
+    driver = opened.driver
+    driver.get("about:blank")
+    script = "const f = document.createElement('iframe'); f.src = arguments[0]; document.body.append(f)"
+    driver.execute_script(script, f"{address}?embed#{fragment_of(SharedProgram(MAILBOX, 'rdma', 'outcomes'))}")
+    driver.switch_to.frame(0)
+    opened.until(lambda: opened.text("#share") == "Open in a tab" and opened.text("#tab-outcomes"))
+    assert not opened.text("h1") and not opened.text("footer")
+    driver.switch_to.default_content()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(360, True), (3840, False)])
+def test_narrow_and_wide_dark_and_light(opened: Playground, address: str, width: int, dark: bool) -> None:
+    page = Playground(opened.driver, address, width=width, dark=dark)
+    page.until(lambda: page.text("#tabs"))
+    page.select("#exercises", "sequence-lock-seen")
+    assert page.driver.execute_script("return document.documentElement.scrollWidth") <= width
     page.driver.execute_script((bundle.INSTALLED / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
     found = page.driver.execute_async_script("axe.run().then(arguments[0])")
     assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+
+
+def test_without_a_network_from_the_second_visit_on(opened: Playground, server: tuple[str, subprocess.Popen[str]]) -> None:
+    """The last test: the server is ended."""
+    address, process = server
+    kept = "navigator.serviceWorker.ready.then(each => arguments[0](each.active.state))"
+    assert opened.driver.execute_async_script(kept) in ("activating", "activated")
+    ended(process)
+    page = Playground(opened.driver, f"{address}?embed")
+    assert page.answered() == "not robust"
+    page.click("#tab-repair")
+    assert page.answered() == "repaired"
+    assert complaints(page.driver) == []

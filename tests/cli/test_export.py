@@ -37,6 +37,27 @@ def test_defaults(cli: Cli, programs: Path) -> None:
         assert plain.stdout == said.stdout != ""
 
 
+def test_promela_of_what_the_paper_has_not_is_of_the_pivot_and_says_what_is_open(cli: Cli, programs: Path) -> None:
+    """It was refused; and nothing said that a compare-and-swap in the model need not go as in the program."""
+    (programs / "cas.rdma").write_text(
+        "domain 0..2\nnode A { a }\nnode B { y }\nthread T on A { get a = cas(B.y, 0, 1) }\nthread U on B { y = 2 }\n"
+    )
+    plain = cli("export", "--to", "promela", "cas.rdma")
+    assert plain.returncode == 0
+    assert "does not have remote atomics: this is the pivot's" in plain.stderr
+    assert "need be no violation of the program" in plain.stderr
+    assert "need be no violation of the program" in plain.stdout
+    assert plain.stdout == cli("export", "--to", "promela", "--instrumentation", "pivot", "cas.rdma").stdout
+    refused = cli("export", "--to", "promela", "--instrumentation", "paper", "cas.rdma")
+    assert refused.returncode == 2
+    net = cli("export", "--to", "spec", "cas.rdma")
+    assert "need be no violation of the program" in net.stderr
+    (programs / "send.rdma").write_text(
+        "node A { a }\nnode B { b }\nthread T on A { send a to U }\nthread U on B { recv b from T }\n"
+    )
+    assert "can find no buffer" in cli("export", "--to", "promela", "send.rdma").stderr
+
+
 def test_bounded_models_say_so(cli: Cli, programs: Path) -> None:
     (programs / "loop.rdma").write_text(LOOP)
     answer = cli("export", "--to", "promela", "loop.rdma", "--counter-bound", "4")
@@ -121,9 +142,20 @@ def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs
         assert "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
         assert "\tput_value(1, 1, 1);\n\tcompleted(1);\n\tr = WORD(0);\n" in text
         assert flush in text
+    (programs / "operands.rdma").write_text(
+        "domain 0..2\nnode A { s = 1, t = 2 }\nnode B { c }\nthread T on A { swap(B.c, s); cas(B.c, 1, t) }\n"
+    )
+    assert "void *)&WORD(0));" in cli("export", "--to", "mpi-test", "operands.rdma").stdout
+    assert "kept(1), (void *)&WORD(1));" in cli("export", "--to", "mpi-test", "operands.rdma").stdout
+    assert "takes operands along when it is called" in cli("export", "--to", "shmem-test", "operands.rdma").stderr
     refused = cli("export", "--to", "verbs-test", "flushed.rdma")
     assert "flushed.rdma:6:3: error: no call of this library does this [RR850]" in refused.stderr
     text = cli("export", "--to", "verbs-test", "sb.rdma").stdout
+    assert "enum { RELAXED = 0 };" in text
+    (programs / "relaxed.rdma").write_text(
+        (programs / "sb.rdma").read_text().replace("{ x", "{ relaxed x").replace("{ y", "{ relaxed y")
+    )
+    assert "enum { RELAXED = 1 };" in cli("export", "--to", "verbs-test", "relaxed.rdma").stdout
     assert "ibv_post_send" in text and "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
     (programs / "messages.rdma").write_text(
         "node A { x }\nnode B { y }\nthread T on A { send x to U }\nthread U on B { rpoll T }\n"

@@ -141,7 +141,7 @@ def test_a_row_with_all_memory_beside_its_card(cli: Cli, tmp_path: Path) -> None
     text = (ROOT / "litmus/memories/data-behind-flag-beside.rdma").read_text()
     (tmp_path / "p.rdma").write_text(text)
     rows = cli("models", "p.rdma").stdout.splitlines()
-    assert rows[4].split()[4] == "robust" and rows[4].endswith("that of the program with all memory beside its card")
+    assert rows[4].split()[4] == "robust" and rows[4].endswith("that of the program with all memory beside its NIC")
     cli("models", "p.rdma", "--format", "json", "-o", "o.json")
     report = json.loads((tmp_path / "o.json").read_text())
     Draft202012Validator(json.loads((ROOT / "rdma_robust/schema/models.schema.json").read_text())).validate(report)

@@ -51,9 +51,9 @@ def test_loops_are_searched_up_to_a_limit_which_is_reported(cli: Cli, tmp_path: 
     (tmp_path / "loop.rdma").write_text(LOOPING)
     done = cli("outcomes", "loop.rdma")
     assert done.returncode == 3
-    assert "CUT at 16 operations of a queue pair under way, so there may be more" in " ".join(done.stdout.split())
+    assert "CUT at 16 operations of a queue pair in flight, so there may be more" in " ".join(done.stdout.split())
     done = cli("outcomes", "loop.rdma", "--under-way", "1")
-    assert "CUT at 1 operation of a queue pair under way" in " ".join(done.stdout.split())
+    assert "CUT at 1 operation of a queue pair in flight" in " ".join(done.stdout.split())
     claimless = LOOPING.partition("outcome")[0].replace(
         "loop { put B.y = x }", "reg i\n while i == 0 { put B.y = x; i = z }"
     )
@@ -61,7 +61,7 @@ def test_loops_are_searched_up_to_a_limit_which_is_reported(cli: Cli, tmp_path: 
     report = json.loads(cli("outcomes", "plain.rdma", "--format", "json").stdout)
     Draft202012Validator(SCHEMA).validate(report)
     assert (report["complete"], report["exit_code"], report["options"]["under_way"]) == (False, 3, None)
-    assert report["searches"]["rdma"]["cut"] == "16 operations of a queue pair under way"
+    assert report["searches"]["rdma"]["cut"] == "16 operations of a queue pair in flight"
     done = cli("outcomes", "loop.rdma", "--depth", "6")
     assert done.returncode == 3
     assert "CUT at depth 6" in done.stdout

@@ -86,7 +86,7 @@ def test_a_card_reads_its_source_late(cli: Cli, folder: Path) -> None:
     done = cli("prove", "--model", "sc,rma", "put.rdma")
     assert done.returncode == 1
     assert rows(done.stdout)["rma"][2] == "UNSAFE"
-    assert "sc is safe, rma is not: T1's card reads A.x for `put B.y = x` (line 4) only after the later `x = 1`" in " ".join(
+    assert "sc is safe, rma is not: T1's NIC reads A.x for `put B.y = x` (line 4) only after the later `x = 1`" in " ".join(
         done.stdout.split()
     )
     assert "T1 NIC to B" in done.stdout

@@ -43,14 +43,14 @@ def test_the_judge_is_asked_and_its_answer_counts(cli: Cli, tmp_path: Path, monk
     done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
     assert (done.returncode, done.stdout) == (
         0,
-        "proofs/sb.rdma.json: VALID: sb.rdma is not robust, proved by a trace of 6 events; the proven judge agrees\n",
+        "proofs/sb.rdma.json: VALID: sb.rdma is not robust, proved by a trace of 6 events; the extracted checker agrees\n",
     )
     asked = (tmp_path / "asked").read_text("utf-8")
     assert asked.startswith("judge 1\norder default\nreads unordered\ncells 0 0 1 1\nthread\n")
     script(tmp_path, "cat > /dev/null; echo 'refused: edge 1 of the cycle is none'; exit 1", monkeypatch)
     done = cli("verify-certificate", "--proven", "proofs/sb.rdma.json")
     assert done.returncode == 1
-    assert "INVALID: the proven judge does not call it violating: refused: edge 1 of the cycle is none" in done.stdout
+    assert "INVALID: the extracted checker does not call it violating: refused: edge 1 of the cycle is none" in done.stdout
 
 
 SEARCHED = {
@@ -94,7 +94,7 @@ def test_what_it_does_not_cover_is_said(cli: Cli, programs: Path, tmp_path: Path
     done = cli("verify-certificate", "--proven", "proofs/remote.rdma.json")
     assert done.returncode == 3
     assert "remote.rdma is robust" in done.stdout
-    assert "; not covered by the proven judge: remote atomics" in done.stdout
+    assert "; not covered by the extracted checker: remote atomics" in done.stdout
 
 
 @pytest.mark.usefixtures("proofs")
@@ -124,7 +124,7 @@ def test_the_real_judge_agrees(cli: Cli) -> None:
     try:
         find_judge()
     except UsageError:
-        pytest.skip("NOT RUN: the proven judge is not built (make proofs)")
+        pytest.skip("NOT RUN: the extracted checker is not built (make proofs)")
     assert cli("verify-certificate", "--proven", "proofs/sb.rdma.json").returncode == 0
 
 
@@ -256,8 +256,8 @@ def test_events_in_another_order_than_they_take_effect_are_judged_by_all_axioms(
     path.write_text(json.dumps(moved), encoding="utf-8")
     assert cli("verify-certificate", "proofs/late.rdma.json").returncode == 0
     script(tmp_path, f"cat > {tmp_path}/asked; echo violating", monkeypatch)
-    assert "the proven judge agrees" in cli("verify-certificate", "--proven", "proofs/late.rdma.json").stdout
+    assert "the extracted checker agrees" in cli("verify-certificate", "--proven", "proofs/late.rdma.json").stdout
     assert (tmp_path / "asked").read_text("utf-8").startswith("judge 2\n")
     monkeypatch.delenv(VARIABLE)
     if proven_judge.BUILT.exists():
-        assert "the proven judge agrees" in cli("verify-certificate", "--proven", "proofs/late.rdma.json").stdout
+        assert "the extracted checker agrees" in cli("verify-certificate", "--proven", "proofs/late.rdma.json").stdout

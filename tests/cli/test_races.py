@@ -60,7 +60,7 @@ def test_a_race_is_told_with_its_run_and_what_would_order_it(cli: Cli) -> None:
 def test_the_hardware_decides(cli: Cli) -> None:
     assert cli("races", "free.rdma").returncode == 0
     done = cli("races", "--order", "none", "free.rdma")
-    assert done.returncode == 1 and "order none: standards, no card" in done.stdout
+    assert done.returncode == 1 and "order none: standards, no NIC" in done.stdout
     said = "line 4 may take effect later: `flush B` before line 5, by which W tells R, would order them"
     assert said in [line.strip() for line in done.stdout.splitlines()]
 

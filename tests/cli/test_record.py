@@ -186,7 +186,7 @@ def test_what_is_asked_wrongly(tmp_path: Path) -> None:
     missing = record("--", "./no-such-program", folder=tmp_path)
     assert missing.returncode == 2 and "cannot be run" in missing.stderr
     other = record("--", "true", folder=tmp_path)
-    assert other.returncode == 2 and "no request of a card" in other.stderr
+    assert other.returncode == 2 and "no request of a NIC" in other.stderr
     sanitized = record("cc", "-fsanitize=address", "-o", "a", "a.c", folder=tmp_path)
     assert sanitized.returncode == 2 and "leave it out" in sanitized.stderr
 

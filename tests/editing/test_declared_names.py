@@ -268,7 +268,7 @@ def test_names_are_offered_where_they_may_stand(before: str, offered: set[str]) 
         ("rnr wait", "finds no buffer"),
         ("cpu tso", "wait in a buffer"),
         ("send depth", "room for N requests"),
-        ("G via", "behind the card of that other node"),
+        ("G via", "behind the NIC of that other node"),
         ("bulk to H", "lane of T"),
         ("barrier T", "Waits until all of these threads"),
         ("order H", "before it take effect before those behind it"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -96,3 +97,14 @@ def test_make_asks_for_the_hashes() -> None:
     for lock, extra in LOCKS.items():
         assert f"$(call dependencies,{lock},{extra})" in makefile
     assert len(re.findall(r"install --no-deps --no-build-isolation --editable \.$", makefile, re.MULTILINE)) == 2
+
+
+def test_what_the_playground_bundles_is_pinned_by_hashes() -> None:
+    folder = ROOT / "sitegen/playground/page"
+    asked = json.loads((folder / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    packages = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert packages.pop("")["devDependencies"] == asked
+    for name, package in packages.items():
+        assert package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, f"{name}: from wherever npm is told to get packages"
+    assert {name: packages[f"node_modules/{name}"]["version"] for name in asked} == asked

@@ -1,4 +1,4 @@
-"""What the axioms of the tool, and a reading of operations and values of its own, say of what the proven judge is asked."""
+"""What the axioms of the tool, and a reading of operations and values of its own, say of what the judge is asked."""
 
 from __future__ import annotations
 

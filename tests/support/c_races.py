@@ -28,7 +28,7 @@ def races_of_c(text: str, processes: int = 2) -> set[tuple[str, str]]:
     """Return the pairs of statements that race by the standard."""
     units = read_units("test.c", COptions(processes=processes), text)
     made = evaluated_program(
-        evaluate_units(units, EvaluationOptions(is_of_standard=True, requests_apart=True), "races"), "test.c"
+        evaluate_units(units, EvaluationOptions(is_of_standard=True, is_about_races=True), "races"), "test.c"
     )
     ran = CheckOptions().on(made.hardware)
     found = find_races(blocking(made), ran.model, Limits())

@@ -1,4 +1,4 @@
-"""The proven judge in tests: what it answers, and what the axioms of the tool say of the same questions."""
+"""The extracted checker in tests: what it answers, and what the axioms of the tool say of the same questions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def answers(documents: Sequence[str]) -> list[str]:
     try:
         judge = find_judge()
     except UsageError:
-        pytest.skip("NOT RUN: the proven judge is not built (make proofs)")
+        pytest.skip("NOT RUN: the extracted checker is not built (make proofs)")
     found = ask_judge(judge, "".join(documents)) if documents else []
     assert len(found) == len(documents)
     return found
@@ -47,7 +47,7 @@ def flawed_judge(folder: Path, name: str, body: str) -> Path:
     """A judge in which the extracted function of that name has another body. Skips where none can be built."""
     built = proven_judge.BUILT.parent
     if shutil.which("ocamlfind") is None or not (built / "judged.ml").exists():
-        pytest.skip("NOT RUN: the proven judge is not built here (make proofs), or there is no OCaml")
+        pytest.skip("NOT RUN: the extracted checker is not built here (make proofs), or there is no OCaml")
     shutil.copytree(built, folder, dirs_exist_ok=True)
     text = (built / "judged.ml").read_text("utf-8")
     begun = rf"^(let (?:rec )?{name} (?:[\w']+ )*)=( function)?(?s:.*?)(?=^\(\*\*|^type )"

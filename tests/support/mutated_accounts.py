@@ -1,4 +1,4 @@
-"""Accounts for the proven judge that differ in something from others."""
+"""Accounts for the extracted checker that differ in something from others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the proven judge and search leave out of the model, since the Coq development does not have it."""
+"""What the tests of the extracted checker and search leave out of the model, since the Coq development does not have it."""
 
 from __future__ import annotations
 

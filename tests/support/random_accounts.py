@@ -1,4 +1,4 @@
-"""Random runs on any hardware as accounts for the proven judge: operations of all kinds, split into two parts, executed."""
+"""Random runs on any hardware as accounts for the judge: operations of all kinds, split into two parts, executed."""
 
 from __future__ import annotations
 

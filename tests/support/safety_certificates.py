@@ -141,7 +141,7 @@ CHANGES = {
     "a state left out": _state_left_out,
     "a program point changed": _point_changed,
     "a value changed": _value_changed,
-    "what is under way changed": _under_way_changed,
+    "what is in flight changed": _under_way_changed,
     "a region left out": _region_left_out,
     "a condition tightened": _condition_tightened,
     "a condition added": _condition_added,

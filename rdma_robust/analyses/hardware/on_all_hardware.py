@@ -84,7 +84,7 @@ def settings_of(program: Program, orders: Sequence[str] = CARDS) -> HardwareSett
     if not any(is_remote(step.op) for thread in program.threads for _, _, step in thread.edges):
         values["order"] = (RDMA.order,)
         like_order = dict.fromkeys(asked, RDMA.order)
-        left_out.append("order: nothing is handed to a network card")
+        left_out.append("order: nothing is handed to a NIC")
     else:
         like_order = like_orders(program, asked)
         values["order"] = tuple(dict.fromkeys(like_order.values()))

@@ -300,11 +300,11 @@ class _Work:
 
 def _overflow(model: AnyModelName, room: int) -> str:
     if model == "rdma":
-        return f"a queue pair may have more than {room} operations under way"
+        return f"a queue pair may have more than {room} operations in flight"
     return f"a buffer may hold more than {room} stores"
 
 
 def _spurious(path: AbstractPath) -> str:
     if path.exact:
         return "a path that no run was found for was not ruled out"
-    return "a path on which several like operations are under way was neither made a run nor ruled out"
+    return "a path on which several like operations are in flight was neither made a run nor ruled out"

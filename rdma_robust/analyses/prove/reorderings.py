@@ -52,7 +52,7 @@ NEVER: Final = 1 << 60
 BUFFERED: Final = ("tso", "pso")
 """The models in which a store goes through a buffer."""
 
-Kind = Literal["load", "store", "atomic", "card read", "card write"]
+Kind = Literal["load", "store", "atomic", "NIC read", "NIC write"]
 
 STRONGER: Final[dict[AnyModelName, tuple[AnyModelName, ...]]] = {
     "sc": (),
@@ -83,7 +83,7 @@ class MemoryAccess:
 
     @property
     def writes(self) -> bool:
-        return self.kind in ("store", "atomic", "card write")
+        return self.kind in ("store", "atomic", "NIC write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +151,17 @@ def _new(found: list[MemoryAccess], action: Action, step: Step, moment: int, buf
             yield MemoryAccess(thread, step, "load" if action.written is None else "atomic", cell, moment, 0, moment)
         case ((Put() | Get() | RemoteRmw()), Verb.ISSUE):
             yield MemoryAccess(thread, step, _read_kind(op), op.source, moment, 0, moment if op.source.hidden else NEVER)
-            yield MemoryAccess(thread, step, "card write", delivered_to(op), moment, 1, NEVER)
+            yield MemoryAccess(thread, step, "NIC write", delivered_to(op), moment, 1, NEVER)
         case ((Put() | Get() | RemoteRmw()), Verb.NIC_READ):
             if not _take(found, action, 0, moment):
                 yield MemoryAccess(thread, step, _read_kind(op), op.source, moment, 0, moment)
-                yield MemoryAccess(thread, step, "card write", delivered_to(op), moment, 1, NEVER)
+                yield MemoryAccess(thread, step, "NIC write", delivered_to(op), moment, 1, NEVER)
         case ((Put() | Get() | RemoteRmw()), Verb.NIC_WRITE):
             _take(found, action, 1, moment)
 
 
 def _read_kind(op: RemoteOp) -> Kind:
-    return "atomic" if isinstance(op, RemoteRmw) else "card read"
+    return "atomic" if isinstance(op, RemoteRmw) else "NIC read"
 
 
 def _take(found: list[MemoryAccess], action: Action, part: int, moment: int) -> bool:
@@ -225,9 +225,9 @@ def _event(each: MemoryAccess) -> EventType | None:
         case "atomic", Cas() | Rmw():
             return EventType.CAS
         case kind, Put():
-            return EventType.NLR if kind == "card read" else EventType.NRW
+            return EventType.NLR if kind == "NIC read" else EventType.NRW
         case kind, Get():
-            return EventType.NRR if kind == "card read" else EventType.NLW
+            return EventType.NRR if kind == "NIC read" else EventType.NLW
     return None
 
 

@@ -102,7 +102,7 @@ def _of_c(text: str, file: str, options: RepairOptions, limits: CheckOptions, ch
 
 def _not_compared(repair: Repair, model: Model, program: Program) -> Repair:
     """Return the answer without what only the default order is known for: which sets of insertions are no better."""
-    special = "memory behind a card" if program.memories else "relaxed regions" if program.has_regions else ""
+    special = "memory behind a NIC" if program.memories else "relaxed regions" if program.has_regions else ""
     where = f"with {special}" if special else f"under order {model.order_name}"
     about = f"{where} sets that were left out may do as well"
     if repair.status == "impossible":
@@ -119,7 +119,7 @@ def _loopback(program: Program) -> str:
     if program.allow_loopback or not reading:
         return ""
     thread, card, memory = reading[0]
-    return f"; with `allow loopback` {thread} on {card} could flush {memory} by a read through its own card"
+    return f"; with `allow loopback` {thread} on {card} could flush {memory} by a read through its own NIC"
 
 
 def repair_program(program: Program, options: RepairOptions | None = None, limits: CheckOptions | None = None) -> Repair:
@@ -273,7 +273,7 @@ def _where_atomics_are_glob(program: Program, checker: Checker) -> str:
     exclusive = (checker.decide(program, replace(model, atomics="glob")) for model in checker.models)
     if any(outcome.verdict is not Verdict.ROBUST for outcome in exclusive):
         return ""
-    return "; under `atomics glob` it is robust: the card's atomics do not exclude other accesses under `atomics hca`"
+    return "; under `atomics glob` it is robust: the NIC's atomics do not exclude other accesses under `atomics hca`"
 
 
 def _immediate(text: str, checker: Checker) -> str:

@@ -257,4 +257,4 @@ def _states(number: int) -> str:
 def _seen(bound: int) -> str:
     if bound == 0:
         return "not even all runs with short queues were seen"
-    return f"all runs with at most {bound} operations of a queue pair under way were seen"
+    return f"all runs with at most {bound} operations of a queue pair in flight were seen"

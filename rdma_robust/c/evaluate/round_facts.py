@@ -39,8 +39,8 @@ _MOST_PIECES = 8
 class EvaluationOptions:
     """Limits of evaluation: places of a thread, values of a word, completions and receives that wait, rounds, steps that
     nobody sees. Whether it is asked what the standard of a library promises, not what one queue pair for each two processes
-    does; and whether requests may be out of order all the same, as races need not know: of two atomics of one kind on one
-    word the later one reads what the earlier one has written."""
+    does; and whether it is asked for races. Those need not know the order of requests, as of two atomics of one kind on one
+    word the later one reads what the earlier one has written; and an access may be one for each word that others touch."""
 
     places: int = 6000
     values: int = 48
@@ -49,7 +49,7 @@ class EvaluationOptions:
     silent_steps: int = 2_000_000
     with_errors: bool = False
     is_of_standard: bool = False
-    requests_apart: bool = False
+    is_about_races: bool = False
 
 
 @dataclass(frozen=True, slots=True)

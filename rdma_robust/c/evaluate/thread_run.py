@@ -136,8 +136,16 @@ class ThreadRun:
             raise Refusal(
                 "RR813",
                 f"`{name.name}` is memory of {name.process}, which a processor of {self.process} cannot {what}",
-                "it is reached by requests to the card only",
+                "it is reached by requests to the NIC only",
             )
+
+    def scalar_words(self, name: Object, offset: int, size: int, what: str) -> list[Word]:
+        """Return the words that a scalar is: one, or, where races are asked for, those that others touch one by one.
+
+        Raises RR815 if there are several, and it is not about races.
+        """
+        is_cut = self.world.options.is_about_races
+        return self.world.words(name, offset, size) if is_cut else [self.one_word(name, offset, size, what)]
 
     def one_word(self, name: Object, offset: int, size: int, what: str) -> Word:
         """Return the word that a scalar is. Raises RR815 if it is a part of one, or several."""
@@ -193,30 +201,32 @@ class ThreadRun:
             self.own(name, "read")
             return map_one(self.raw_read(state, name, offset, kind.size), lambda raw: value_of_raw(raw, kind)), []
         self.own(name, "read")
-        if kind.size > WIDEST:
-            return self._wide_load(state, name, offset, kind, hint)
-        word = self.one_word(name, offset, kind.size, "read")
+        words = self._words_of_scalar(name, offset, kind, "read")
+        if len(words) > 1:
+            return self._load_of_words(state, words, hint, kind)
+        (word,) = words
         register, raw = self.read_word(state, word, hint)
-        self.kind_of_access(word, kind)
         return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
 
-    def _wide_words(self, name: Object, offset: int, kind: CType) -> list[Word]:
-        """Return the words of a scalar that is too large for one, as copies have them."""
-        words = self.world.words(name, offset, kind.size, range(offset + WIDEST, offset + kind.size, WIDEST))
+    def _words_of_scalar(self, name: Object, offset: int, kind: CType, what: str) -> list[Word]:
+        """Return the words of a scalar that this processor accesses: one, unless it is too large, as copies have them."""
+        cuts = range(offset + WIDEST, offset + kind.size, WIDEST)
+        words = self.world.words(name, offset, kind.size, cuts) if cuts else self.scalar_words(name, offset, kind.size, what)
         for word in words:
             self.kind_of_access(word, kind)
-        self.world.remark("RR846", f"an access of {kind.size} bytes is taken as one for each word, in address order")
+        if len(words) > 1:
+            self.world.remark("RR846", f"an access of {kind.size} bytes is taken as one for each word, in address order")
         return words
 
-    def _wide_load(
-        self, state: State, name: Object, offset: int, kind: CType, hint: str
+    def _load_of_words(
+        self, state: State, words: Sequence[Word], hint: str, kind: CType
     ) -> tuple[Value, list[ThreadStatement]]:
         """Return reads of the words of a scalar; what it is, is not known."""
         reads: list[ThreadStatement] = []
-        for word in self._wide_words(name, offset, kind):
+        for word in words:
             register, _ = self.read_word(state, word, hint, [each.register for each in reads])
             reads.append(read_statement(register, word))
-        return UnknownValue(f"`{name.name}`, a number of {kind.size} bytes"), reads
+        return UnknownValue(f"`{words[0].object.name}`, a number of {kind.size} bytes in {len(words)} words"), reads
 
     def kind_of_access(self, word: Word, kind: CType) -> None:
         """Say that a processor accesses a word, and whether that is plain: OpenSHMEM and MPI do not know `volatile`."""
@@ -243,12 +253,11 @@ class ThreadRun:
         if not self.is_visible(state, name, offset, kind.size):
             self.raw_write(state, name, offset, kind.size, raw)
             return []
-        if kind.size > WIDEST:
+        words = self._words_of_scalar(name, offset, kind, "write")
+        if len(words) > 1:
             lost = UnknownValue(f"a number of {kind.size} bytes")
-            return [self.write_word(word, lost, "a part of it") for word in self._wide_words(name, offset, kind)]
-        word = self.one_word(name, offset, kind.size, "write")
-        operation = self.write_word(word, raw, f"what is written to `{name.name}`")
-        self.kind_of_access(word, kind)
+            return [self.write_word(word, lost, "a part of it") for word in words]
+        operation = self.write_word(words[0], raw, f"what is written to `{name.name}`")
         return [operation, FENCE] if kind.atomic else [operation]
 
     def write_word(self, word: Word, raw: Value, what: str) -> ThreadStatement:

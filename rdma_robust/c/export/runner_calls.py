@@ -75,7 +75,7 @@ class RunnerCalls(CLibrary):
         given.taken |= {*re.findall(r"\b[A-Za-z_]\w*(?=\()", FIRST + _TEXTS[library] + LAST), *_GLOBALS}
         for item in nodes:
             if item.via is not None:
-                given.refuse(NotInCError(item.span, "a library knows no memory behind the card of another process"))
+                given.refuse(NotInCError(item.span, "a library knows no memory behind the NIC of another process"))
 
     def begin(self, writer: ThreadWriter) -> None:
         writer.halts = True
@@ -193,11 +193,14 @@ class RunnerCalls(CLibrary):
             case _:
                 raise NotInCError(call.span, "no call of this library does this")
 
-    @staticmethod
-    def _operand(writer: ThreadWriter, operand: ast.Expr) -> str:
+    def _operand(self, writer: ThreadWriter, operand: ast.Expr) -> str:
+        """Return an operand; MPI reads it where it lies, at any time until the operation is complete here."""
+        if self.library == "mpi" and isinstance(operand, ast.Ref) and writer.words(operand) == [operand]:
+            return f"(void *){writer.address(operand)}"
         if writer.words(operand):
             raise NotInCError(operand.span, "a library takes operands along when it is called", "read it into a register")
-        return writer.expression(operand)
+        found = writer.expression(operand)
+        return f"kept({found})" if self.library == "mpi" else found
 
 
 def runner(given: ExportedProgram, library: RunnerLibrary, allowed: AllowedStates) -> str:
@@ -224,6 +227,9 @@ def _lines(calls: RunnerCalls, bodies: dict[str, list[str]], allowed: AllowedSta
     yield FIRST
     yield f"enum {{ PROCESSES = {processes}, WORDS = {len(calls.cells)} }};"
     yield f"enum {{ STATES = {len(allowed.names)}, ALLOWED = {len(states)} }};"
+    if calls.library == "verbs":
+        relaxed = calls.given.program.hardware.order == "relaxed" or all(cell.relaxed for _, cell in calls.cells)
+        yield f"enum {{ RELAXED = {int(relaxed)} }};"
     yield _TEXTS[calls.library]
     yield from _table("static const long initial[WORDS]", (cell.init for _, cell in calls.cells))
     yield from _table("static const int owner[WORDS]", (process for process, _ in calls.cells))

@@ -117,7 +117,7 @@ static void open_device(void)
 		if (!name || strcmp(ibv_get_device_name(devices[k]), name) == 0)
 			context = ibv_open_device(devices[k]);
 	if (!context)
-		fail(name ? "opening DEVICE" : "opening a card for verbs");
+		fail(name ? "opening DEVICE" : "opening a NIC for verbs");
 }
 static void connect_pair(int pe, struct ibv_port_attr *port, int gid_index)
 {
@@ -164,6 +164,8 @@ static void allocate(long words, long entries)
 	memset(made, 0, size);
 	memory = made;
 	int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	if (RELAXED)
+		access |= IBV_ACCESS_RELAXED_ORDERING;
 	region = ibv_reg_mr(domain, made, size, IBV_ACCESS_LOCAL_WRITE | access);
 	if (!region || ibv_query_port(context, (uint8_t)atoi(told("PORT_NUMBER", "1")), &port))
 		fail("ibv_reg_mr or ibv_query_port");

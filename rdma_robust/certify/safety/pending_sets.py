@@ -158,7 +158,7 @@ class PendingSets(ReducedProgram):
         if element[0] == WRITE:
             value: Known = Name(names[0]) if names else element[2][0][1]
             word = self._by_number[t][element[1]].writes
-            text = f"the card writes {self.words[word]}"
+            text = f"the NIC writes {self.words[word]}"
             found = self.moved(state, t, word, value, own=own, text=text, after=after)
         else:
             found = self._read(state, t, element, own=own, names=dict(zip(slots, names, strict=True)), after=after)
@@ -169,7 +169,7 @@ class PendingSets(ReducedProgram):
         self, state: PlacedState, t: int, element: Element, *, own: Pending, names: Mapping[str, str], after: WideUpdates
     ) -> Iterator[ReducedStep]:
         instruction = self._by_number[t][element[1]]
-        text = f"the card reads {self.words[instruction.reads]}"
+        text = f"the NIC reads {self.words[instruction.reads]}"
         read = self.in_memory(state, instruction.reads)
         slots = iter(self._slots(t, element))
         values: dict[str, Expr] = {

@@ -183,24 +183,24 @@ class QueuePairs(ReducedProgram):
         entry = queue[i]
         instruction = self._by_number[t][entry.number]
         if isinstance(instruction.step.op, RFence):
-            yield self._went(state, t, qp, with_item(queue, i, None), "the card passes a fence")
+            yield self._went(state, t, qp, with_item(queue, i, None), "the NIC passes a fence")
         elif entry.stage == TO_READ:
             read = self.in_memory(state, instruction.reads)
             known = read if isinstance(read, int) else None
             own = with_item(queue, i, entry._replace(stage=HAS_READ, value=known))
-            taken = self._went(state, t, qp, own, f"the card reads {self.words[instruction.reads]}")
+            taken = self._went(state, t, qp, own, f"the NIC reads {self.words[instruction.reads]}")
             if known is None:
                 taken = taken._replace(
                     updates=(*taken.updates, WideAssignment(((self._slot(t, qp, i), step_expression(read)),)))
                 )
             yield taken
         elif entry.stage == HAS_READ:
-            yield self._went(state, t, qp, with_item(queue, i, entry._replace(stage=SENT)), "the card sends a write")
+            yield self._went(state, t, qp, with_item(queue, i, entry._replace(stage=SENT)), "the NIC sends a write")
         else:
             value: Known = Name(self._slot(t, qp, i)) if entry.value is None else entry.value
             done = with_item(queue, i, entry._replace(stage=DONE, value=None))
             queues, after = self._kept(state, t, qp, done, state.points[t])
-            text = f"the card writes {self.words[instruction.writes]}"
+            text = f"the NIC writes {self.words[instruction.writes]}"
             yield from self.moved(state, t, instruction.writes, value, own=queues, text=text, after=after)
 
     def _went(self, state: PlacedState, t: int, qp: int, queue: Sequence[QueueOperation | None], text: str) -> ReducedStep:

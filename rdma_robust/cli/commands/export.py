@@ -38,7 +38,7 @@ def export_command(
         Literal["pivot", "paper", "none"] | None,
         typer.Option(
             help="What to ask of the program; none is the program under sequential consistency, and asks for its faults. "
-            "Default: paper for promela, else pivot.",
+            "Default: paper for promela of programs that it has, else pivot.",
             show_default=False,
         ),
     ] = None,

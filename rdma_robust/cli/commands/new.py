@@ -1,4 +1,4 @@
-"""The `new` command: write a program to begin with."""
+"""The `new` command: write a starter program."""
 
 from __future__ import annotations
 

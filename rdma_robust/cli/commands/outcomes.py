@@ -60,7 +60,7 @@ def outcomes_command(
         typer.Option(
             metavar="N",
             min=1,
-            help="Operations of a queue pair under way, completions that wait for a poll included. Default: no limit; for "
+            help="Operations of a queue pair in flight, completions that wait for a poll included. Default: no limit; for "
             "programs with loops and without a bound 4, then 8 and 16 if that was quick, and 100000 states.",
             show_default=False,
         ),

@@ -42,7 +42,7 @@ def prove_command(
     engine: SafetyEngine = "auto",
     reduction: SafetyReduction = "slots",
     bound: Annotated[
-        int, typer.Option(metavar="K", min=0, max=256, help="Buffered stores, or like operations under way, to begin with.")
+        int, typer.Option(metavar="K", min=0, max=256, help="Buffered stores, or like operations in flight, to begin with.")
     ] = 1,
     define: arguments.Defines = None,
     c: CFileOptions,

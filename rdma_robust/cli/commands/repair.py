@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from rdma_robust.language.flow.claims import AnyModelName
 
 
-CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the card.")]
-CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the card waits.")]
+CostPoll = Annotated[int, typer.Option(metavar="N", help="Cost of a poll: the processor waits for the NIC.")]
+CostRfence = Annotated[int, typer.Option(metavar="N", help="Cost of a remote fence: the NIC waits.")]
 CostFlush = Annotated[
     int, typer.Option(metavar="N", help="Cost of a flush, a round trip; its polls come on top. Of a `flush` statement 1.")
 ]

@@ -52,7 +52,7 @@ UNKNOWN_KIND = registry.CertificateKind("", "rdma_robust.certify.checker:verify"
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What the proven judge adds to the line of a valid certificate, and the exit code."""
+    """What the extracted checker adds to the line of a valid certificate, and the exit code."""
 
     said: str = ""
     code: Exit = Exit.OK
@@ -67,7 +67,7 @@ def verify_certificate_command(
         str | None,
         typer.Option("--input", metavar="PROGRAM_OR_NET", help="What the certificates are about, wherever it is now."),
     ] = None,
-    proven: Annotated[bool, typer.Option("--proven", help="Ask the judge whose correctness is proven as well.")] = False,
+    proven: Annotated[bool, typer.Option("--proven", help="Ask the checker extracted from Coq as well.")] = False,
     define: Define = None,
     c: CFileOptions,
 ) -> None:
@@ -79,7 +79,7 @@ def verify_certificate_command(
 
 def run_verify(arguments: Sequence[str], given: str | None, define: tuple[str, ...] = (), proven: bool = False) -> Exit:
     """Check the certificates that `arguments` stand for, against the file `given` or the one that each names; if `proven`,
-    the proven judge has to agree.
+    the extracted checker has to agree.
 
     Prints a line for each; returns OK if all are valid, else the worst. Raises UsageError if there is no judge to ask.
     """
@@ -140,11 +140,11 @@ def _judged(judge: str, certificate: Certificate, text: str, name: str) -> _Judg
             return _searched(ask_search(judge, search_question(certificate, text, name)))
         question = judge_question(certificate, text, name)
     except NotCovered as error:
-        return _Judged(f"; not covered by the proven judge: {error}", Exit.UNKNOWN)
+        return _Judged(f"; not covered by the extracted checker: {error}", Exit.UNKNOWN)
     answers = ask_judge(judge, question.text())
     if answers != [VIOLATING]:
-        raise InvalidCertificate(f"the proven judge does not call it violating: {'; '.join(answers)}")
-    return _Judged("; the proven judge agrees")
+        raise InvalidCertificate(f"the extracted checker does not call it violating: {'; '.join(answers)}")
+    return _Judged("; the extracted checker agrees")
 
 
 def _searched(answer: str) -> _Judged:

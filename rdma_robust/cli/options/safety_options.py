@@ -27,7 +27,7 @@ SafetyModels = Annotated[
 SafetyEngine = Annotated[SafetyEngineName, typer.Option("--engine", help="How to search; auto tries them in this order.")]
 SafetyReduction = Annotated[
     SafetyReductionName,
-    typer.Option(help="rma: a slot for each operation under way, or the sets of values of the VMCAI paper."),
+    typer.Option(help="rma: a slot for each operation in flight, or the sets of values of the VMCAI paper."),
 ]
 
 

@@ -37,7 +37,7 @@ def checked_via(
 ) -> ast.Ident:
     """Return the node behind whose card the memory of one of a declaration lies, after checking that it has one."""
     if item.family is not None and item.family.low is None:
-        message = f"there is any number of nodes {quote(item.name.text)}: memory behind a card is that of nodes with names"
+        message = f"there is any number of nodes {quote(item.name.text)}: memory behind a NIC is that of nodes with names"
         report.error("RR450", item.family.span, message, expected="a node, or a family with a range")
         return via
     named = Substitution(one.scope, report, OneOfThem(world, report, "place")).place(via)
@@ -45,9 +45,9 @@ def checked_via(
     if named.text in world.poisoned:
         return named
     if named.text == one.name:
-        report.error("RR450", via.span, f"the memory of {name} lies behind its own card", expected="another node")
+        report.error("RR450", via.span, f"the memory of {name} lies behind its own NIC", expected="another node")
     elif named.text in world.vias:
-        message = f"{name} has no card: its memory lies behind that of {world.card(named.text)}"
+        message = f"{name} has no NIC: its memory lies behind that of {world.card(named.text)}"
         hint = Hint(f"`via {world.card(named.text)}`", (Edit(via.span, world.card(named.text)),))
         report.error("RR450", via.span, message, hint=hint)
     elif named.text not in world.nodes:
@@ -59,7 +59,7 @@ def has_card(node: NodeNames, name: ast.Ident, world: ProgramNames, report: Repo
     """Return whether a node that is named for a queue pair has a card; if not that is reported."""
     card = world.vias.get(node.name)
     if card is not None:
-        message = f"{quote(node.name)} has no card: its memory lies behind that of {card}, and so do its queue pairs"
+        message = f"{quote(node.name)} has no NIC: its memory lies behind that of {card}, and so do its queue pairs"
         report.error("RR451", name.span, message, hint=Hint(f"write {quote(card)}", (Edit(name.span, card),)))
     return card is None
 
@@ -200,7 +200,7 @@ class QueuePairChecker(OtherThreads):
     def _own_place(self) -> str:
         own = self.thread.node
         behind = own is not None and own.name in self.world.vias
-        return f"the node {'whose card ' * behind}thread {self.thread.name} itself {'uses' if behind else 'runs on'}"
+        return f"the node {'whose NIC ' * behind}thread {self.thread.name} itself {'uses' if behind else 'runs on'}"
 
     def lane(self, owner: str, name: ast.Ident, to: str | None) -> QueuePairName | None:
         """Return a lane of the thread `owner`, which must go to the node `to` unless that is None; None after an error."""

@@ -188,7 +188,7 @@ class ProgramNames:
     vias: dict[str, str] = field(default_factory=dict)
 
     def card(self, node: str) -> str:
-        """Return the node whose card a node uses: itself, unless its memory lies behind that of another one."""
+        """Return the node whose NIC a node uses: itself, unless its memory lies behind that of another one."""
         return self.vias.get(node, node)
 
     def constant_cell(self, node: str, value: int) -> cfg.Cell:

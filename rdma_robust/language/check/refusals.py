@@ -67,7 +67,7 @@ def _word(op: cfg.Op) -> str:
     if cfg.peer_of(op) is None:
         return ""
     words = [value for field in fields(op) if isinstance(value := getattr(op, field.name), cfg.Cell) and not value.plain]
-    why = "is relaxed" if words and words[0].relaxed else f"lies behind the card of {words[0].card}" if words else ""
+    why = "is relaxed" if words and words[0].relaxed else f"lies behind the NIC of {words[0].card}" if words else ""
     return f"{words[0]} {why}: {_INSTEAD}" if words else ""
 
 

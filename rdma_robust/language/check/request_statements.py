@@ -91,7 +91,7 @@ class RequestChecker(BufferChecker):
         if node is None or self.thread.node is None:
             return None
         if self.is_own_card(node) and not self.world.loopback:
-            where = "on this one" if node is self.thread.node else "behind the same card"
+            where = "on this one" if node is self.thread.node else "behind the same NIC"
             self.report.error(
                 "RR401",
                 ref.span,

@@ -246,7 +246,7 @@ class StatementChecker(RequestChecker):
         shown = advice.shown_reference(target)
         remote = target.owner is not None and self.is_remote(target.owner)
         hint = f"`get x = fetch({shown})` with a variable of this node" if remote else f"read `{shown}` itself"
-        message = "`fetch` asks the card of another node, which brings the value to a variable of this one"
+        message = "`fetch` asks the NIC of another node, which brings the value to a variable of this one"
         self.report.error("RR419", first_line(statement.span), message, hint=hint)
 
     def _rmw(self, statement: ast.Statement, call: ast.RmwCall, register: str | None) -> StatementSteps:

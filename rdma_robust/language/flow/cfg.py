@@ -34,9 +34,9 @@ class Cell:
 
     A hidden cell, which no program names, holds a put's constant and is never written; or it is that of a `moment`, the
     start or the end of a thread: 0 before, 1 after it, 2 if it is never to come. Every CPU reaches those.
-    A `relaxed` one is in a memory region that is registered with relaxed ordering: cards keep less order for it.
+    A `relaxed` one is in a memory region that is registered with relaxed ordering: NICs keep less order for it.
     A `sync` one is meant for synchronisation, which no behaviour depends on.
-    With `via` its memory lies behind the card of that node, as an accelerator's does, and not beside the node's own.
+    With `via` its memory lies behind the NIC of that node, as an accelerator's does, and not beside the node's own.
     A `void` one is hidden, and stands for a word that a receive buffer has not: no message with data finds room there.
     """
 
@@ -60,7 +60,7 @@ class Cell:
 
     @property
     def plain(self) -> bool:
-        """Whether cards keep the order of accesses as that of the table says: it is strict, and beside its card."""
+        """Whether NICs keep the order of accesses as that of the table says: it is strict, and beside its card."""
         return not (self.relaxed or self.via)
 
     @property
@@ -456,7 +456,7 @@ class Program(NotebookView):
     words: tuple[tuple[LaneEnds, int], ...] = ()
 
     def card_of(self, node: str) -> str:
-        """Return the node whose card a node uses: itself, unless its memory lies behind that of another one."""
+        """Return the node whose NIC a node uses: itself, unless its memory lies behind that of another one."""
         return dict(self.behind).get(node, node)
 
     def words_of(self, sender: int, receiver: int, lane: str) -> int:
@@ -470,7 +470,7 @@ class Program(NotebookView):
 
     @property
     def plain(self) -> bool:
-        """Whether cards keep the order of accesses to all words as that of the table says."""
+        """Whether NICs keep the order of accesses to all words as that of the table says."""
         return all(cell.plain for cell in self.cells)
 
     @cached_property

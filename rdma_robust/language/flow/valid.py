@@ -118,7 +118,7 @@ def _declarations(program: cfg.Program) -> Iterator[Complaint]:
         if cell.node not in program.nodes:
             yield Complaint(f"variable {quote(str(cell))} is on a node that is not declared")
         elif cell.card != program.card_of(cell.node) and not cell.hidden:
-            yield Complaint(f"variable {quote(str(cell))} lies behind another card than its node says")
+            yield Complaint(f"variable {quote(str(cell))} lies behind another NIC than its node says")
         if not is_integer(cell.init):
             yield Complaint(f"the initial value of {quote(str(cell))} is no integer of at most 18 digits")
     yield from _domain(program)
@@ -326,7 +326,7 @@ class _Thread:
         if node not in self.program.nodes:
             yield f"unknown node {quote(node)}"
         elif self.program.card_of(node) != node:
-            yield f"{quote(node)} has no card: its memory lies behind that of {self.program.card_of(node)}"
+            yield f"{quote(node)} has no NIC: its memory lies behind that of {self.program.card_of(node)}"
         elif node in self.program.many_nodes and node != self.thread.node:
             yield f"there are many of {quote(node)}, each of which only its own thread names"
         elif node == self.program.card_of(self.thread.node) and not self.program.allow_loopback:

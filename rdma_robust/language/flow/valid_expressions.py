@@ -104,7 +104,7 @@ def wrong_payload(data: Payload) -> Iterator[str]:
     """Yield what is wrong with the data of a request, other than where its word lives and what its value is made of."""
     if data.inline or (data.source is not None and data.value == VALUE):
         return
-    yield "the card copies a word as it is: what is calculated is inline"
+    yield "the NIC copies a word as it is: what is calculated is inline"
 
 
 def wrong_peer(program: Program, thread: Thread, peer: str) -> Iterator[str]:
@@ -125,9 +125,9 @@ def wrong_cards(program: Program) -> Iterator[str]:
     behind = dict(program.behind)
     for node, card in program.behind:
         if node not in program.nodes or card not in program.nodes or card in behind:
-            yield f"the memory of {quote(node)} lies behind the card of {quote(card)}, which has none"
+            yield f"the memory of {quote(node)} lies behind the NIC of {quote(card)}, which has none"
         if node in program.many_nodes or card in program.many_nodes:
-            yield f"there are many of {quote(node)}, or of {quote(card)}: memory behind a card is that of nodes with names"
+            yield f"there are many of {quote(node)}, or of {quote(card)}: memory behind a NIC is that of nodes with names"
 
 
 def wrong_sender(program: Program, thread: Thread, sender: str, lane: str) -> Iterator[str]:
@@ -154,7 +154,7 @@ def wrong_lanes(program: Program, thread: Thread) -> Iterator[str]:
         if names.count(name) > 1 or name in program.nodes:
             yield f"lane {quote(name)} of thread {thread.name} has a name that is taken"
         if node not in program.nodes or program.card_of(node) != node:
-            yield f"lane {quote(name)} of thread {thread.name} goes to {quote(node)}, which is no node with a card"
+            yield f"lane {quote(name)} of thread {thread.name} goes to {quote(node)}, which is no node with a NIC"
 
 
 def wrong_message(program: Program, thread: Thread, op: Send | ImmPut) -> Iterator[str]:

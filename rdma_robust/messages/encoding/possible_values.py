@@ -86,6 +86,10 @@ class TermValues:
         match symbol.op:
             case "choice":
                 return frozenset(range(self._unrolled.choices[symbol.value].options))
+            case "seen":
+                return None
+            case "expected":
+                return _EITHER
             case "sender":
                 return self._small({each.process for each in self._senders(symbol.value)})
             case "value" | "tag":

@@ -13,9 +13,9 @@ from typing import Final, Literal
 
 from rdma_robust.expr import OPERATORS
 
-Leaf = Literal["const", "value", "sender", "tag", "choice"]
+Leaf = Literal["const", "value", "sender", "tag", "choice", "seen", "expected"]
 
-LEAVES: Final = frozenset({"const", "value", "sender", "tag", "choice"})
+LEAVES: Final = frozenset({"const", "value", "sender", "tag", "choice", "seen", "expected"})
 
 _TRUTHS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "!", "&&", "||"})
 _OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
@@ -28,7 +28,8 @@ class Symbol:
     """A term. `op` is a leaf or an operator of message_terms.Operation; all operands are evaluated, none is skipped.
 
     `number` counts the terms of one table: operands have smaller ones. `value` is that of a constant, else the receive that
-    "value", "sender" and "tag" are about, or the choice; `path` is the place of a "value" in a received array. `x / 0` and
+    "value", "sender" and "tag" are about, the choice, the look whose message has the "seen" tag, or what is sent ready and
+    "expected"; `path` is the place of a "value" in a received array. `x / 0` and
     `x % 0` are 0: what divides is guarded.
     """
 
@@ -62,7 +63,8 @@ class Symbols:
         return self._made("const", (), value)
 
     def leaf(self, kind: Leaf, value: int, path: tuple[int, ...] = ()) -> Symbol:
-        """Return what receive `value` gets ("value", "sender", "tag"), or the "choice" of this number."""
+        """Return what receive `value` gets ("value", "sender", "tag"), the "choice" of this number, or what a look
+        has "seen", or whether it is "expected"."""
         return self._made(kind, (), value, path)
 
     def apply(self, op: str, *operands: Symbol) -> Symbol:

@@ -1,7 +1,8 @@
 """A message program without branches: for each process the events that it may go through, in program order, with guards.
 
 A process goes through its events from first to last. One whose guard is 0 it passes over; what guards are made of is known
-by then, as it was received before. It can only be held up at a :class:`WaitEvent`, and it stops at an :class:`AssumeEvent`
+by then, as it was received before. It can only be held up at a :class:`WaitEvent` or a
+:class:`LookEvent`, and it stops at an :class:`AssumeEvent`
 that is false, at a :class:`FaultEvent` and at a :class:`CutEvent`; the guards of all later events say that it did not. So
 two events of one process that both happen do so in the order of the tuple. Definition: docs/theory-messages.md, encoding.
 """
@@ -162,6 +163,33 @@ class ChoiceEvent(GuardedEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class LookEvent(GuardedEvent):
+    """Look `number` for a message that a receive with this pattern would take here; None for any source, any tag.
+
+    It sees one of process `choice` - 1, with the "seen" tag; with choice 0 none. One that `waits` goes on where it sees one.
+    """
+
+    number: int
+    source: Symbol | None
+    port: int
+    tag: Symbol | None
+    choice: Symbol
+    waits: bool
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyEvent(GuardedEvent):
+    """A message is to be sent ready: `number` is that of the truth "expected", whether a posted receive takes it here."""
+
+    number: int
+    to: Symbol
+    port: int
+    tag: Symbol
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class CollectiveEvent(GuardedEvent):
     """A library procedure is called. `rank` is how many its process has called before; a root that is a fault is -1."""
 
@@ -173,6 +201,7 @@ class CollectiveEvent(GuardedEvent):
 
 Event = (
     SendEvent | ReceiveEvent | WaitEvent | AssertEvent | FaultEvent | AssumeEvent | CutEvent | ChoiceEvent | CollectiveEvent
+    | LookEvent | ReadyEvent
 )  # fmt: skip
 
 
@@ -257,10 +286,10 @@ def pair_mismatches(
         yield "room", symbols.conjunction(symbols.negation(other), symbols.apply(">", send.size, receive.room))
 
 
-def acceptance(unrolled: UnrolledProgram, receive: ReceiveEvent, send: SendEvent) -> Symbol:
+def acceptance(unrolled: UnrolledProgram, receive: ReceiveEvent | LookEvent, send: SendEvent | ReadyEvent) -> Symbol:
     """Return where `accepts(R, S)` of docs/theory-messages.md holds: same destination and port, source and tag fit.
 
-    It says nothing of whether the two are issued.
+    R may be a look too, and S what is to be sent ready. It says nothing of whether the two are issued.
     """
     symbols = unrolled.symbols
     if receive.port != send.port:

@@ -9,10 +9,10 @@ from rdma_robust.messages.encoding import unrolled as events
 from rdma_robust.messages.encoding.evaluation import Evaluation
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
+from rdma_robust.messages.encoding.unrolled_looks import Looks
 from rdma_robust.messages.encoding.unrolled_statements import (
     INACTIVE,
     PathState,
-    Statements,
     SymbolicRequest,
     merge_requests,
     requests_in,
@@ -35,7 +35,7 @@ class _Choice:
     of_request: tuple[Symbol, ...]
 
 
-class Completions(Statements):
+class Completions(Looks):
     """The statements of one process that complete requests: it chooses which, and stops where it has no such choice."""
 
     def completion(self, statement: mp.Completion, state: PathState) -> None:

@@ -125,10 +125,13 @@ class Unrolling:
     symbols: Symbols
     shapes: Shapes
     limits: Limits
+    with_looks: bool = False
 
     sends: list[events.SendEvent] = field(default_factory=list)
     receives: list[events.ReceiveEvent] = field(default_factory=list)
     choices: list[events.ChoiceEvent] = field(default_factory=list)
+    looks: int = 0
+    ready: int = 0
     count: int = 0
 
 
@@ -152,13 +155,11 @@ class Statements:
                 self.faults(run, state, span)
             case mp.Requests(name, size, span):
                 self._requests(name, size, span, state)
-            case mp.IssueSend(mode="ready"):
-                raise NotEncodedError("whether a receive is posted for what is sent `ready`")
             case mp.IssueSend():
                 self._send(statement, state)
             case mp.IssueCollective():
                 raise NotEncodedError("who has entered a collective operation")
-            case mp.Probe() | mp.IssueReceive(of=mp.Place()):
+            case mp.IssueReceive(of=mp.Place()):
                 raise NotEncodedError("what probes see")
             case mp.IssueReceive():
                 self._receive(statement, state)
@@ -238,6 +239,8 @@ class Statements:
         tag = run.number(run.value(statement.tag, always), always)
         self._check(run, tag, None, "tag")
         said = self._said(run, statement.of_type, statement.size)
+        if statement.mode == "ready":
+            self._ready(statement, run, (to, tag), state)
         indices = self.indices(run, statement.request)
         self._one_request(run, state, statement.request.name, indices)
         if not self.faults(run, state, statement.span):
@@ -264,9 +267,35 @@ class Statements:
         operation = PendingRequest("send", number)
         self.request(run, state, statement.request.name, indices, SymbolicRequest(((always, operation),)))
 
+    def _ready(self, statement: mp.IssueSend, run: Evaluation, message: tuple[Symbol, Symbol], state: PathState) -> None:
+        """Let what is sent ready be expected, or a fault."""
+        if not self.made.with_looks:
+            raise NotEncodedError("whether a receive is posted for what is sent `ready`")
+        if not self.faults(run, state, statement.span):
+            return
+        number, (to, tag) = self.made.ready, message
+        self.made.ready += 1
+        self.add(
+            events.ReadyEvent(self.number, len(self.events), state.guard, number, to, statement.port, tag, statement.span)
+        )
+        expected = self.symbols.truth(self.symbols.leaf("expected", number))
+        run.fault(self.symbols.negation(expected), "ready", self.symbols.true)
+        self.faults(run, state, statement.span)
+
     def _said(self, run: Evaluation, *terms: Term | None) -> list[Symbol | None]:
         always = self.symbols.true
         return [None if each is None else run.number(run.value(each, always), always) for each in terms]
+
+    def pattern(self, run: Evaluation, statement: mp.IssueReceive | mp.Probe) -> tuple[Symbol | None, Symbol | None]:
+        """Return the source and the tag that a receive or a look is for, None for any."""
+        always = self.symbols.true
+        source = None if statement.source is None else run.number(run.value(statement.source, always), always)
+        if source is not None:
+            self._check(run, source, len(self.program.processes) - 1, "source")
+        tag = None if statement.tag is None else run.number(run.value(statement.tag, always), always)
+        if tag is not None:
+            self._check(run, tag, None, "tag")
+        return source, tag
 
     def _check(self, run: Evaluation, value: Symbol, high: int | None, kind: FaultKind) -> None:
         inside = self.symbols.apply("<=", self.symbols.false, value)
@@ -276,12 +305,7 @@ class Statements:
 
     def _receive(self, statement: mp.IssueReceive, state: PathState) -> None:
         run, always = Evaluation(self.symbols, state.registers), self.symbols.true
-        source = None if statement.source is None else run.number(run.value(statement.source, always), always)
-        if source is not None:
-            self._check(run, source, len(self.program.processes) - 1, "source")
-        tag = None if statement.tag is None else run.number(run.value(statement.tag, always), always)
-        if tag is not None:
-            self._check(run, tag, None, "tag")
+        source, tag = self.pattern(run, statement)
         said = self._said(run, statement.of_type, statement.room)
         places = [statement.target, statement.sender, statement.which]
         stores = [None if each is None else (each.name, self.indices(run, each)) for each in places]

@@ -35,14 +35,14 @@ _FREE_ROUNDS: Final = 10_000
 
 
 def unrolled_with(
-    program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS
+    program: mp.MessageProgram, loop_bound: int, shapes: Shapes, limits: Limits = NO_LIMITS, *, with_looks: bool = False
 ) -> UnrolledProgram:
-    """Return `program` unrolled, where receives get messages of these shapes.
+    """Return `program` unrolled, where receives get messages of these shapes, `with_looks` also those that see messages.
 
     Raises NotEncodedError, and LimitReached.
     """
     symbols = Symbols()
-    made = Unrolling(program, loop_bound, symbols, shapes, limits)
+    made = Unrolling(program, loop_bound, symbols, shapes, limits, with_looks)
     ends, of_process = [], []
     for number in range(len(program.processes)):
         process = _Process(number, made)
@@ -105,6 +105,8 @@ class _Process(Completions):
             case mp.Return():
                 self.returned[-1].append(state.copy(state.guard))
                 state.guard = self.symbols.false
+            case mp.Probe():
+                self.look(statement, state)
             case mp.Completion():
                 self.completion(statement, state)
             case mp.Halt():
@@ -207,8 +209,12 @@ class _Process(Completions):
 _ROUNDS: Final = 12
 
 
-def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS) -> UnrolledProgram:
+def unroll(
+    program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS, *, with_looks: bool = False
+) -> UnrolledProgram:
     """Return `program` unrolled: `while` and `loop` to `loop_bound` rounds, `for` exactly where its bounds are known.
+
+    A program that looks for messages, or sends them ready, is not encoded but `with_looks`, for who knows their events.
 
     What a receive can get is found by unrolling with a guess and looking at its candidates, until these have the guessed
     shape. Then it is right: of a run in which a receive gets another shape, the part before is one of the unrolled program,
@@ -216,7 +222,7 @@ def unroll(program: MessageProgram, loop_bound: int, limits: Limits = NO_LIMITS)
     """
     shapes = Shapes()
     for _ in range(_ROUNDS):
-        unrolled = unrolled_with(program, loop_bound, shapes, limits)
+        unrolled = unrolled_with(program, loop_bound, shapes, limits, with_looks=with_looks)
         if not shapes.known and all(isinstance(each.value, Symbol) for each in unrolled.sends):
             return unrolled
         found = _shapes(unrolled, limits)

@@ -15,7 +15,17 @@ from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, connecte
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.possible_values import component
 from rdma_robust.messages.encoding.symbolic_terms import LEAVES, Symbol
-from rdma_robust.messages.encoding.unrolled import Event, ReceiveEvent, SendEvent, UnrolledProgram, WaitEvent, acceptance
+from rdma_robust.messages.encoding.unrolled import (
+    Event,
+    LookEvent,
+    ReadyEvent,
+    ReceiveEvent,
+    SendEvent,
+    UnrolledProgram,
+    WaitEvent,
+    acceptance,
+)
+from rdma_robust.messages.engines.look_formulas import LookFormulas
 from rdma_robust.messages.engines.smt_solver import SmtSolver
 
 _TRUTHS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "!", "&&", "||"})
@@ -114,7 +124,7 @@ class SmtTerms:
         made = z3.Int(" ".join([leaf.op, str(leaf.value), *map(str, leaf.path)]))
         if leaf.op == "choice":
             self._solver.add(made >= 0, made < self._unrolled.choices[leaf.value].options)
-        else:
+        elif leaf.op not in ("seen", "expected"):
             self._new_leaves.append(leaf)
         return made
 
@@ -136,7 +146,8 @@ class SmtTerms:
 PARTS: Final = frozenset({
     "PO reached", "PO clocks", "MP issued", "MP accepts", "MP clocks", "MP together", "MP values", "U receives", "U sends",
     "W matched", "W clocks", "NS matched", "NS clocks", "NR matched", "NR clocks", "Z matched", "Z clocks",
-    "lemma counts", "lemma sums",
+    "lemma counts", "lemma sums", "look waits", "look issued", "look there", "look channel", "look posted",
+    "ready issued", "ready there", "ready channel", "ready posted",
 })  # fmt: skip
 """What the families consist of. The lemmas follow from U and MP."""
 
@@ -149,7 +160,7 @@ class ClockFormula:
     """
 
     def __init__(self, candidates: Candidates, solver: SmtSolver, parts: frozenset[str] = PARTS) -> None:
-        self.candidates, self.solver, self.z3, self._parts = candidates, solver, solver.z3, parts
+        self.candidates, self.solver, self.z3, self.parts = candidates, solver, solver.z3, parts
         self.unrolled, self.buffer = candidates.unrolled, candidates.buffer
         self.matches: dict[tuple[int, int], Any] = {}
         for receive, send in candidates.pairs():
@@ -168,6 +179,7 @@ class ClockFormula:
             self._messages_in_order(pairs)
             self._receives_in_order(pairs)
             self._both_sides(pairs)
+        self.looks = LookFormulas(self)
 
     def _senders(self, receive: int) -> list[tuple[SendEvent, Any]]:
         return [(send, self.matches[receive, send.number]) for send in self.candidates.senders(receive)]
@@ -186,7 +198,7 @@ class ClockFormula:
 
     def _say(self, part: str, *premises: Any, then: Any) -> None:
         """Add an implication, if its part of the constraints is kept."""
-        if part in self._parts:
+        if part in self.parts:
             self.solver.add(self.z3.Implies(self.z3.And(premises), then) if premises else then)
 
     def _unique(self) -> tuple[list[Any], list[Any]]:
@@ -215,22 +227,30 @@ class ClockFormula:
             here, reached, last = self.z3.BoolVal(True), [], None
             for event in events:
                 reached.append(here)
-                if isinstance(event, WaitEvent) and self.unrolled.opened(event, self.buffer) != "infinite":
+                if self._holds_up(event):
                     passed = self.solver.truth(f"passed {event.process} {event.position}")
                     self.passed[event.process, event.position] = passed
                     self._say("PO reached", passed, then=here)
                     here = passed
-                    self._wait(event, passed)
-                elif not isinstance(event, SendEvent | ReceiveEvent):
+                    if isinstance(event, WaitEvent):
+                        self._wait(event, passed)
+                elif not isinstance(event, SendEvent | ReceiveEvent | LookEvent | ReadyEvent):
                     continue
-                clock = self._clock(event)
+                clock = self.clock(event)
                 if last is not None:
                     self._say("PO clocks", then=last < clock)
                 last = clock
             self.reached.append(reached)
             self.ends_reached.append(here)
 
-    def _clock(self, event: Event) -> Any:
+    def _holds_up(self, event: Event) -> bool:
+        """Return whether the process may have to wait at an event."""
+        if isinstance(event, LookEvent):
+            return event.waits
+        return isinstance(event, WaitEvent) and self.unrolled.opened(event, self.buffer) != "infinite"
+
+    def clock(self, event: Event) -> Any:
+        """Return the time of an event that has one, if it happens."""
         return self.z3.Int(f"c {event.process} {event.position}")
 
     def _wait(self, event: WaitEvent, passed: Any) -> None:
@@ -242,7 +262,7 @@ class ClockFormula:
         time = (self.receive_time if receives else self.send_time)[event.operation]
         guard = self.terms.truth(event.guard)
         self._say(f"{family} matched", passed, guard, then=matched)
-        self._say(f"{family} clocks", passed, guard, then=time < self._clock(event))
+        self._say(f"{family} clocks", passed, guard, then=time < self.clock(event))
 
     def _match_pairs(self) -> None:
         """MP: both are issued before they are matched, at one time, and the receive accepts; values follow from terms."""
@@ -252,7 +272,7 @@ class ClockFormula:
         ):
             for operation in operations:
                 self._say("MP issued", matched[operation.number], then=self.done(operation))
-                self._say("MP clocks", then=self._clock(operation) < times[operation.number])
+                self._say("MP clocks", then=self.clock(operation) < times[operation.number])
         for (receive, send), match in self.matches.items():
             self._say("MP together", match, then=self.receive_time[receive] == self.send_time[send])
         for pairs in self.candidates.endpoints:
@@ -344,7 +364,7 @@ class ClockFormula:
                 self._sums(z3.And(received), receives, sends)
 
     def _sums(self, full: Any, receives: Sequence[ReceiveEvent], sends: Sequence[SendEvent]) -> None:
-        if "lemma sums" not in self._parts or not all(isinstance(each.value, Symbol) for each in sends):
+        if "lemma sums" not in self.parts or not all(isinstance(each.value, Symbol) for each in sends):
             return
         symbols, z3 = self.unrolled.symbols, self.z3
         received = [self.terms.number(symbols.leaf("value", each.number)) for each in receives]

@@ -68,7 +68,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     Where something is left open the reason has what every search says of it. In a browser there are only states.
     """
     if program.looks or not has_sat_solver():
-        return by_states(program, buffer, questions, limits)
+        return _by_all_states(program, buffer, questions, limits)
     from rdma_robust.messages.engines.gathers import by_gathering  # noqa: PLC0415 -- slow, and few states are often enough
     from rdma_robust.messages.engines.sat import by_sat  # noqa: PLC0415
 
@@ -98,6 +98,13 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
         verdict = _in_turns((sat, states, smt), questions.of_the_verdict, limits)
         known, solved = not verdict.reason, _verdict_joined(solved, verdict)
     return _beside(program, buffer, questions, limits, solved) if known else solved
+
+
+def _by_all_states(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
+    """Answer by all states; and by `smt` if they are too many, and processes look for messages."""
+    solves = program.looks and not program.gathers and has_solver()
+    answer = by_states(program, buffer, questions, limits.share(_SOLVING) if solves else limits)
+    return combined_answer(answer, _by_smt(program, buffer, questions, limits)) if solves and answer.reason else answer
 
 
 def _in_turns(engines: tuple[Solving, Solving, Solving | None], asked: MessageQuestions, limits: Limits) -> BufferAnswer:

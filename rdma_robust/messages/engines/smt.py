@@ -22,7 +22,9 @@ from rdma_robust.messages.encoding.unrolled import (
     CollectiveEvent,
     Event,
     FaultEvent,
+    LookEvent,
     NotEncodedError,
+    ReadyEvent,
     ReceiveEvent,
     SendEvent,
     WaitedBeside,
@@ -84,7 +86,8 @@ class SmtGoals:
 
     def deadlock(self) -> Any:
         """Return whether no rule applies and somebody waits who is no daemon waiting for a receive."""
-        stuck = [
+        stuck = [self._waits_at(look, passed) for look, passed in self._held_looks() if not self._daemons[look.process]]
+        stuck += [
             self._z3.And(self._waits_at(wait, passed), *([self._holds_sends(wait)] if self._daemons[wait.process] else []))
             for wait, passed in self._waits()
         ]
@@ -108,6 +111,13 @@ class SmtGoals:
                 lacks = [z3.Implies(formula.terms.truth(each.guard), self._lacks(each)) for each in wait.beside]
                 held_up = z3.And(formula.terms.truth(wait.guard), self._lacks(wait), not wait.tests, *lacks)
                 said.append(z3.Implies(self._waits_at(wait, passed), held_up))
+            for look, passed in self._held_looks():
+                there = [
+                    z3.And(self._unmatched(each), formula.looks.accepted(look, each))
+                    for each in formula.looks.messages(look)
+                ]
+                held_up = z3.And(formula.terms.truth(look.guard), z3.Not(z3.Or(there)))
+                said.append(z3.Implies(self._waits_at(look, passed), held_up))
             said += [each for pairs in formula.candidates.endpoints for each in self._nothing_fits(pairs)]
             self._rest = formula.solver.named("at rest", z3.And(said))
         return self._rest
@@ -128,7 +138,14 @@ class SmtGoals:
             if isinstance(event, WaitEvent):
                 yield event, passed
 
-    def _waits_at(self, wait: WaitEvent, passed: Any) -> Any:
+    def _held_looks(self) -> Iterator[tuple[LookEvent, Any]]:
+        """Yield the looks that a process may have to wait at. Where no match is left it has to if they accept nothing."""
+        for (process, position), passed in self._formula.passed.items():
+            event = self._unrolled.events[process][position]
+            if isinstance(event, LookEvent):
+                yield event, passed
+
+    def _waits_at(self, wait: WaitEvent | LookEvent, passed: Any) -> Any:
         return self._z3.And(self._formula.reached[wait.process][wait.position], self._z3.Not(passed))
 
     def _unmatched(self, operation: SendEvent | ReceiveEvent) -> Any:
@@ -187,7 +204,7 @@ def by_smt(program: MessageProgram, buffer: Buffer, questions: MessageQuestions,
     """
     found, solver = PartialAnswer(), SmtSolver(limits)
     try:
-        left = candidate_pairs(unroll(program, questions.loop_bound, limits), buffer, limits)
+        left = candidate_pairs(unroll(program, questions.loop_bound, limits, with_looks=True), buffer, limits)
         found.work["pairs"] = left.count()
         ask_all(program, buffer, questions, SmtQuestions(program, ClockFormula(left, solver)), found)
     except LimitReached as reached:
@@ -208,6 +225,8 @@ class SmtRun:
     model: Any
 
     def true(self, goal: Any) -> bool:
+        if goal is True:
+            return True
         return bool(self.formula.z3.is_true(self._worth(goal)))
 
     def _worth(self, term: Any) -> Any:
@@ -228,6 +247,24 @@ class SmtRun:
 
     def pairs(self) -> tuple[MatchedPair, ...]:
         return tuple(self.named(*pair) for pair in self.matched())
+
+    def order(self) -> tuple[MatchedPair | int, ...]:
+        """Return the matches, and the processes whose looks, and steps that others see, come between them."""
+        seen: list[tuple[int, int, MatchedPair | int]] = [
+            (int(self._worth(self.formula.receive_time[receive]).as_long()), 2, self.named(receive, send))
+            for receive, send in self.matched()
+        ]
+        expecting = self.formula.unrolled.program.expecting
+        for events in self.formula.unrolled.events:
+            for event in events:
+                if isinstance(event, LookEvent | ReadyEvent) or (
+                    isinstance(event, ReceiveEvent) and event.port in expecting
+                ):
+                    passed = self.formula.passed.get((event.process, event.position), True)
+                    if self.true(passed) and self._happens(event):
+                        time = int(self._worth(self.formula.clock(event)).as_long())
+                        seen.append((time, int(isinstance(event, ReceiveEvent)), event.process))
+        return tuple([each for *_, each in sorted(seen, key=lambda each: each[:2])])
 
     def choices(self) -> tuple[tuple[int, ...], ...]:
         leaf = self.formula.unrolled.symbols.leaf

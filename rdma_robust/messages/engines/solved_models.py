@@ -151,6 +151,10 @@ class SolverModel:
             a, b = unrolled.receives[receive], unrolled.sends[send]
             yield MatchedPair(self.name(a.process, a.rank), self.name(b.process, b.rank))
 
+    def order(self) -> tuple[MatchedPair, ...]:
+        """Return the pairs: programs with looks are not encoded."""
+        return tuple(self.pairs())
+
     def choices(self) -> tuple[tuple[int, ...], ...]:
         """Return the choices of each process, in the order in which it makes them."""
         found = []

@@ -10,6 +10,7 @@ from rdma_robust.errors import InternalError, Span
 from rdma_robust.messages.language.message_program import Buffer, MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun, blocked, unmatched
 from rdma_robust.messages.machine.matching import Meeting
+from rdma_robust.messages.machine.process_state import ProcessFrame
 from rdma_robust.messages.machine.shortening import cut_to_the_end
 from rdma_robust.messages.machine.state_search import first_difference
 from rdma_robust.messages.machine.states import said_of
@@ -19,7 +20,20 @@ Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""
 
 
-class _Noting(NormalFormRun):
+class _Decided(NormalFormRun):
+    """A run by decisions in which steps that others see are made when that was decided."""
+
+    def pauses(self, process: int) -> bool:
+        frame, rules = self.frames[process], self.rules[process]
+        if frame.status != "runs" or not rules.is_seen(frame):
+            return super().pauses(process)
+        if rules.expects(frame) is not None:
+            return True
+        alone = ProcessFrame(self.processes[process], frame.frozen())
+        return not rules.step(alone)  # what is a fault by itself is seen by nobody
+
+
+class _Noting(_Decided):
     """A run by decisions, and what it violates: after how many moves, which process, how and where."""
 
     def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
@@ -67,6 +81,9 @@ class SolvedRun(Protocol):
     def pairs(self) -> Iterable[MatchedPair]:
         """Return the pairs by the names that the operations have in the run, in an order in which they can happen."""
 
+    def order(self) -> tuple[MatchedPair | int, ...]:
+        """Return the same, and between them processes that make a look, or a step that others see."""
+
     def choices(self) -> tuple[tuple[int, ...], ...]:
         """Return the choices of each process, in the order in which it makes them."""
 
@@ -77,7 +94,7 @@ class SolvedRun(Protocol):
 def decisions(run: SolvedRun, buffer: Buffer) -> NormalFormDecisions:
     """Return the decisions of a solved run."""
     granted = run.granted() if buffer == "any" else frozenset()
-    return NormalFormDecisions(tuple(run.pairs()), run.choices(), granted)
+    return NormalFormDecisions(run.order(), run.choices(), granted)
 
 
 def violations_in(
@@ -126,8 +143,9 @@ def mismatches_of(
 
 def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
-    course = NormalFormRun(program, buffer, decisions(run, buffer))
-    course.make_all(tuple(run.pairs()))
+    decided = decisions(run, buffer)
+    course = _Decided(program, buffer, decided)
+    course.make_all(decided.matches)
     return course
 
 

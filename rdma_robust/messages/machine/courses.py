@@ -47,11 +47,12 @@ _MOVES = 100_000
 class NormalFormDecisions:
     """What distinguishes a run in normal form from the others of its program.
 
-    `matches` are in the order in which they happen, `choices[p]` those of process p from its start, and `granted` the sends
+    `matches` are in the order in which they happen; a number between them is a process that makes a look there, or a step
+    that others see. `choices[p]` are those of process p from its start, and `granted` the sends
     that get a buffer as soon as their process waits for them (only under `any`).
     """
 
-    matches: tuple[MatchedPair, ...]
+    matches: tuple[MatchedPair | int, ...]
     choices: tuple[tuple[int, ...], ...] = ()
     granted: frozenset[OperationId] = frozenset()
 
@@ -250,15 +251,25 @@ class NormalFormRun(Course):
         self.choices = [deque(each) for each in given]
         self.granted = decisions.granted if buffer == "any" else frozenset()
 
-    def make_all(self, matches: Iterable[MatchedPair]) -> None:
+    def make_all(self, matches: Iterable[MatchedPair | int]) -> None:
         """Let all processes run until they wait, then make matches in order, and after each let both go on.
 
         Raises InternalError if one is not enabled where it comes.
         """
         self.settle_all()
-        for pair in matches:
-            if not self.try_match(pair):
-                raise InternalError(f"the run cannot match {pair}, as it was decided")
+        for each in matches:
+            if not (self.make_seen(each) if isinstance(each, int) else self.try_match(each)):
+                raise InternalError(f"the run cannot make {each}, as it was decided")
+
+    def make_seen(self, process: int) -> bool:
+        """Let a process make the look, or the step that others see, before which it pauses; return whether it can."""
+        looks = self.rules[process].look(self.frames[process]) is not None
+        choice = self.choices[process].popleft() if looks else None
+        if looks and choice not in self.looks(process):
+            return False
+        self.step(process, choice)
+        self.settle(process)
+        return True
 
     def settle_all(self) -> None:
         """Let all processes run; again, as long as who enters a collective operation lets others leave theirs."""

@@ -26,7 +26,7 @@ static void record_copy(int from, uint64_t source, int to, uint64_t target, size
 		done = process_vm_readv(from, &here, 1, &there, 1, 0);
 	}
 	if (done != (ssize_t)length)
-		record_fail("the card cannot copy %zu bytes between processes %d and %d: %s", length, from, to, done < 0 ? strerror(errno) : "the memory is gone");
+		record_fail("the NIC cannot copy %zu bytes between processes %d and %d: %s", length, from, to, done < 0 ? strerror(errno) : "the memory is gone");
 }
 
 static const struct record_region *record_region_of(int pid, uint64_t address, uint64_t length, int access, uint32_t key)

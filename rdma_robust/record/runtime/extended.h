@@ -184,7 +184,7 @@ static void record_refused(const char *name) __attribute__((noreturn));
 static void record_refused(const char *name)
 {
 	record_need(name);
-	record_fail("%s is not answered by the card of recordings", name);
+	record_fail("%s is not answered by the NIC of recordings", name);
 }
 #define RECORD_REFUSED(name) \
 	void record_refused_##name(void) __asm__(#name); \

@@ -20,7 +20,7 @@ from rdma_robust.reports.check.robustness_view import VERDICTS
 from rdma_robust.text import count, printable
 
 HEADS: Final = ("cpu", "atomics", "order", "reads", "verdict", "states")
-OF_STANDARDS: Final = "order {}: what standards of one-sided libraries promise, not what a card does"
+OF_STANDARDS: Final = "order {}: what standards of one-sided libraries promise, not what a NIC does"
 EXITS: Final = {Verdict.ROBUST: Exit.OK, Verdict.NOT_ROBUST: Exit.NOT_ROBUST, Verdict.UNKNOWN: Exit.UNKNOWN}
 
 
@@ -147,7 +147,7 @@ def _cells(view: SettingView) -> list[str]:
 
 PLAINER: Final = {
     "without_regions": "that of the program without relaxed regions",
-    "without_memories": "that of the program with all memory beside its card",
+    "without_memories": "that of the program with all memory beside its NIC",
 }
 """The rows that there are for some programs only."""
 

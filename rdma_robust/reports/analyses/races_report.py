@@ -110,7 +110,7 @@ def races_record(outcome: RaceOutcome) -> RacesRecord:
     said = next((each for each in program.expectations if each.kind == "race"), None)
     decided = outcome.verdict is not RaceVerdict.UNKNOWN
     met = None if said is None or not decided else (outcome.verdict is RaceVerdict.RACE_FREE) is said.negated
-    hardware = model.words + (": standards, no card" if model.order in PROMISED else "")
+    hardware = model.words + (": standards, no NIC" if model.order in PROMISED else "")
     return RacesRecord(
         program.file,
         outcome.verdict.value,

@@ -44,7 +44,7 @@ TIMELINE_LEGEND: Final = (
 )
 GRAPH_LEGEND: Final = (
     "po: program order (dashed where RDMA does not keep it); rf: a read takes its value from a write; mo: order of the "
-    "writes to a word; rb: a read comes before a later write; pf: a poll takes a completion; nfo: order of the card's work."
+    "writes to a word; rb: a read comes before a later write; pf: a poll takes a completion; nfo: order of the NIC's work."
 )
 
 

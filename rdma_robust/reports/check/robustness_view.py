@@ -118,7 +118,7 @@ def expected_word(result: Result) -> str:
     return expected_cell(result.as_expected, claimed=result.expected is not None or result.as_expected is False)
 
 
-OF_STANDARDS: Final = ": standards, no card"
+OF_STANDARDS: Final = ": standards, no NIC"
 
 
 def note(result: Result, expect: bool = False) -> str:

@@ -33,7 +33,7 @@ RELATIONS = {
     "mo": "order of the writes to one word",
     "rb": "a read comes before a later write",
     "pf": "a poll takes a completion",
-    "nfo": "order of the card's reads and write buffers",
+    "nfo": "order of the NIC's reads and write buffers",
 }
 WHY = {
     "cycle": "the counterexample reorders them",

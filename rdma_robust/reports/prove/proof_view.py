@@ -236,7 +236,7 @@ def differences(outcomes: Sequence[SafetyOutcome]) -> list[DifferenceView]:
             continue
         pair = difference(outcome.run.moves, weaker, stronger)
         if pair is None:
-            views.append(DifferenceView(stronger, weaker, "it looks at what is still under way", ()))
+            views.append(DifferenceView(stronger, weaker, "it looks at what is still in flight", ()))
         else:
             lines = (pair.earlier.step.span.line, pair.later.step.span.line)
             views.append(DifferenceView(stronger, weaker, _reordered(outcome.program, pair), lines))
@@ -247,7 +247,7 @@ def _reordered(program: Program, pair: Reordering) -> str:
     """Return what a reordering is, as a clause."""
     earlier, later = pair.earlier, pair.later
     name = program.threads[earlier.thread].name
-    by = "store" if earlier.kind == "store" else "card" if earlier.kind.startswith("card") or earlier.part == 0 else ""
+    by = "store" if earlier.kind == "store" else "NIC" if earlier.kind.startswith("NIC") or earlier.part == 0 else ""
     if earlier.moment < NEVER:
         return f"{name}'s {by} {_did(earlier)} only after {_then(later)}"
     return f"{name}'s {by} {_did(earlier, yet=False)} at the end, but {_then(later)}"
@@ -263,7 +263,7 @@ def _did(access: MemoryAccess, *, yet: bool = True) -> str:
     match access.kind:
         case "store":
             return f"{statement} {'reaches' if yet else 'has not reached'} memory"
-        case "card write":
+        case "NIC write":
             return f"{'writes' if yet else 'has not written'} {access.cell} for {statement}"
     return f"{'reads' if yet else 'has not read'} {access.cell} for {statement}"
 
@@ -274,9 +274,9 @@ def _then(access: MemoryAccess) -> str:
     match access.kind:
         case "store":
             return f"{statement} has"
-        case "card read":
+        case "NIC read":
             return f"it has read {access.cell} for {statement}"
-        case "card write":
+        case "NIC write":
             return f"it has written {access.cell} for {statement}"
         case "load":
             return f"{statement} has read"

@@ -35,7 +35,7 @@ class Exploration:
 
 def under_way_at_most(number: int) -> str:
     """Return what people call the limit of :func:`explore` with so many operations under way."""
-    return f"{count(number, 'operation')} of a queue pair under way"
+    return f"{count(number, 'operation')} of a queue pair in flight"
 
 
 def explore(machine: Machine, limits: Limits, *, reduce: bool = True, under_way: int | None = None) -> Exploration:

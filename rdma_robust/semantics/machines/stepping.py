@@ -59,7 +59,7 @@ class StepMachine(ABC):
 
     A model says how words are reached and what waits.
 
-    Every step of a thread's graph is a move, and so is every step of what a thread has under way, which follow the threads'
+    Every step of a thread's graph is a move, and so is every step of what a thread has in flight, which follow the threads'
     moves. `choose` gives the values of `nondet`. The methods below take what a thread has `own` under way and the memory;
     words are numbered as `Program.cells`.
     """

@@ -79,7 +79,7 @@ def _problem() -> WalkSection:
             Paragraph(
                 "One thread is to send a sequence of symbols to a thread on another node, by puts and local accesses "
                 "alone: no poll, no fence, no get. The sender has a read-only variable for each symbol, so it does not "
-                "matter when the network card reads it, and puts of one queue pair reach memory in program order. But "
+                "matter when the NIC reads it, and puts of one queue pair reach memory in program order. But "
                 "nobody tells the receiver when a put arrives, and any number may arrive between two of its steps. It "
                 "can read a symbol twice, or miss one that was overwritten before it looked."
             ),

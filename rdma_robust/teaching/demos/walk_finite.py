@@ -114,7 +114,7 @@ def _theorem() -> WalkSection:
             Paragraph(
                 "The proof starts from such a program. Its threads only read and write variables of their own node. All "
                 "that is kept in order, so the program is robust, whatever it does. Behind the point in question comes a "
-                "piece of code that is not: `put Gadget.z = g`, then `g = 1`, of which the network card may read the new "
+                "piece of code that is not: `put Gadget.z = g`, then `g = 1`, of which the NIC may read the new "
                 "`g`. The program with this addition is robust if and only if the point cannot be reached."
             ),
         ),
@@ -200,9 +200,9 @@ def _notes(moves: Sequence[Move]) -> tuple[str, ...]:
     for move in moves[1:]:
         match move.action.verb, None if move.action.step is None else move.action.step.op:
             case Verb.ISSUE, Put():
-                notes.append("The target holds: the put is posted, and the card has not read `g` yet.")
+                notes.append("The target holds: the put is posted, and the NIC has not read `g` yet.")
             case Verb.NIC_READ, Put():
-                notes.append(f"The card reads `g` = {move.action.read} only now, after the thread has written it.")
+                notes.append(f"The NIC reads `g` = {move.action.read} only now, after the thread has written it.")
             case _:
                 notes.append("")
     return tuple(notes)

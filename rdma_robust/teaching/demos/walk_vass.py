@@ -158,7 +158,7 @@ def _program(encoding: Encoding) -> WalkSection:
                 "Up to the end of the loop the program is robust. Nobody ever reads the words that are put, so it does "
                 "not matter when they arrive; and the puts to one node share a queue pair, which keeps their order. "
                 "Behind the loop the thread polls for what the target asks, and comes to two lines that are not robust: "
-                "`put Gadget.z = g`, then `g = 1`. The network card may read `g` after the thread has written it. Under "
+                "`put Gadget.z = g`, then `g = 1`. The NIC may read `g` after the thread has written it. Under "
                 "sequential consistency it reads it before."
             ),
             CodeListing("The program:", "rdma", encoding.text, FILE),
@@ -185,7 +185,7 @@ def _verdict(net: Net, encoding: Encoding, known: CoverResult, timeout: float | 
         return
     yield told_run(outcome, "The run, up to the violation:", lambda moves: _notes(encoding, moves))
     yield Paragraph(
-        "The last step makes the difference: the card reads `g` for the put after the thread has written it. Everything "
+        "The last step makes the difference: the NIC reads `g` for the put after the thread has written it. Everything "
         "before it can happen under sequential consistency in the same way."
     )
 
@@ -209,9 +209,9 @@ def _notes(encoding: Encoding, moves: Sequence[Move]) -> tuple[str, ...]:
             case Verb.POLL, Poll(node):
                 counters[node] -= 1
             case Verb.ISSUE, Put(target, source) if not source.hidden:
-                note = "The gadget: the put is posted, and the card has not read `g` yet."
+                note = "The gadget: the put is posted, and the NIC has not read `g` yet."
             case Verb.NIC_READ, Put(target, source) if not source.hidden:
-                note = f"The card reads `g` = {action.read} only now, after the thread has written it."
+                note = f"The NIC reads `g` = {action.read} only now, after the thread has written it."
         notes.append(note)
     return tuple(notes)
 

@@ -27,7 +27,7 @@ KINDS: Final[dict[ExerciseKind, str]] = {
 """Kinds of tasks in a few words."""
 
 PRICES: Final = (
-    "A `poll` costs 2, an `rfence` 1, and a `get scrap = X.probe`, with the polls that take it, 5; in a loop ten times that."
+    "A `poll` costs 2, an `rfence` 1, a `get scrap = X.probe` 5 and the polls that take it; in a loop ten times that."
 )
 """What the costs of `rdma-robust repair` are, for tasks that ask for the cheapest waits."""
 

@@ -1,4 +1,4 @@
-"""Whether an answer solves an exercise: decided by the tool itself, on the text of the answer.
+"""The judge of answers to exercises: the tool itself, on the text of the answer.
 
 The answer has to be the program of the exercise but for the lines that its kind lets one change; lines are compared as
 `rdma-robust fmt` lays them out, without comments. What is asked of it then is decided as `check`, `verify` and `repair` do.
@@ -35,8 +35,8 @@ _CLAIMS: Final = re.compile(r"\s*:\s*(?:forbidden|allowed)\b.*")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Whether an answer solves its exercise, None if a limit came first, and why, in words for the learner."""
+class Assessment:
+    """An answer judged: whether it is `solved`, None if a limit came first, and why, in words for the learner."""
 
     solved: bool | None
     said: str
@@ -54,7 +54,7 @@ class _Answer:
         options = CheckOptions(timeout=self.timeout)
         return check_program(Text(self.text, self.file), options)
 
-    def claims(self, *lines: str, hangs: bool = False) -> Judged:
+    def claims(self, *lines: str, hangs: bool = False) -> Assessment:
         """Return whether lines that are added to the answer hold of it, and that it does not hang if that is asked for."""
         source = "\n".join([*_lines(self.text, without="outcome"), *lines, ""])
         program = load_decidable(source, self.file)
@@ -63,13 +63,13 @@ class _Answer:
             if each.status is Status.UNREACHABLE or not (hangs or each.claim.kind == "outcome"):
                 continue
             if each.status is Status.UNKNOWN:
-                return Judged(None, f"it is not known whether this holds: {each.claim.text or 'no run hangs'}")
+                return Assessment(None, f"it is not known whether this holds: {each.claim.text or 'no run hangs'}")
             if each.status is not Status.HOLDS:
-                return Judged(False, each.claim.text or "a run of the hardware can hang")
-        return Judged(True, "")
+                return Assessment(False, each.claim.text or "a run of the hardware can hang")
+        return Assessment(True, "")
 
 
-def judge(exercise: Exercise, text: str, file: str, timeout: float | None = None) -> Judged:
+def judge(exercise: Exercise, text: str, file: str, timeout: float | None = None) -> Assessment:
     """Return whether `text` solves an exercise; `file` names it in messages. `timeout` is in seconds, for each thing that is
     decided. Raises ProgramError for what is no program, and UsageError for one of another language."""
     if is_c(text, file) or is_trencher(text, file):
@@ -77,7 +77,7 @@ def judge(exercise: Exercise, text: str, file: str, timeout: float | None = None
     load_decidable(text, file)
     change = _CHANGES[exercise.kind](exercise, _lines(exercise.program), _lines(text))
     if change:
-        return Judged(False, change)
+        return Assessment(False, change)
     return _JUDGES[exercise.kind](_Answer(exercise, text, file, timeout))
 
 
@@ -149,11 +149,11 @@ _CHANGES: Final[dict[ExerciseKind, Callable[[Exercise, Sequence[str], Sequence[s
 # ---- what is asked
 
 
-def _outcomes(answer: _Answer) -> Judged:
+def _outcomes(answer: _Answer) -> Assessment:
     given = set(_lines(answer.exercise.program))
     found = [line for line in _lines(answer.text) if line.startswith("outcome ") and line not in given]
     if not found:
-        return Judged(
+        return Assessment(
             False, "there is no outcome yet: add a line like `outcome T.r == 0 : allowed under rdma, forbidden under sc`"
         )
     for line in found:
@@ -164,59 +164,61 @@ def _outcomes(answer: _Answer) -> Judged:
         ):
             held = answer.claims(f"{condition} : {claim}")
             if not held.solved:
-                return held if held.solved is None else Judged(False, f"{condition.removeprefix('outcome ')}: {otherwise}")
-    return Judged(True, f"only RDMA hardware has {_CLAIMS.sub('', found[0]).removeprefix('outcome ')}")
+                return (
+                    held if held.solved is None else Assessment(False, f"{condition.removeprefix('outcome ')}: {otherwise}")
+                )
+    return Assessment(True, f"only RDMA hardware has {_CLAIMS.sub('', found[0]).removeprefix('outcome ')}")
 
 
-def _cheapest(answer: _Answer) -> Judged:
+def _cheapest(answer: _Answer) -> Assessment:
     """Robust, no new way to hang, and at the cost of the cheapest repair: of the program, or of it without its waits."""
     outcome = answer.decided()
     if outcome.verdict is Verdict.UNKNOWN:
-        return Judged(None, f"it is not known whether it is robust: {outcome.reason}")
+        return Assessment(None, f"it is not known whether it is robust: {outcome.reason}")
     if outcome.verdict is Verdict.NOT_ROBUST:
-        return Judged(False, f"it is not robust{_overtaking(outcome)}")
+        return Assessment(False, f"it is not robust{_overtaking(outcome)}")
     held = answer.claims(*answer.exercise.hidden, hangs=True)
     if not held.solved:
-        return held if held.solved is None else Judged(False, f"it is robust, but this does not hold of it: {held.said}")
+        return held if held.solved is None else Assessment(False, f"it is robust, but this does not hold of it: {held.said}")
     given = answer.exercise.program
     start = given if answer.exercise.kind == "repair" else "\n".join(x for x in _lines(given) if not WAIT.fullmatch(x))
     found = repair(start, answer.file, RepairOptions(timeout=answer.timeout))
     if found.status != "repaired" or not found.optimal:
-        return Judged(None, f"the cheapest repair was not found: {found.reason}")
+        return Assessment(None, f"the cheapest repair was not found: {found.reason}")
     least = found.solutions[0].cost
     mine = _cost(answer.text) - _cost(start)
     if mine < least:
-        return Judged(
+        return Assessment(
             None, f"it costs {mine}, and `rdma-robust repair` says that nothing below {least} is enough: please report this"
         )
     if mine > least:
-        return Judged(False, f"it is robust, at cost {mine}; it can be done for less")
-    return Judged(True, f"it is robust at cost {mine}, and no cheaper repair exists")
+        return Assessment(False, f"it is robust, at cost {mine}; it can be done for less")
+    return Assessment(True, f"it is robust at cost {mine}, and no cheaper repair exists")
 
 
-def _hardware(answer: _Answer) -> Judged:
+def _hardware(answer: _Answer) -> Assessment:
     if not any(line.startswith("hardware ") for line in _lines(answer.text)):
-        return Judged(False, "there is no hardware yet: add a line like `hardware cpu sc, order default` at the top")
+        return Assessment(False, "there is no hardware yet: add a line like `hardware cpu sc, order default` at the top")
     outcome = answer.decided()
     if outcome.verdict is Verdict.UNKNOWN:
-        return Judged(None, f"it is not known whether it is robust there: {outcome.reason}")
+        return Assessment(None, f"it is not known whether it is robust there: {outcome.reason}")
     robust = outcome.verdict is Verdict.ROBUST
     said = "it is robust on that hardware" if robust else f"it is not robust on that hardware{_overtaking(outcome)}"
-    return Judged(robust == (answer.exercise.goal == "robust"), said)
+    return Assessment(robust == (answer.exercise.goal == "robust"), said)
 
 
-def _broken(answer: _Answer) -> Judged:
+def _broken(answer: _Answer) -> Assessment:
     held = answer.claims(*answer.exercise.hidden)
     if held.solved:
-        return Judged(True, f"it is broken: {held.said or '; '.join(_conditions(answer.exercise.hidden))}")
-    return held if held.solved is None else Judged(False, f"that does not do it: {held.said} does not hold")
+        return Assessment(True, f"it is broken: {held.said or '; '.join(_conditions(answer.exercise.hidden))}")
+    return held if held.solved is None else Assessment(False, f"that does not do it: {held.said} does not hold")
 
 
 def _conditions(lines: Sequence[str]) -> Iterator[str]:
     yield from dict.fromkeys(line.removeprefix("outcome ") for line in lines)
 
 
-_JUDGES: Final[dict[ExerciseKind, Callable[[_Answer], Judged]]] = {
+_JUDGES: Final[dict[ExerciseKind, Callable[[_Answer], Assessment]]] = {
     "outcome": _outcomes,
     "repair": _cheapest,
     "fewest": _cheapest,

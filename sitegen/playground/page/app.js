@@ -1,6 +1,7 @@
 /* The playground: an editor, and tabs that ask the tool in the worker about what is in it. */
 import { drawing, element, linked } from "./answers.js";
 import { editorIn } from "./editor.js";
+import { Exercises } from "./exercises.js";
 import { Explorer } from "./explorer.js";
 import { fragmentOf, stateOf } from "./link.js";
 import { Stopped, Tool } from "./tool.js";
@@ -9,14 +10,16 @@ import { compiled } from "./tokens.js";
 const byId = (id) => document.getElementById(id);
 const parts = Object.fromEntries(
   ["examples", "kind", "hardware", "seconds", "editor", "run", "stop", "state", "tabs", "panel", "lacks", "badge", "forms", "actions", "apply",
-    "step", "said", "drawn", "explorer", "share", "notice"].map((id) => [id, byId(id)]),
+    "step", "said", "drawn", "explorer", "share", "notice", "exercise", "exercises"].map((id) => [id, byId(id)]),
 );
+const EMBEDDED = window.self !== window.top || new URLSearchParams(location.search).has("embed");
 const STATES = { loading: "loading Python …", ready: "ready", working: "working …" };
 
 let data;
 let editor;
 let tool;
 let explorer;
+let exercises;
 let tab;
 let form = 0;
 let typing;
@@ -168,6 +171,7 @@ function load(state) {
   }
   editor.set(state.text, state.kind);
   choose(state.tab, false);
+  exercises.open(state.exercise ?? "");
 }
 
 function example(path) {
@@ -180,7 +184,7 @@ function example(path) {
 /* Put into the address what is shown, and return the address. */
 async function linkHere() {
   const place = tab.explored ? explorer.place : "";
-  const state = { text: editor.text(), kind: kind(), tab: tab.name, options: options(), place };
+  const state = { text: editor.text(), kind: kind(), tab: tab.name, options: options(), place, exercise: exercises.name };
   history.replaceState(null, "", `#${await fragmentOf(state)}`);
   return location.href;
 }
@@ -188,6 +192,7 @@ async function linkHere() {
 async function share() {
   try {
     await linkHere();
+    if (EMBEDDED) { window.open(`${location.pathname}${location.hash}`, "_blank", "noopener"); return; }
     await navigator.clipboard.writeText(location.href).then(
       () => notice("The link is copied. It has the program in it; nothing was sent anywhere."),
       () => notice("The link is in the address bar. It has the program in it; nothing was sent anywhere."),
@@ -268,16 +273,28 @@ function listen() {
 function heard(what, why) {
   parts.state.textContent = STATES[what] ?? `broken: ${why}`;
   document.body.dataset.tool = what;
+  if (what === "ready") { keep(); }
   parts.stop.disabled = !(tool?.waiting);
 }
 
+/* Keep the files of the page for when there is no network, after they were needed for the first time. */
+function keep() {
+  navigator.serviceWorker?.register("offline.js").catch(() => { /* it needs https or this machine; the page works without */ });
+}
+
 async function begin() {
-  document.body.classList.toggle("embedded", window.self !== window.top);
+  document.body.classList.toggle("embedded", EMBEDDED);
+  if (EMBEDDED) { parts.share.textContent = "Open in a tab"; }
   tool = new Tool(heard);
   explorer = new Explorer(parts.explorer, tool, linkHere);
   data = await json("playground.json");
   const tables = Object.fromEntries(Object.entries(data.colours).map(([name, stored]) => [name, compiled(stored)]));
   editor = editorIn(parts.editor, tables, changed, told);
+  exercises = new Exercises(parts.exercise, parts.exercises, data.exercises, tool, {
+    begin: (text) => { const { name } = exercises; load({ text, kind: "rdma", options: {}, tab: "verdict", exercise: name }); },
+    text: () => editor.text(),
+    seconds: () => Number(parts.seconds.value),
+  });
   fill();
   listen();
   if (!await fromAddress()) { example(data.first); }

@@ -34,8 +34,8 @@ export async function stateOf(fragment) {
   if (!words || !["rdma", "mp"].includes(state.kind) || Object.values(options).some((value) => typeof value !== "string")) {
     throw new Error("it lacks the program, its kind or its tab: it was cut short or changed on its way");
   }
-  const place = typeof state.place === "string" ? state.place : "";
-  return { text: state.text, kind: state.kind, tab: state.tab, options, place };
+  const [place, exercise] = [state.place, state.exercise].map((each) => (typeof each === "string" ? each : ""));
+  return { text: state.text, kind: state.kind, tab: state.tab, options, place, exercise };
 }
 
 async function inflated(code) {

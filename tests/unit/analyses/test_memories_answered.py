@@ -45,7 +45,7 @@ def decided(name: str) -> Outcome:
 def test_repair_flushes(name: str, lines: list[str]) -> None:
     """By a read of the memory where there is a queue pair for it, which needs no poll where a fence will do."""
     found = repair(text_of(name), name)
-    assert found.status == "repaired" and "memory behind a card" in found.reason
+    assert found.status == "repaired" and "memory behind a NIC" in found.reason
     assert [line for each in found.insertions for line in each.lines] == lines
 
 
@@ -71,14 +71,14 @@ thread Kernel[i in 0..1] on G[i] { reg r; await H[i].flag == 1; r = data }
 
 def test_an_impossible_repair_is_not_known() -> None:
     found = repair(text_of("immediate-for-the-host"), "p")
-    assert found.status == "unknown" and "memory behind a card" in found.reason
+    assert found.status == "unknown" and "memory behind a NIC" in found.reason
     assert "with `allow loopback` Proxy on H could flush G by a read" in found.reason
 
 
 def test_explain_names_the_other_path() -> None:
     outcome = decided("data-behind-flag-beside")
     told = "\n".join(explanation(outcome, CheckOptions()).paragraphs)
-    assert "they go over different paths: one is in the memory of G, behind the card" in told
+    assert "they go over different paths: one is in the memory of G, behind the NIC" in told
     assert "Left out" not in told
 
 

@@ -252,8 +252,8 @@ thread R on B { reg f, d
     found = difference(outcome.run.moves, "rma", "rdma")
     assert found is not None
     assert [(each.kind, str(each.cell)) for each in (found.earlier, found.later)] == [
-        ("card write", "B.data"),
-        ("card write", "B.flag"),
+        ("NIC write", "B.data"),
+        ("NIC write", "B.flag"),
     ]
 
 

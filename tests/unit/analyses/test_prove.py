@@ -79,7 +79,7 @@ def test_a_queue_pair_with_any_number_of_operations_is_not_decided() -> None:
     text = "node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x; WAIT } }\ninvariant B.y == 0\n"
     outcome = proven(load(text.replace("WAIT", "poll B")), "rdma")
     assert outcome.safety is Safety.UNKNOWN
-    assert outcome.reason == "a queue pair may have more than 8 operations under way"
+    assert outcome.reason == "a queue pair may have more than 8 operations in flight"
     assert proven(load(text.replace("WAIT", "flush B")), "rdma").safety is Safety.SAFE
 
 

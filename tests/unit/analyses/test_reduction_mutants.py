@@ -299,7 +299,7 @@ MUTANTS: dict[str, Mutant] = {
     "wide stores do not move forward": ("tso", WIDE_STORES, SAFE, StoreBufferSystem, "_shifted", lambda *_: ()),
     "mfence does not wait": ("pso", STORE_BUFFERING, SAFE, StoreBufferSystem, "operate", _no_waiting),
     "atomics do not wait": ("tso", SWAPPED, SAFE, StoreBufferSystem, "operate", _no_waiting),
-    "an end may have stores under way": ("tso", LAST_STORE, SAFE, LazySystem, "_seen", _sees_at_once),
+    "an end may have stores in flight": ("tso", LAST_STORE, SAFE, LazySystem, "_seen", _sees_at_once),
     "a put under sc is one step": ("sc", TWO_STEPS, UNSAFE, InOrderSystem, "_first", _both_halves),
     "a flush does not wait": ("rma", BOTH_FLUSHED, SAFE, PendingSetSystem, "waits", lambda *_: False),
     "a flush waits for reads only": ("rma", BOTH_FLUSHED, SAFE, PendingSetSystem, "waits", _waits_for_reads),
@@ -316,7 +316,7 @@ MUTANTS: dict[str, Mutant] = {
         "_bursts",
         lambda _self, at, *_: [Burst(at)],
     ),
-    "moves of cards are never due": ("rma", UNFLUSHED, UNSAFE, LazySystem, "_bursts", lambda _self, at, *_: [Burst(at)]),
+    "moves of NICs are never due": ("rma", UNFLUSHED, UNSAFE, LazySystem, "_bursts", lambda _self, at, *_: [Burst(at)]),
     "a flush does not wait for the pipe": (
         "rdma",
         PUT_FLUSHED,
@@ -344,8 +344,8 @@ MUTANTS: dict[str, Mutant] = {
 
 SET_MUTANTS: dict[str, Mutant] = {
     "a store adds nothing to sets": ("rma", UNFLUSHED, UNSAFE, StatementSetSystem, "_with_additions", _stores_add_nothing),
-    "a card's write adds nothing to sets": ("rma", CHAIN, UNSAFE, StatementSetSystem, "_with_additions", _cards_add_nothing),
-    "a card writes once": ("rma", TWO_PUTS, UNSAFE, StatementSetSystem, "made", _writes_once),
+    "a NIC's write adds nothing to sets": ("rma", CHAIN, UNSAFE, StatementSetSystem, "_with_additions", _cards_add_nothing),
+    "a NIC writes once": ("rma", TWO_PUTS, UNSAFE, StatementSetSystem, "made", _writes_once),
     "a flush does not wait": ("rma", BOTH_FLUSHED, SAFE, StatementSetSystem, "awaited", lambda *_: None),
 }
 """Those of the encoding with a set per remote statement."""

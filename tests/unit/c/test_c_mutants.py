@@ -159,7 +159,7 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str]]] = {
         "two_at_once",
     ),
     # rounds
-    "values do not flow with what cards move": (((World, "flow", _always(None)),), "unions"),
+    "values do not flow with what NICs move": (((World, "flow", _always(None)),), "unions"),
     "one round is enough": (((evaluation_rounds, "_signature", _always(0)),), "messages"),
     "set-up never ends": (((World, "end_set_up", _always(None)),), "messages"),
     "processes have their globals together": (((World, "global_of", _of_first),), "messages"),

@@ -168,6 +168,10 @@ def test_accumulates_race_with_those_of_other_types_and_with_puts() -> None:
     assert len(races_of_c(program(ADD, unsigned))) == 1
 
 
+def test_accumulates_on_own_words_have_no_answer_that_races() -> None:
+    assert races_of_c(program("", f"{ADD} {ADD.replace('&v', '&w').replace('1, 0, 1', '1, 1, 1')}")) == set()
+
+
 def test_accumulates_of_one_origin_are_in_order_if_they_have_one_type() -> None:
     fractions = "double d = 1; " + ADD.replace("MPI_LONG", "MPI_DOUBLE").replace("&v", "&d")
     assert races_of_c(program(f"{fractions} {fractions.removeprefix('double d = 1; ')}")) == set()
@@ -223,6 +227,41 @@ def test_an_accumulate_that_is_complete_does_not_tell_that_the_source_of_an_olde
     assert races_of_c(program(f"MPI_Request p; {first} MPI_Win_flush_local(1, win); {second} {wait} v = w = 0;")) == set()
     both = "MPI_Request p[2]; {0} {1} MPI_Waitall(2, p, MPI_STATUSES_IGNORE); v = w = 0;"
     assert races_of_c(program(both.format(SET.format("v", "p[1]", 0), SET.format("w", "p[0]", 0)))) == set()
+
+
+INT = "MPI_Accumulate(&v, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win);"
+SHORT = "MPI_Accumulate(&w, 1, MPI_SHORT, 1, 0, 1, MPI_SHORT, MPI_SUM, win);"
+FETCHED = "MPI_Fetch_and_op(&v, &r, MPI_INT, 1, 0, MPI_SUM, win);"
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("zero", "one", "is_race"),
+    [
+        (INT, SHORT, True),
+        (INT, f"{INT} ((short *)m)[1] = 3;", True),
+        (f"{INT} MPI_Win_flush(1, win); {SHORT}", "", False),
+        (f"{INT} {SHORT}", "", True),
+        (SHORT, "((short *)m)[1] = 3;", False),
+        (f"((short *)m)[1] = 3; *(int *)m = 4; v = *(int *)m; {put()}", "", False),
+        (SHORT, "((short *)m)[0] = 3;", True),
+        (SHORT, "*(int *)m = 3; ((short *)m)[1] = 3;", True),
+        (SHORT, "v = *(int *)m; ((short *)m)[1] = 3;", True),
+        (f"((short *)m)[1] = 4; {INT} {INT}", f"((short *)&v)[1] = 4; {INT}", False),
+        (f"{SHORT} MPI_Win_flush(1, win); {FETCHED} MPI_Win_flush(1, win); r = 1;", "", False),
+        (f"{SHORT} MPI_Win_flush(1, win); {FETCHED} r = 1;", "", True),
+        (INT, "MPI_Accumulate((char *)&v + 2, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, win); ((short *)&v)[1] = 3;", True),
+    ],
+)
+def test_an_access_of_several_words_races_word_by_word(zero: str, one: str, is_race: bool) -> None:
+    assert bool(races_of_c(program(zero, one))) is is_race
+
+
+def test_what_decides_on_an_access_of_several_words_is_refused() -> None:
+    with pytest.raises(ProgramError, match="2 words"):
+        races_of_c(program(SHORT, "if (*(int *)m == 3) m[1] = 4;"))
+    with pytest.raises(ProgramError, match="2 words"):
+        load_program(program(INT, f"{SHORT} v = *(int *)m;") + STANDARD, "test.c")
 
 
 def test_exclusive_locks_exclude_and_shared_ones_do_not() -> None:

@@ -284,6 +284,22 @@ def test_atomics_race_with_what_is_none_and_with_those_of_another_kind() -> None
     assert len(races_of_c(program("shmem_atomic_set(&x, 1, 1);", float_set))) == 1
 
 
+def test_atomics_on_own_words_have_no_answer_that_races() -> None:
+    assert races_of_c(program("shmem_atomic_add(&x, 1, 0); shmem_atomic_add(&y, 1, 0);")) == set()
+
+
+@pytest.mark.ci
+def test_an_atomic_of_several_words_races_with_those_of_another_size() -> None:
+    whole, part = "shmem_atomic_add(&x, 1, 1);", "shmem_int_atomic_add((int *)&x, 1, 1);"
+    assert races_of_c(program(whole, part)) != set()
+    assert races_of_c(program(f"{whole} shmem_quiet(); {part}")) == set()
+    assert races_of_c(program(f"{part} shmem_quiet(); {whole}", whole)) != set()
+    assert races_of_c(program(f"v = shmem_atomic_fetch_add(&x, 1, 1); shmem_quiet(); {part}")) == set()
+    assert races_of_c(program("shmem_int_atomic_add((int *)&x + 1, 1, 1);", part)) == set()
+    with pytest.raises(ProgramError, match="2 words"):
+        races_of_c(program(f"v = shmem_atomic_compare_swap(&x, 1, 2, 1); {part}"))
+
+
 def test_a_barrier_completes_the_default_context_alone() -> None:
     put = "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_long_p(c, &x, 1, 1);"
     assert races_of_c(program(put, both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) != set()

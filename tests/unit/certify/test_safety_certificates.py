@@ -144,7 +144,7 @@ def test_changed_evidence_is_refused() -> None:
         assert evidence is not None
         for sort, forged in weakened(evidence, Random(7), 2):
             (refused if refusal(program, model, forged) else accepted)[sort] += 1
-    always = {"a state left out", "a program point changed", "a value changed", "what is under way changed"}
+    always = {"a state left out", "a program point changed", "a value changed", "what is in flight changed"}
     assert accepted.keys() <= {"a condition added", "the bound changed"}, accepted
     assert all(refused[sort] >= 6 for sort in (*always, "a region left out", "a condition tightened")), refused
     assert refused["a condition added"] >= 3

@@ -53,24 +53,24 @@ def stores_see_no_reads(system: PendingSets, agent: AgentMove, t: int, instructi
 
 
 RULES: dict[str, tuple[object, str, object, AnyModelName, int, str]] = {
-    "a card reads before it writes": (
+    "a NIC reads before it writes": (
         *(lead_ups, "depends", unrelated, "rma", 1),
         "node A { x = 0 }\nnode B { y = 1 }\nthread T on A { get x = B.y }\ninvariant A.x == 0",
     ),
-    "a card reads before others write": (
+    "a NIC reads before others write": (
         *(lead_ups, "depends", reads_pass_writes, "rma", 1),
         f"{NODES}thread T on A {{ reg r; put B.z = x; r = x }}\nthread U on B {{ put A.x = 5 }}\n"
         "outcome T.r == 5 && B.z == 0 : forbidden under rma",
     ),
-    "cards move before what depends on them": (
+    "NICs move before what depends on them": (
         *(lead_ups.LeadUps, "to", nothing_before, "rma", 1),
         f"{NODES}thread T on A {{ put B.y = 1 }}\nthread U on B {{ await y == 1; assert 1 == 0 }}",
     ),
-    "claims see what cards have done": (
+    "claims see what NICs have done": (
         *(safety_states, "_seen_by", seen_as_it_is, "rma", 1),
         f"{NODES}thread T on A {{ put B.y = 1 }}\ninvariant B.y == 0",
     ),
-    "a flush waits for cards": (
+    "a flush waits for NICs": (
         *(PendingSets, "touches", flushes_see_nothing, "rma", 1),
         f"{NODES}thread T on A {{ put B.y = 1; flush B; assert 1 == 0 }}",
     ),

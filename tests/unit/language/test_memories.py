@@ -105,20 +105,20 @@ NODES = "node A { one = 1 }\nnode H { f }\nnode G via H { d }\n"
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("node H { f }\nnode G via H { d }\nnode K via G { e }", "RR450", "`G` has no card"),
-        ("node G via G { d }", "RR450", "behind its own card"),
+        ("node H { f }\nnode G via H { d }\nnode K via G { e }", "RR450", "`G` has no NIC"),
+        ("node G via G { d }", "RR450", "behind its own NIC"),
         ("node G via X { d }", "RR202", "unknown node `X`"),
         ("node G via H { d }\nnode H { f }", "RR202", "unknown node `H`"),
         ("node H { f }\nnode G[*] via H { d }\nthread T[*] on G[*] { d = 1 }", "RR450", "any number of nodes `G`"),
         (f"{NODES}thread T on A {{ poll G }}", "RR451", "behind that of H, and so do its queue pairs"),
-        (f"{NODES}thread T on A {{ flush G }}", "RR451", "`G` has no card"),
-        (f"{NODES}thread T on A {{ rfence G }}", "RR451", "`G` has no card"),
-        (f"{NODES}thread T on A {{ order G }}", "RR451", "`G` has no card"),
-        (f"{NODES}thread T on A {{ qp bulk to G }}", "RR451", "`G` has no card"),
-        (f"{NODES}thread T on A {{ reg r; r = trypoll G }}", "RR451", "`G` has no card"),
+        (f"{NODES}thread T on A {{ flush G }}", "RR451", "`G` has no NIC"),
+        (f"{NODES}thread T on A {{ rfence G }}", "RR451", "`G` has no NIC"),
+        (f"{NODES}thread T on A {{ order G }}", "RR451", "`G` has no NIC"),
+        (f"{NODES}thread T on A {{ qp bulk to G }}", "RR451", "`G` has no NIC"),
+        (f"{NODES}thread T on A {{ reg r; r = trypoll G }}", "RR451", "`G` has no NIC"),
         (f"{NODES}thread P on H {{ reg r; r = d }}", "RR308", "`d` is a variable of node G, beside H"),
-        (f"{NODES}thread P on H {{ put G.d = f }}", "RR401", "`G.d` is behind the same card"),
-        (f"{NODES}thread K on G {{ poll H }}", "RR401", "the node whose card thread K itself uses"),
+        (f"{NODES}thread P on H {{ put G.d = f }}", "RR401", "`G.d` is behind the same NIC"),
+        (f"{NODES}thread K on G {{ poll H }}", "RR401", "the node whose NIC thread K itself uses"),
         (f"{NODES}thread T on A {{ G.d = 1 }}", "RR308", "`G.d` is on another node"),
         (f"{NODES}thread P on H {{ send f to K }}\nthread K on G {{ rpoll P }}", "RR410", "runs on G"),
         (
@@ -159,10 +159,10 @@ def test_programs_without_a_text_are_checked() -> None:
     program = load_program(TEXT, "t")
     assert not list(complaints(program))
     wrong = (
-        (replace(program, behind=()), "lies behind another card than its node says"),
+        (replace(program, behind=()), "lies behind another NIC than its node says"),
         (replace(program, behind=(("G", "G"),)), "which has none"),
         (replace(program, allow_loopback=False), "is its own node"),
-        (replace(program, many_nodes=("G",)), "memory behind a card is that of nodes with names"),
+        (replace(program, many_nodes=("G",)), "memory behind a NIC is that of nodes with names"),
     )
     for changed, said in wrong:
         assert any(said in each.message for each in complaints(changed)), said
@@ -171,10 +171,10 @@ def test_programs_without_a_text_are_checked() -> None:
 def test_what_does_not_have_it_says_so() -> None:
     program = load_program(f"{NODES}thread T on A {{ put G.d = one }}", "t")
     (refusal,) = model_refusals(program, "rdma")
-    assert refusal.code == "RR408" and "G.d lies behind the card of H" in refusal.message
+    assert refusal.code == "RR408" and "G.d lies behind the NIC of H" in refusal.message
     assert not model_refusals(program, "rma")
-    assert beyond_paper(program) == "memory behind a card"
-    with pytest.raises(UsageError, match="memory behind a card"):
+    assert beyond_paper(program) == "memory behind a NIC"
+    with pytest.raises(UsageError, match="memory behind a NIC"):
         instrument_frame(InstrumentationFrame.to_instrument(program, RDMA))
 
 
@@ -211,7 +211,7 @@ def test_all_memory_beside_its_card() -> None:
 
 def test_hovers() -> None:
     found = hover(TEXT, TEXT.index("get data[1]"))
-    assert found is not None and "behind the card of H: a poll tells that it was issued" in found.text
+    assert found is not None and "behind the NIC of H: a poll tells that it was issued" in found.text
     node = hover(TEXT, TEXT.index("G via"))
     assert node is not None and "node G via H" in node.text
     card = hover(TEXT, TEXT.index("H { data[2]"))

@@ -233,8 +233,8 @@ def test_atomics_and_other_writes_of_one_word() -> None:
     [
         ("faa(x, 1) unsignaled", "RR419", "`faa(x, 1)` is a step of the CPU, no request that could be `unsignaled`"),
         ("faa(A.x, 1) fenced", "RR419", "`faa(A.x, 1)` is a step of the CPU"),
-        ("r = fetch(B.y)", "RR419", "`fetch` asks the card of another node"),
-        ("r = fetch(x)", "RR419", "`fetch` asks the card of another node"),
+        ("r = fetch(B.y)", "RR419", "`fetch` asks the NIC of another node"),
+        ("r = fetch(x)", "RR419", "`fetch` asks the NIC of another node"),
         ("get x = fetch(x)", "RR402", "`get` needs a variable of another node"),
         ("faa(B.y, 1) inline", "RR412", "`faa` carries no data that could be `inline`"),
         ("faa(B.y, 1) fenced fenced", "RR413", "`fenced` is said twice"),

@@ -50,7 +50,7 @@ def test_no_two_tests_of_a_class_have_one_name() -> None:
 
 
 def test_code_in_markdown_has_no_escapes_but_bars_in_tables() -> None:
-    assert markdown_prose("the card reads `x` of `a.b || c` (line 1)") == r"the card reads `x` of `a.b || c` \(line 1\)"
+    assert markdown_prose("the NIC reads `x` of `a.b || c` (line 1)") == r"the NIC reads `x` of `a.b || c` \(line 1\)"
     assert markdown_prose("`a | b`", cell=True) == r"`a \| b`"
     assert code("a || b", cell=False) == "`a || b`"
     assert markdown_prose("one ` alone, and * more") == r"one \` alone, and \* more"

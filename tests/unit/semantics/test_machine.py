@@ -233,7 +233,7 @@ def test_programs_with_loops_are_searched_up_to_a_default() -> None:
     unbounded = load("node A { x }\nnode B { y }\nthread T on A { loop { put B.y = x } }")
     assert explore_outcomes(unbounded, depth=10).rdma.cut == "depth 10"
     report = explore_outcomes(unbounded)
-    assert report.sc.cut is None and report.rdma.cut == "16 operations of a queue pair under way"
+    assert report.sc.cut is None and report.rdma.cut == "16 operations of a queue pair in flight"
 
 
 def test_operations_under_way_bound_both_searches_and_are_no_deadlock() -> None:
@@ -244,7 +244,7 @@ def test_operations_under_way_bound_both_searches_and_are_no_deadlock() -> None:
     for most in (1, 2, 3, 4):
         report = explore_outcomes(program, under_way=most)
         assert report.complete == (most >= 3)
-        cut = None if most >= 3 else f"{most} operation{'s' * (most > 1)} of a queue pair under way"
+        cut = None if most >= 3 else f"{most} operation{'s' * (most > 1)} of a queue pair in flight"
         assert report.sc.cut == report.rdma.cut == cut
         assert report.sc.stuck == report.rdma.stuck == 0
         assert report.states == (whole.states if most >= 3 else ())

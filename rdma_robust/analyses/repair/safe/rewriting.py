@@ -85,7 +85,7 @@ class Rewriter:
         said = f"line {self.spots.line(action.step.span.start)}, `{one_line(action.step.text)}`"
         match action.verb:
             case Verb.NIC_READ:
-                return f"{thread}: the card reads {action.read} for {said}"
+                return f"{thread}: the NIC reads {action.read} for {said}"
             case Verb.NIC_WRITE:
-                return f"{thread}: the card writes {action.written} for {said}"
+                return f"{thread}: the NIC writes {action.written} for {said}"
         return f"{thread}: {said}" if action.read is None else f"{thread}: {said}, reads {action.read}"

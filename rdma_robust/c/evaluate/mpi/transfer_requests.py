@@ -47,7 +47,7 @@ def _done(call: CallContext, places: Sequence[Pointer]) -> list[ThreadStatement]
         if (number > own and call.run.world.options.is_of_standard) or follows_others(call, connection, waited):
             raise Refusal(
                 "RR814",
-                "a wait for an accumulate alone is not modelled where older ones of its type are under way at its location",
+                "a wait for an accumulate alone is not modelled where older ones of its type are in flight at its location",
                 "MPI_Waitall for all of them, or MPI_Win_flush_local before",
             )
         polls += polled(call, connection, number)

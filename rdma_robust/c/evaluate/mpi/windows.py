@@ -229,7 +229,7 @@ class _Accumulate:
         for index, (each, end) in enumerate(zip(places, ends, strict=True)):
             what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.name}")
             posted = accumulate(call, end, what, None if answers is None else answers[index])
-            found += _posted(call, of, end, [posted])
+            found += _posted(call, of, end, posted)
         return found, ends[0]
 
 
@@ -244,7 +244,7 @@ def _ends(call: CallContext, of: Window, places: Sequence[tuple[Remote, str]], a
     if not world.options.is_of_standard:
         return [_on(call, of, place, apart) for place, _ in places]
     keys = [("accumulated at", of.number, call.run.process, name, place.object, place.offset) for place, name in places]
-    if world.options.requests_apart:
+    if world.options.is_about_races:
         ends = [_on(call, of, place, apart or _label_of(call, of, name)) for place, name in places]
         accumulated(call, keys, [end.connection for end in ends])
         return ends

@@ -122,6 +122,15 @@ def got_word(call: CallContext, size: int, number: int = 0) -> Word:
     return Word(name, 0, size)
 
 
+def _dropped_answer(call: CallContext, size: int) -> Word:
+    """Return the word where answers go that nobody reads. So accesses of it are no races: it is declared `sync`."""
+    name = Object("handle", call.run.process, "unused", (call.run.thread, "unused", size))
+    call.run.world.sizes[name] = size
+    word = Word(name, 0, size)
+    call.run.world.found.watched.add(word)
+    return word
+
+
 def element_of(call: CallContext, remote: Remote, size: int) -> Word:
     """Return the word of a scalar at the other end. Raises RR815 if others touch it in pieces."""
     call.run.world.share(remote.object)
@@ -139,10 +148,34 @@ class Atomic:
     domain: str
 
 
-def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None) -> ThreadStatement:
-    """Return the statement of an atomic; its old value goes to `answer`, or nowhere."""
-    world, word = call.run.world, element_of(call, remote, what.type.size)
+def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None) -> list[ThreadStatement]:
+    """Return an atomic; its old value goes to `answer`, or nowhere. Where races are asked for, it is one for each word that
+    others touch, as accumulates are. Raises RR815 for a compare-and-swap of several words."""
+    call.run.world.share(remote.object)
+    words = _covered(call, remote, what.type.size, what.operation)
     used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
+    if len(words) == 1:
+        return [_atomic_of_word(call, remote, what, words[0], answer)]
+    if answer is not None:
+        not_followed(call, answer)
+    what = replace(what, operation=_in_words(what.operation), domain=f"{what.domain} at {remote.offset}")
+    rest = None if answer is None else _dropped_answer(call, what.type.size)
+    return [_atomic_of_word(call, remote, what, word, rest if at else answer) for at, word in enumerate(words)]
+
+
+def _covered(call: CallContext, remote: Remote, size: int, operation: str) -> list[Word]:
+    """Return the words of an atomic: what a compare-and-swap does depends on its value, so that it has one."""
+    cover = call.run.scalar_words if operation != "cas" else lambda *args: [call.run.one_word(*args)]
+    return cover(remote.object, remote.offset, size, "atomic")
+
+
+def _in_words(operation: str) -> str:
+    """Return what an atomic is of each of its words: values are not followed then."""
+    return operation if operation == "fetch" else "mix"
+
+
+def _atomic_of_word(call: CallContext, remote: Remote, what: Atomic, word: Word, answer: Word | None) -> ThreadStatement:
+    world = call.run.world
     taken = operand_of if what.operation == "cas" else written_operand
     operands = [taken(encoded(value, what.type), "an operand of this atomic") for value in what.operands]
     written = _written(call, word, what.operation, [values for _, values in operands])
@@ -153,7 +186,7 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
     changed = tuple((word, value) for value in written)
     if answer is None and remote.process == call.run.process:
         # Without an answer it would be an atomic of the processor, as its word is of this process.
-        answer = got_word(call, what.type.size)
+        answer = _dropped_answer(call, what.type.size)
     if answer is not None:
         world.flow(word, answer)
         form, parts = f"get {{{len(parts)}}} = {form}", (*parts, answer)
@@ -169,16 +202,43 @@ class Operands:
     domain: str
 
 
-def accumulate(call: CallContext, remote: Remote, what: Operands, answer: tuple[Object, int, int] | None) -> ThreadStatement:
-    """Return an atomic whose operands the card reads from memory, as it writes the answer there, if there is one."""
-    world, operation = call.run.world, what.operation
+def accumulate(
+    call: CallContext, remote: Remote, what: Operands, answer: tuple[Object, int, int] | None
+) -> list[ThreadStatement]:
+    """Return an atomic whose operands the card reads from memory, as it writes the answer there, if there is one.
+
+    Where races are asked for, it is one for each word that others touch. Then values are not followed, and it is atomic with
+    those of its type at its very place. Raises RR815 for a compare-and-swap of several words: it depends on values.
+    """
     size = (what.places[0] if answer is None else answer)[2]
-    word = element_of(call, remote, size)
-    used_by(PostedWork(call, remote.connection, remote.process, Request(operation)))
-    sources = [result_word(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
-    target = None if answer is None else result_word(call, answer[:2], answer[2])
+    call.run.world.share(remote.object)
+    used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
+    words = _covered(call, remote, size, what.operation)
+    sources = [_card_words(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
+    targets = [] if answer is None else _card_words(call, answer[:2], answer[2])
+    pieces = max(len(each) for each in (words, *sources, targets))
+    if pieces > 1:
+        if what.operation == "cas":
+            raise Refusal("RR815", f"this compare-and-swap covers {pieces} words that others touch one by one")
+        for each in targets:
+            not_followed(call, each)
+        domain = f"{what.domain} at {remote.offset}" if len(words) > 1 else what.domain
+        what = replace(what, operation=_in_words(what.operation), domain=domain)
+    found: list[ThreadStatement] = []
+    for at in range(pieces):
+        parts = [each[min(at, len(each) - 1)] for each in (words, *sources)]
+        target = targets[at] if at < len(targets) else _dropped_answer(call, size) if targets else None
+        found.append(_accumulated(call, remote, what, parts, target))
+    return found
+
+
+def _accumulated(
+    call: CallContext, remote: Remote, what: Operands, words: list[Word], target: Word | None
+) -> ThreadStatement:
+    """Return the accumulate of a word; behind it are those of the operands."""
+    (word, *sources), world, operation = words, call.run.world, what.operation
     if target is None and remote.process == call.run.process:
-        target = got_word(call, size)
+        target = _dropped_answer(call, word.size)
     changed: list[Scalar] = []
     if operation == "mix":
         not_followed(call, word)
@@ -229,10 +289,9 @@ def _written(call: CallContext, word: Word, operation: str, operands: list[tuple
 def waited_atomic(call: CallContext, remote: Remote, what: Atomic) -> tuple[list[ThreadStatement], Value]:
     """Return an atomic that the process waits for, and its old value."""
     got = got_word(call, what.type.size)
-    request = atomic(call, remote, what, got)
-    signaled = replace(request, form=request.form.removesuffix(" unsignaled"))
+    requests = [replace(each, form=each.form.removesuffix(" unsignaled")) for each in atomic(call, remote, what, got)]
     register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "old")
-    operations = [signaled, *polls(remote.connection, 1), read_statement(register, got)]
+    operations = [*requests, *polls(remote.connection, len(requests)), read_statement(register, got)]
     return operations, map_one(raw, lambda each: value_of_raw(each, what.type))
 
 
@@ -258,13 +317,19 @@ def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[Thre
     return operations, map_one(raw, lambda each: value_of_raw(each, kind))
 
 
-def result_word(call: CallContext, target: Range, size: int, *, is_written: bool = True) -> Word:
-    """Return the word of memory that an answer goes to, or an operand is taken from, while the process goes on."""
-    name, offset = target
-    call.run.own(name, "give to its card")
+def result_word(call: CallContext, target: Range, size: int) -> Word:
+    """Return the word that an answer goes to while the process goes on. Raises RR815 if others touch it in pieces."""
+    _card_words(call, target, size)
+    return call.run.one_word(*target, size, "answer")
+
+
+def _card_words(call: CallContext, place: Range, size: int, *, is_written: bool = True) -> list[Word]:
+    """Return the words of memory that an answer goes to, or an operand is taken from, while the process goes on."""
+    name, offset = place
+    call.run.own(name, "give to its NIC")
     call.run.note(call.state, name, offset, size, is_write=is_written)
     call.run.world.share(name, offset, size)
-    return call.run.one_word(name, offset, size, "answer or operand")
+    return call.run.scalar_words(name, offset, size, "answer or operand")
 
 
 def not_modelled(call: CallContext, instead: str) -> Refusal:

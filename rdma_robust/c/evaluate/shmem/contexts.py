@@ -50,7 +50,7 @@ class ShmemContext:
             raise Refusal("RR814", "a put with a signal behind a fence is not modelled", "shmem_quiet in place of the fence")
         number = call.state.numbers.get(("signals", self.label), 0) + 1
         if number > _MOST_SIGNALS:
-            raise Refusal("RR817", f"more than {_MOST_SIGNALS} puts with a signal are under way", "shmem_quiet between them")
+            raise Refusal("RR817", f"more than {_MOST_SIGNALS} puts with a signal are in flight", "shmem_quiet between them")
         call.state.numbers["signals", self.label] = number
         return replace(self, queue=f"{self.queue}signal{number}_")
 

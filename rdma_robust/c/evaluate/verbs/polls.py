@@ -43,7 +43,7 @@ def _posted(call: CallContext, queue_pair: Value, receives: list[Receive]) -> Re
         raise Refusal("RR817", f"more than {limit} receives are posted here", "fewer receives, a smaller depth")
     for each in receives:
         for buffer, offset, size in each.buffers:
-            call.run.own(buffer, "give to its card")
+            call.run.own(buffer, "give to its NIC")
             call.run.world.share(buffer, offset, size)
     if not call.state.is_set_up or not pair.connection:
         return 0

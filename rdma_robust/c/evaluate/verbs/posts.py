@@ -175,7 +175,7 @@ def _pairs(post: PostedWork) -> list[tuple[tuple[Object, int], Word]]:
 def _shared_word(post: PostedWork, name: Object, offset: int, size: int) -> Word:
     """Return the word of a buffer that the card reads or writes."""
     run = post.call.run
-    run.own(name, "give to its card")
+    run.own(name, "give to its NIC")
     run.world.share(name, offset, size)
     words = run.world.words(name, offset, size)
     if len(words) > 1:
@@ -188,7 +188,7 @@ def _source(post: PostedWork, local: tuple[Object, int], size: int) -> Source:
     run, (name, offset) = post.call.run, local
     if not post.request.is_inline:
         return _shared_word(post, name, offset, size)
-    run.own(name, "give to its card")
+    run.own(name, "give to its NIC")
     run.note(post.call.state, name, offset, size, is_write=False)
     if run.is_visible(post.call.state, name, offset, size):
         word = run.one_word(name, offset, size, "inline read")

@@ -63,7 +63,7 @@ def test_queues_without_bound_end_at_a_limit_that_is_named() -> None:
     (checked,) = verified(endless, Limits(states=3000)).checked
     assert (checked.status, checked.answer.argument) == (Status.UNKNOWN, Argument.LIMIT)
     assert "the limit of 3000 states" in checked.answer.reason
-    assert "operations of a queue pair under way" in checked.answer.reason
+    assert "operations of a queue pair in flight" in checked.answer.reason
 
 
 def test_what_no_thread_can_do_needs_no_search() -> None:

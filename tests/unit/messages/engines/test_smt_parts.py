@@ -33,6 +33,14 @@ proc A { reg x; recv x; recv x; recv x }
 proc B { choose { send 1 to A } or { skip } send 2 to A; send 3 to A }
 proc C { send 3 to A }
 """
+READY_ONCE = """
+proc A { reg x; req h; h = irecv x; send 0 to B; wait h }
+proc B { reg y; recv y; send ready 1 to A }
+"""
+READY_BEHIND = """
+proc A {{ reg x, y; req h, g; h = irecv x; g = irecv y {1}; send 0 to B; wait h, g }}
+proc B {{ reg z; recv z; send 3 to A {0}; send ready 1 to A {1} }}
+"""
 
 NEEDED: dict[str, tuple[str, Buffer]] = {
     "PO reached": (NAMED["figure 4"].text, "infinite"),
@@ -51,6 +59,24 @@ NEEDED: dict[str, tuple[str, Buffer]] = {
     "NR clocks": (POSTED_FIRST, "infinite"),
     "Z matched": (FIGURE_1, "zero"),
     "Z clocks": (FIGURE_1, "zero"),
+    "look waits": ("proc A { reg s; probe from any s; assert s == 1 } proc B { send 1 to A }", "infinite"),
+    "look issued": (
+        "proc A { reg f; iprobe from B into f; assert !f; send 1 to B; recv f } proc B { reg x; recv x; send 2 to A }",
+        "infinite",
+    ),
+    "look there": ("proc A { reg f, x; recv x; iprobe from B into f; assert !f } proc B { send 1 to A }", "infinite"),
+    "look channel": (
+        "proc A { reg t; probe from B tag any t; assert t == 1 } proc B { send 1 to A tag 1; send 2 to A tag 2 }",
+        "infinite",
+    ),
+    "look posted": (
+        "proc A { reg f, x; req h; h = irecv x; iprobe from B into f; assert !f; wait h } proc B { send 1 to A }",
+        "infinite",
+    ),
+    "ready issued": ("proc A { reg x; recv x } proc B { send ready 1 to A }", "infinite"),
+    "ready there": (f"{READY_ONCE} proc C {{ send 2 to A }}", "infinite"),
+    "ready channel": (READY_BEHIND.format("", ""), "infinite"),
+    "ready posted": (READY_BEHIND.format("tag 1", "tag 2"), "infinite"),
 }
 """A program for each part, and the buffer semantics under which it is needed."""
 
@@ -65,7 +91,7 @@ REDUNDANT = {
 def claimed(text: str, buffer: Buffer, parts: frozenset[str] = PARTS) -> Expected:
     """Return what the constraints have as solutions, before any of them is made a run."""
     program = load_messages(text, "p.mp")
-    formula = ClockFormula(candidate_pairs(unroll(program, 8), buffer), SmtSolver(NO_LIMITS), parts)
+    formula = ClockFormula(candidate_pairs(unroll(program, 8, with_looks=True), buffer), SmtSolver(NO_LIMITS), parts)
     asked, pairs = SmtQuestions(program, formula), set[MatchedPair]()
     violated = asked.one_of(asked.violations().values()) is not None
     asked.feasible(pairs)

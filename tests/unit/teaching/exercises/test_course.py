@@ -12,13 +12,13 @@ from rdma_robust import Status, Verdict, check, verify
 from rdma_robust.analyses.repair.repairs import Costs
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.teaching.exercises import KINDS, Exercise, course, exercise_named
-from rdma_robust.teaching.exercises.judge import Judged, judge
+from rdma_robust.teaching.exercises.judge import Assessment, judge
 from tests.conftest import Cli
 
 FILE = "answer.rdma"
 
 
-def judged(exercise: Exercise, text: str) -> Judged:
+def judged(exercise: Exercise, text: str) -> Assessment:
     return judge(exercise, text, FILE, timeout=60)
 
 
