@@ -8,6 +8,7 @@ sent before theirs. So between two rounds each state that was found is in the pa
 
 from __future__ import annotations
 
+import os
 import struct
 import time
 from array import array
@@ -83,6 +84,10 @@ class SearchPart:
 
     def address(self) -> tuple[str, int]:
         return self.links.address
+
+    def process(self) -> int:
+        """Return the number of the process that has this part."""
+        return os.getpid()
 
     def connect(self, addresses: Sequence[tuple[str, int]], key: bytes) -> None:
         self.links.connect(addresses, key)

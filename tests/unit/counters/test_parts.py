@@ -15,6 +15,7 @@ import pytest
 
 from bench.families import bakery, pipeline, producers
 from rdma_robust.counters.kernel import driver
+from rdma_robust.counters.kernel.search_plan import SearchPlan
 from rdma_robust.counters.parts import all_parts, local
 from rdma_robust.counters.parts.links import Links, PeerLostError
 from rdma_robust.counters.parts.lost_parts import PartsLostError
@@ -43,15 +44,15 @@ def _from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The processes that were started, of which none is there at the end of a test."""
+    """The processes that were started for parts, of which none is there at the end of a test."""
     found: list[int] = []
+    begin = local.LocalHosts.begin
 
-    class Noted(local.subprocess.Popen):  # type: ignore[name-defined, misc]
-        def __init__(self, *arguments: Any, **named: Any) -> None:
-            super().__init__(*arguments, **named)
-            found.append(self.pid)
+    def noted(self: local.LocalHosts, plan: SearchPlan, parts: int) -> None:
+        begin(self, plan, parts)
+        found.extend(self.call("process"))
 
-    monkeypatch.setattr(local.subprocess, "Popen", Noted)
+    monkeypatch.setattr(local.LocalHosts, "begin", noted)
     return found
 
 
