@@ -111,7 +111,10 @@ class CardMemoryRules:
     def _told(self, marks: Marks, event: ThreadEvent, memory: str, in_beta: bool) -> bool:
         if in_beta and _writes(event, memory):
             return True
-        earlier = any((_queue(event), kind) in marks.trail((ISSUED, memory)).writes for kind in REMOTE_WRITES)
+        writes = marks.trail((ISSUED, memory)).writes
+        earlier = self._issued_behind(writes, event)
+        if self.platform.promised:  # else a receive completion tells of no other request
+            earlier = any((_queue(event), kind) in writes for kind in REMOTE_WRITES)
         return earlier or (not in_beta and self._behind_issue(marks, event, UNTAGGED, memory))
 
     def _lands(self, marks: Marks, event: ThreadEvent, memory: str) -> bool:

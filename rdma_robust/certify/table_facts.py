@@ -35,15 +35,11 @@ def weaker_platform(
             reject(f"`evidence.under` is no table of orders: {error}")
         if not weaker:
             reject("`evidence.under` keeps something in order that the order of the claim does not")
-    if platform.own is not None and program.has_regions:
-        reject("no normal form is proven for relaxed regions under an order table of its own")
     if platform.own is not None and platform.own.any_receive:
         reject("no normal form is proven where a message may take any receive")
     if about.own is not None:
         if program.crowds:
             reject("no normal form is proven for any number of threads under an order table of its own")
-        if about.own.placed:
-            reject("no normal form is proven where completions tell that writes were placed")
         lacks = next(missing_facts(about.own), None)
         if lacks is not None and _has_atomics(program):
             reject(f"no normal form is proven for order {about.own.name}, which lacks the fact {lacks}")

@@ -56,7 +56,7 @@ from rdma_robust.petri.net import (
 )
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import has_atomics, has_messages, lacked_facts, takes_operands
+from rdma_robust.robustness.searched_orders import forces_less, has_atomics, has_messages, takes_operands
 from rdma_robust.semantics.linearise import trace_of_order
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
             try:
                 return _evidence_under(program, weaker, options, limits)
             except InternalError:  # a run to a target need be no counterexample where the table lacks a fact
-                if not lacked_facts(program, weaker):
+                if not forces_less(program, weaker):
                     raise
                 continue
         if decide(program, replace(options, hardware=weaker), limits=limits).verdict is Verdict.ROBUST:
@@ -339,8 +339,7 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
     mine = None if {*OF_ATOMICS}.intersection(lacks) else read
     found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:
-        refused = each not in ORDERS and (program.has_regions or program.crowds)
-        if not refused and keeps_all_of(read, each):
+        if not (each not in ORDERS and program.crowds) and keeps_all_of(read, each):
             yield each
 
 

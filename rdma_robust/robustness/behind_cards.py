@@ -30,7 +30,7 @@ from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bi
 from rdma_robust.robustness.marks import AccessMarks, MarkSet
 from rdma_robust.robustness.messages import mark_of_memory, takes_buffer
 from rdma_robust.semantics.kinds import Kind, kind_of, memory_of, type_of
-from rdma_robust.semantics.order_table import ippo_scope, nfo_between, observed_scope
+from rdma_robust.semantics.order_table import ippo_scope, nfo_between, observed_scope, receives_of_own
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, READ_TYPES, STORE_TYPES, EventType
 
 Bits = Mapping[QueuePair, Mapping[Kind, int]]
@@ -270,13 +270,17 @@ class MemoryRules:
     # ---- messages
 
     def mark(self, edge: EventEdge, part: int) -> Expr:
-        """The mark that a message leaves for the RP that takes it: that it comes behind the issue of a write of beta."""
+        """The mark that a message leaves for the RP that takes it: that it comes behind the issue of a write of beta.
+
+        Where a receive completion tells of its own request only, these are the writes that the table has issued first."""
         if not takes_buffer(edge):
             return FALSE
         if part and self.writes(edge):
             return Const(mark_of_memory(self.number))
         mine = self.bits[qp_of(edge)]
         earlier = _any(bit for kind, bit in mine.items() if type_of(kind) in (EventType.NRW, EventType.NAW))
+        if receives_of_own(self.frame.model):
+            earlier = issued_before(mine, kind_of(EventType.NRW, edge), self.frame.model)
         own = FALSE if part else self.comes_behind(edge)
         condition = disj(has_bit(self.written(qp_of(edge)), earlier), own)
         return FALSE if condition == FALSE else Ite(condition, Const(mark_of_memory(self.number)), Const(0))

@@ -18,7 +18,6 @@ from rdma_robust.semantics.trace import EventType
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 """The orders for which docs/theory.md argues the search with everything that a program can have."""
 
-_POLLS: Final = frozenset({EventType.P})
 _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
 
 
@@ -54,6 +53,18 @@ def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
     return lacking(model.order, atomics=has_atomics(program), messages=has_messages(program))
 
 
+def forces_less(program: Program, model: Model) -> bool:
+    """Return whether the rules that force events into the second part of a run may be fewer than there are: then a run to a
+    target need be no counterexample, though where there is none the program is robust.
+
+    That is so where the table lacks a fact, where it is argued for types of events and the program has more kinds of them,
+    and where a poll puts some remote writes in order and the search does not ask which.
+    """
+    if model.order in ARGUED:
+        return False
+    return bool(lacked_facts(program, model)) or program.has_regions or bool(program.memories) or polls_apart(model)
+
+
 def not_searched(program: Program, model: Model) -> str:
     """Return why no search decides robustness under `model` with what `program` has; nothing if one does.
 
@@ -68,10 +79,11 @@ def not_searched(program: Program, model: Model) -> str:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
     unargued = {
-        "completions that tell that puts were placed": order_table(model.order).tells == "placed" and _has(program, _POLLS),
-        "polls that put some remote writes in order": polls_apart(model) and _has(program, _POLLS),
-        "relaxed regions": program.has_regions,
         "memory behind a NIC": bool(program.memories),
+        "relaxed regions in any number of threads": program.has_regions,
+        "completions that tell any number of threads of placed writes": order_table(model.order).tells == "placed",
+        "polls of any number of threads that put some remote writes in order": polls_apart(model),
     }
-    what = next((what for what, has in unargued.items() if has), "")
+    asked = unargued if program.crowds else ("memory behind a NIC",)
+    what = next((what for what in asked if unargued[what]), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

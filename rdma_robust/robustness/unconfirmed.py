@@ -2,7 +2,7 @@
 
 Remote read-modify-writes of beta may go another way in the witness than in the run that was searched
 (:mod:`remote_atomics`, M1 and M2), control states that can be reached by several runs are stored with the first, and the
-rules that force events into beta are not all that there are where the order table lacks a fact. So a reached target alone
+rules that force events into beta may not be all that there are under an order table of its own. So a reached target alone
 proves nothing: other runs to targets are looked for, and if none is confirmed, neighbours of such a table, or brute force
 over the axioms, decide programs without loops. What is left is UNKNOWN, never ROBUST.
 
@@ -25,7 +25,7 @@ from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
 from rdma_robust.robustness.frame import EventLabel
 from rdma_robust.robustness.lift import confirm, lift
 from rdma_robust.robustness.passes import Context, CoverArtefact
-from rdma_robust.robustness.searched_orders import lacked_facts
+from rdma_robust.robustness.searched_orders import forces_less, lacked_facts
 
 UNCONFIRMED: Final = (
     "the search reached a target, but no run to one was confirmed by the axioms with the values that hardware has"
@@ -42,8 +42,8 @@ class UnconfirmedError(InternalError):
 
 def may_differ(program: Program, model: Model) -> bool:
     """Return whether a reached target need be no violation: what some remote read-modify-write does depends on what it
-    reads, memory lies behind a card, or the order table lacks a fact."""
-    if program.memories or lacked_facts(program, model):
+    reads, memory lies behind a card, or what is forced may be less than there is."""
+    if program.memories or forces_less(program, model):
         return True
     ops = (step.op for thread in program.threads for _, _, step in steps(thread))
     return any(isinstance(op, RemoteRmw) and VALUE.name in names(op.when) for op in ops)

@@ -11,6 +11,7 @@ Source: docs/model.md, "Preserved order" (figure 4 of the paper, whose cells wer
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Final, Literal, NamedTuple
@@ -290,8 +291,10 @@ class Landing(NamedTuple):
     @property
     def writes(self) -> tuple[Kind, ...]:
         """The kinds of these writes."""
-        types = VISIBLE_WHEN_POLLED if self.answers else REMOTE_WRITES
-        return tuple(WordKind(t, memory=self.memory) for t in types)
+        if self.answers:
+            return (WordKind(EventType.NLW, memory=self.memory),)
+        remote = (WordKind(t, memory=self.memory) for t in REMOTE_WRITES)
+        return (*remote, WordKind(EventType.NRW, memory=self.memory, sent=True))
 
 
 def landing_of(kind: Kind) -> Landing | None:
@@ -301,29 +304,28 @@ def landing_of(kind: Kind) -> Landing | None:
 
 
 def gains_behind_poll(later: Kind, model: Model, told: Landing) -> bool:
-    """Return whether a write of this group in the second part of a run forces an event of a card of this kind into it only
-    where a poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+    """Return whether any write of this group in the second part of a run forces an event of a card of this kind into it
+    only where a poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
 
     Behind remote writes an answer need not be asked: the read of its operation is, or is forced by any remote write.
     """
-    ordered = behind_poll(model)
-    if ordered is None or type_of(later) in CPU_TYPES or (type_of(later) in VISIBLE_WHEN_POLLED and not told.answers):
-        return False
-    return any(oppo_scope(write, later, ordered) == "qp" != oppo_scope(write, later, model) for write in told.writes)
+    return set(_put_behind_poll(later, model, told)) == {True}
 
 
-@cache
 def polls_apart(model: Model) -> bool:
     """Return whether a poll puts one remote write before a later event of a card, but not another one, so that it matters of
-    which it tells (docs/theory.md, "Tables that lack a fact"): an answer is not asked."""
+    which it tells (docs/theory.md, "Tables that lack a fact")."""
+    return any(len({*_put_behind_poll(later, model, Landing())}) > 1 for later in NIC_KINDS)
+
+
+def _put_behind_poll(later: Kind, model: Model, told: Landing) -> Iterator[bool]:
+    """Yield of each kind of writes of a group that the event may pass whether it may not behind a poll that tells of one."""
     ordered = behind_poll(model)
-    writes: tuple[Kind, ...] = (EventType.NRW, as_sent(EventType.NRW), EventType.NAW)
-
-    def put(later: Kind) -> set[bool]:
-        passed = (w for w in writes if oppo_scope(w, later, model) != "qp")
-        return {ordered is not None and oppo_scope(w, later, ordered) == "qp" for w in passed}
-
-    return any(len(put(later)) > 1 for later in NIC_KINDS if type_of(later) is not EventType.NLW)
+    if ordered is None or type_of(later) in CPU_TYPES or (type_of(later) in VISIBLE_WHEN_POLLED and not told.answers):
+        return
+    for write in told.writes:
+        if oppo_scope(write, later, model) != "qp":
+            yield oppo_scope(write, later, ordered) == "qp"
 
 
 def _preserved(earlier: Kind, later: Kind, issue: bool, model: Model) -> Scope:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from random import Random
 
 import pytest
@@ -24,8 +26,8 @@ from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.searched_orders import lacked_facts, not_searched
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.outcomes import explore
-from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes, oracle_robust
-from tests.support.random_orders import LACKING, order_lacking, programs_under_orders, random_order
+from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
+from tests.support.random_orders import LACKING, order_lacking, programs_under_orders, random_order, words_under_orders
 
 
 def agree(seed: int, number: int, fact: str = "") -> int:
@@ -65,6 +67,24 @@ def test_the_search_is_right_under_every_table(seeds: range) -> None:
 def test_the_search_is_right_without_a_fact(seeds: range, fact: str) -> None:
     """What it finds may be no counterexample then, but it passes over none (docs/theory.md, "Tables that lack a fact")."""
     assert sum(agree(seed, 8, fact) for seed in seeds) > 3 * len(seeds)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(4), pytest.param(range(4, 60), marks=pytest.mark.ci), pytest.param(range(60, 6000), marks=pytest.mark.long)],
+    ids=["few", "more", "many"],
+)
+def test_the_search_is_right_with_more_kinds_of_words_and_polls_that_tell_more(seeds: range) -> None:
+    found = Counter[bool]()
+    for program, model in chain.from_iterable(map(words_under_orders, seeds)):
+        try:
+            robust = oracle_robust(program, model, OracleLimits(decisions=40_000, timeout=10.0)) is None
+        except SizeLimitError:
+            continue
+        verdict = decide(program, CheckOptions(hardware=model)).verdict.value
+        assert verdict in ("unknown", "robust" if robust else "not-robust"), f"{model.order}\n{program.source}"
+        found[verdict != "unknown" and not not_searched(program, model)] += 1
+    assert found[True] > len(seeds) // 2
 
 
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 1500), marks=pytest.mark.long)], ids=["few", "many"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from random import Random
 from typing import Final
 
@@ -12,12 +12,25 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
-from rdma_robust.orders.known_orders import order_of_file
+from rdma_robust.orders.known_orders import order_of_file, order_table, told_order
 from rdma_robust.orders.order_facts import lacking
 from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, WRITES
+from tests.support.memory_programs import (
+    messaged_memories,
+    polled_memories,
+    relayed_memories,
+    small_memories,
+    taking_memories,
+    with_memories,
+)
 from tests.support.random_deployed import model_of, random_text
 from tests.support.random_programs import SMALL, random_program
+from tests.support.region_programs import with_regions
 
+_MEMORIES: Final = (
+    *(small_memories, with_memories, polled_memories),
+    *(messaged_memories, relayed_memories, taking_memories),
+)
 FAMILIES: Final = ("plain", "atomics", "messages", "completions", "mixed", "weaker", "flushes", "answers")
 
 
@@ -87,3 +100,16 @@ def programs_under_orders(
         hardware = replace(program.hardware, order=order)
         program = replace(program, hardware=hardware)
         yield program, replace(model_of(program), order=order)
+
+
+def words_under_orders(seed: int) -> Iterator[tuple[Program, Model]]:
+    """Yield two programs with relaxed words, words behind cards or neither under a random table, whose completions may tell
+    that writes were placed."""
+    rng = Random(f"words {seed}")
+    order = told_order(replace(order_table(random_order(rng)), tells=rng.choice(["source", "placed"])))
+    memories = rng.choice(_MEMORIES)
+    families = ("completions", "acknowledged", "messages", "mixed")
+    some = (with_regions([seed]), memories([seed]), programs_under_orders(order, rng, 1, families))
+    for program, model in chain.from_iterable(rng.sample(some, 2)):
+        hardware = replace(program.hardware, order=order)
+        yield replace(program, hardware=hardware), replace(model, order=order)

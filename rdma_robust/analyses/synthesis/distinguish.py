@@ -10,8 +10,10 @@ from typing import Final
 from rdma_robust.analyses.synthesis.program_shapes import (
     ADDS,
     ALONE,
+    FROM_WORDS,
     ON_LANES,
     ON_QUEUE_PAIRS,
+    ON_RELAXED,
     STATEMENTS,
     Key,
     ProgramShape,
@@ -164,11 +166,13 @@ class _Text:
         self._answers: dict[int, list[str]] = {}
 
     def declared(self) -> dict[int, list[str]]:
-        used = {w for t in self.shape.threads for s in t for w in ((s.word, s.source) if s.kind == "copy" else (s.word,))}
+        all_of = [s for thread in self.shape.threads for s in thread]
+        used = {w for s in all_of for w in ((s.word, s.source) if s.kind in FROM_WORDS else (s.word,))}
+        relaxed = {s.word for s in all_of if s.kind in ON_RELAXED}
         found: dict[int, list[str]] = {node: [] for node in (*self.shape.homes,)}
         for word, node in enumerate(self.shape.words):
             if word in used:
-                found.setdefault(node, []).append(_WORDS[word])
+                found.setdefault(node, []).append(f"{'relaxed ' * (word in relaxed)}{_WORDS[word]}")
         for node, words in self._answers.items():
             found[node] += words
         return found
@@ -198,11 +202,13 @@ class _Text:
                 return f"{self._register(registers)} = {word}"
             case "cas":
                 return f"{self._register(registers)} = cas({word}, 0, {self._value(s.word)})"
-            case "put" | "lane-put":
+            case "put" | "lane-put" | "relaxed-put":
                 return f"put {there} = {self._value(s.word)}{on}"
             case "copy":
                 return f"put {there} = {_WORDS[s.source]}"
-            case "get" | "lane-get":
+            case "operand-swap":
+                return f"swap({there}, {_WORDS[s.source]})"
+            case "get" | "lane-get" | "relaxed-get":
                 return f"get {self._answer(home)} = {there}{on}"
             case "fetch":
                 return f"get {self._answer(home)} = fetch({there})"

@@ -12,26 +12,30 @@ from itertools import permutations
 from typing import Final
 
 ON_LANES: Final = frozenset({"lane-put", "lane-get"})
+ON_RELAXED: Final = frozenset({"relaxed-put", "relaxed-get"})
 ADDS: Final = frozenset({"remote-faa", "quiet-faa"})
-WRITES: Final = frozenset({"store", "put", "cas", "remote-cas", "quiet-cas", "lane-put"}) | ADDS
+FROM_WORDS: Final = frozenset({"copy", "operand-swap"})
+WRITES: Final = frozenset({"store", "put", "cas", "remote-cas", "quiet-cas", "lane-put", "relaxed-put"}) | ADDS | FROM_WORDS
 OWN: Final = frozenset({"store", "load", "cas"})
-POSTED: Final = frozenset({"put", "copy", "get", "remote-cas", "quiet-cas", "fetch"}) | ADDS | ON_LANES
+POSTED: Final = frozenset({"put", "get", "remote-cas", "quiet-cas", "fetch"}) | FROM_WORDS | ADDS | ON_LANES | ON_RELAXED
 ON_QUEUE_PAIRS: Final = ("poll", "rfence", "flush", "order")
 ALONE: Final = ("mfence", "barrier")
 STATEMENTS: Final = (
     *("store", "load", "cas", "put", "copy", "get", "remote-cas", "remote-faa", "poll", "rfence", "mfence"),
-    *("fetch", "quiet-cas", "quiet-faa", "lane-put", "lane-get", "flush", "order", "barrier"),
+    *("fetch", "quiet-cas", "quiet-faa", "operand-swap", "lane-put", "lane-get", "relaxed-put", "relaxed-get"),
+    *("flush", "order", "barrier"),
 )
-"""What programs are made of: `copy` is a put of a word, `put` one of a constant, `quiet-` atomics have no answer, and
-`lane-` requests are on a queue pair of their own. A `barrier` is one of all threads."""
+"""What programs are made of: `copy` is a put of a word, `put` one of a constant, `quiet-` atomics have no answer, nor has
+an `operand-swap`, which writes what the own card reads in a word. `lane-` requests are on a queue pair of their own, and
+`relaxed-` ones at words of a relaxed region. A `barrier` is one of all threads."""
 
 WITHOUT_WORDS: Final = (*ON_QUEUE_PAIRS, *ALONE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Statement:
-    """A `kind` at word number `word`; `source` is the own word that a `copy` reads, and for one of `ON_QUEUE_PAIRS` the
-    number of the statement of its thread whose queue pair it is about."""
+    """A `kind` at word number `word`; `source` is the own word that one of `FROM_WORDS` reads, and for one of
+    `ON_QUEUE_PAIRS` the number of the statement of its thread whose queue pair it is about."""
 
     kind: str
     word: int = -1
@@ -73,7 +77,7 @@ class ProgramShape:
             node = nodes.setdefault(self.homes[t], len(nodes))
             line = []
             for s in self.threads[t]:
-                touched = (s.word,) if s.kind != "copy" else (s.word, s.source)
+                touched = (s.word, s.source) if s.kind in FROM_WORDS else (s.word,)
                 if s.kind in ALONE:
                     line.append((s.kind, -1, -1, -1, -1))
                     continue
@@ -123,8 +127,8 @@ def shapes(size: int, kinds: Sequence[str], threads: int) -> list[ProgramShape]:
     found: dict[Key, ProgramShape] = {}
     for lengths in _lengths(size, size, threads):
         for made in _threads(lengths, kinds, 0):
-            count = 1 + max((max(s.word, s.source if s.kind == "copy" else -1) for t in made for s in t), default=-1)
-            if not _shows(made, count) or not _meet(made):
+            count = 1 + max((max(s.word, s.source if s.kind in FROM_WORDS else -1) for t in made for s in t), default=-1)
+            if not _shows(made, count) or not _meet(made) or not _of_one_region(made):
                 continue
             for homes, words in _places(made, count):
                 shape = ProgramShape(made, homes, words)
@@ -163,7 +167,7 @@ def _thread(
         elif kind in ON_QUEUE_PAIRS:
             posted = [k for k, s in enumerate(before) if s.kind in POSTED]
             nexts = [(Statement(kind, -1, k), words) for k in posted]
-        elif kind == "copy":
+        elif kind in FROM_WORDS:
             nexts = [
                 (Statement(kind, a, b), max(words, a + 1, b + 1))
                 for a in range(words + 1)
@@ -183,8 +187,8 @@ def _shows(threads: Threads, count: int) -> bool:
         for s in thread:
             if s.kind not in WITHOUT_WORDS:
                 touched[s.word].append(t)
-                written[s.word] |= s.kind in WRITES or s.kind == "copy"
-            if s.kind == "copy":
+                written[s.word] |= s.kind in WRITES
+            if s.kind in FROM_WORDS:
                 touched[s.source].append(t)
     if not all(len(each) > 1 for each in touched) or not all(written):
         return False
@@ -202,6 +206,13 @@ def _meet(threads: Threads) -> bool:
     return numbers == {0} or (len(numbers) == 1 and len(threads) > 1)
 
 
+def _of_one_region(threads: Threads) -> bool:
+    """Whether every word is of a relaxed region for all requests that are posted for it, or for none."""
+    regions: dict[int, bool] = {}
+    posted = [s for thread in threads for s in thread if s.kind in POSTED]
+    return all(regions.setdefault(s.word, s.kind in ON_RELAXED) is (s.kind in ON_RELAXED) for s in posted)
+
+
 def _places(threads: Threads, count: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The ways to put threads and words on nodes: what a CPU touches is on its node, what is posted goes to another."""
     for homes in _grown(len(threads), 0):
@@ -210,7 +221,7 @@ def _places(threads: Threads, count: int) -> Iterator[tuple[tuple[int, ...], tup
         fits = True
         for home, thread in zip(homes, threads, strict=True):
             for s in thread:
-                own = [s.word] if s.kind in OWN else [s.source] if s.kind == "copy" else []
+                own = [s.word] if s.kind in OWN else [s.source] if s.kind in FROM_WORDS else []
                 for word in own:
                     fits &= fixed.setdefault(word, home) == home
                 if s.kind in POSTED:

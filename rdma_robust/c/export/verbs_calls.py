@@ -17,8 +17,6 @@ _REFUSED: Final = {
     ast.BarrierStatement: ("verbs have no `barrier`", "wait for words or messages of each other"),
     ast.FlushStatement: ("verbs have no `flush`", "`get` something from the same node, and poll that"),
     ast.OrderStatement: ("verbs have no `order`", "`rfence`, or another hardware"),
-    ast.StartStatement: ("threads of machines cannot `start` each other", "let it wait for a message or a word"),
-    ast.JoinStatement: ("threads of machines cannot `join` each other", "wait for a message or a word"),
 }
 
 
@@ -74,9 +72,15 @@ class VerbsC(CLibrary):
         self.connections: dict[tuple[str, str], VerbsPair] = {}
         self.used: dict[str, None] = {}
         self.constants: dict[int, str] = {}
+        self.starters: dict[str, str] = {}
+        """The thread that starts another one of its node."""
         self._check()
 
     def _check(self) -> None:
+        for thread, _ in self.given.threads():
+            for each in statements_in(thread.body):
+                if isinstance(each, ast.StartStatement):
+                    self._starts(thread, each)
         if self.given.program.allow_loopback:
             span = next(item.span for item in self.given.tree.items if isinstance(item, ast.AllowLoopback))
             self._reject(span, "a queue pair from a machine to itself is not evaluated", "a node of its own for the memory")
@@ -86,6 +90,13 @@ class VerbsC(CLibrary):
         for lane in self.lanes.values():
             if lane.depth is not None:
                 self._reject(lane.span, "the depth of a send queue is not written", "leave `depth` out")
+
+    def _starts(self, thread: ast.ThreadDeclaration, statement: ast.StartStatement) -> None:
+        started, starter = statement.thread.text, thread.name.text
+        if self.places[started] != thread.node.text:
+            self._reject(statement.span, "a thread of another node cannot be created", "let it wait for a message or a word")
+        elif self.starters.setdefault(started, starter) != starter:
+            self._reject(statement.span, f"`{started}` is created by one thread", "let one thread start it")
 
     def _reject(self, span: Span, message: str, hint: str) -> None:
         self.given.refuse(NotInCError(span, message, hint))
@@ -217,12 +228,22 @@ class VerbsC(CLibrary):
                 pair = self._received(writer, sender, on)
                 taken = self._call("take", f"{pair.far}_received")
                 return [f"{taken};" if target is None else f"{writer.place(target)} = {taken};"]
+            case ast.StartStatement(thread):
+                return [f"pthread_create(&{self._handle(writer, thread)}, 0, {thread.text}, 0);"]
+            case ast.JoinStatement(thread):
+                if self.starters.get(thread.text) != writer.written.name.text:
+                    raise NotInCError(statement.span, "a thread is joined by the one that created it", "`start` it here")
+                return [f"pthread_join({self._handle(writer, thread)}, 0);"]
             case ast.Call(call):
                 message = "an atomic of verbs writes the old value somewhere"
                 raise NotInCError(statement.span, message, f"get x = {printer.expression(call)}")
             case _:
                 message, hint = _REFUSED[type(statement)]
                 raise NotInCError(statement.span, message, hint)
+
+    @staticmethod
+    def _handle(writer: ThreadWriter, thread: ast.Ident) -> str:
+        return writer.local(f"thread_{thread.text}", "pthread_t")
 
     def _taken(self, writer: ThreadWriter, place: ast.Ident) -> str:
         return self._call("take", f"{self.pair(writer.written.name.text, place.text).near}_sent")

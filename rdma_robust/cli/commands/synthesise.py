@@ -53,7 +53,8 @@ def synthesise_command(
         typer.Option(
             metavar="NAMES",
             help="What programs have: store, load, cas, put, copy, get, remote-cas, remote-faa, poll, rfence, mfence, "
-            "fetch, quiet-cas, quiet-faa, lane-put, lane-get, flush, order, barrier.",
+            "fetch, quiet-cas, quiet-faa, operand-swap, lane-put, lane-get, relaxed-put, relaxed-get, flush, order, "
+            "barrier.",
             show_default="by the settings",
         ),
     ] = None,

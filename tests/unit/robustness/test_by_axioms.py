@@ -54,19 +54,19 @@ def test_one_cell_decides_the_program_that_is_about_it(name: str, program: str, 
 
 
 def test_what_neighbours_and_brute_force_cannot_do_is_unknown_and_says_so() -> None:
-    """Robust under `default`, not under `multipath`, and what breaks it there is kept here: only answers may be passed."""
-    table = '{name = "answers", based-on = "default", cells = {"nlW nlW" = "-"}}'
+    """Robust under `default`, not under `relaxed`, and what breaks it there is kept here: only the read may pass."""
+    table = order("test-torn")
     text = """\
 node A { }
-node B { data, flag, relaxed spare }
-thread T on A { put B.data = 1; put B.flag = 1; put B.spare = 1 }
-thread U on B { reg r, s; loop { r = flag; s = data } }
+node B { data, done }
+thread T on A { put B.data = 1; swap(B.done, 1) }
+thread U on B { reg r, s; loop { r = done; s = data } }
 """
     assert check(text, hardware=Model(order="default")).verdict is Verdict.ROBUST
-    assert check(text, hardware=Model(order="multipath")).verdict is Verdict.NOT_ROBUST
+    assert check(text, hardware=Model(order="relaxed")).verdict is Verdict.NOT_ROBUST
     loops = check(text, hardware=Model(order=table))
     assert loops.verdict is Verdict.UNKNOWN
-    assert "no search is argued" in loops.reason and "relaxed regions under order answers" in loops.reason
+    assert "order test-torn lacks the fact rmw_column" in loops.reason
 
 
 @pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 60), marks=pytest.mark.ci)], ids=["few", "more"])

@@ -58,17 +58,16 @@ def solver() -> Iterator[Callable[[str, str], str]]:
     with installed():
         command = ["node", "--input-type=module", "-e", SOLVE]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=bundle.INSTALLED)
-    assert process.stdin and process.stdout
-    asks, answers = process.stdin, process.stdout
+    with process:
+        assert process.stdin and process.stdout
+        asks, answers = process.stdin, process.stdout
 
-    def solve(problem: str, options: str) -> str:
-        asks.write(json.dumps({"problem": problem, "options": json.loads(options)}) + "\n")
-        asks.flush()
-        return answers.readline()
+        def solve(problem: str, options: str) -> str:
+            asks.write(json.dumps({"problem": problem, "options": json.loads(options)}) + "\n")
+            asks.flush()
+            return answers.readline()
 
-    yield solve
-    asks.close()
-    process.wait(20)
+        yield solve
 
 
 def in_the_page(path: Path, solver: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch) -> tuple[Repair, int]:
