@@ -100,7 +100,7 @@ def marks_together(marks: Marks, share: Share) -> Marks:
     """Return the marks as the copy that moves sees them: those of all with its own. Once the cycle is closed, its taint is
     forgotten, as that of all threads is."""
     own = calm(share) if marks.closed else share
-    found = {name: _whole(name, members_of(marks, name) | own[i]) for i, name in enumerate(PARTS) if own[i]}
+    found: dict[str, Any] = {name: _whole(name, members_of(marks, name) | own[i]) for i, name in enumerate(PARTS) if own[i]}
     if "forwarding" in found:
         mine = {cell for cell, _ in own[FORWARDING]}
         found["forwarding"] = frozenset(m for m in found["forwarding"] if m[1] != SOME_COPY or m[0] not in mine)
@@ -109,7 +109,8 @@ def marks_together(marks: Marks, share: Share) -> Marks:
 
 def marks_apart(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[Marks, Share]:
     """Return the marks of all, and the share of the copy that is `thread`, which alone knows `own_cells`."""
-    share, rest = [], {}
+    share: list[frozenset[Any]] = []
+    rest: dict[str, Any] = {}
     for name in PARTS:
         every = members_of(marks, name)
         mine = frozenset(member for member in every if _is_of(name, member, thread, own_cells))

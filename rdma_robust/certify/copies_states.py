@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from rdma_robust.certify.copies_moves import Crowd
 from rdma_robust.certify.copies_places import NOTHING, PARTS, SOME_COPY, Control, CopyState, Hero, Share, members_of
@@ -143,7 +143,7 @@ class _Reader:
             if member not in _SHARE:
                 reject(f"{where}.marks has an unknown member {member!r:.60}")
         template = self._crowd.templates[self._template[name]]
-        sets = read_sets({**_NONE, **listed}, f"{where}.marks", self._names(1))
+        sets: dict[str, Any] = {**read_sets({**_NONE, **listed}, f"{where}.marks", self._names(1))}
         marks = Marks(PivotAccesses(0, next(iter(self._crowd.two.cells)), writes=False), **sets)
         share = tuple(members_of(marks, part) for part in PARTS)
         if not self._crowd.is_share(self._template[name], share):
