@@ -344,12 +344,10 @@ def test_in_a_frame_of_another_page(opened: Playground, course_page: str) -> Non
     driver.switch_to.default_content()
 
 
-@pytest.mark.parametrize(("width", "dark"), [(360, True), (3840, False)])
-def test_narrow_and_wide_dark_and_light(opened: Playground, address: str, width: int, dark: bool) -> None:
-    page = Playground(opened.driver, address, width=width, dark=dark)
-    page.until(lambda: page.text("#tabs"))
-    page.select("#exercises", "sequence-lock-seen")
-    assert page.driver.execute_script("return document.documentElement.scrollWidth") <= width
+def test_narrow_and_dark(opened: Playground, address: str) -> None:
+    page = Playground(opened.driver, address, width=360, dark=True)
+    assert page.answered() == "not robust"
+    assert page.driver.execute_script("return document.documentElement.scrollWidth") <= 360
     page.driver.execute_script((bundle.INSTALLED / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8"))
     found = page.driver.execute_async_script("axe.run().then(arguments[0])")
     assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
