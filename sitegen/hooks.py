@@ -1,4 +1,4 @@
-"""What MkDocs does besides: pages for the sources that are linked, the gallery, colours for programs, no request to another
+"""What MkDocs does besides: pages for the sources that are linked, the gallery, colours, formulas, no request to another
 host."""
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from mkdocs.structure.pages import Page
 from pygments.lexers import LEXERS
 
 from sitegen.answers import decide, report_page
+from sitegen.formulas import FormulaError, with_formulas
 from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, picture, program_page, programs
 from sitegen.opened_programs import with_links
 from sitegen.patterns import PATTERNS
@@ -90,12 +91,17 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Put figures into the page itself, where they are light or dark as it is."""
+    """Put figures into the page itself, where they are light or dark as it is, and set formulas. Raises PluginError for a
+    formula that cannot be set."""
 
     def inlined(image: re.Match[str]) -> str:
         svg = (Path(config.docs_dir) / image["file"]).read_text(encoding="utf-8")
         return picture(svg, unescape(image["alt"]), "rr-drawn")
 
+    try:
+        html = with_formulas(html)
+    except FormulaError as error:
+        raise PluginError(f"{page.file.src_uri}: {error}") from None
     if BUILT.is_dir():
         html = html.replace(TO_PLAYGROUND, '<p><a href="playground/index.html">Open the playground</a>.</p>')
     return FIGURE.sub(inlined, html) if page.file.generated_by is None else html

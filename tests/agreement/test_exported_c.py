@@ -23,7 +23,25 @@ QUICK = (
     "mailbox-loop-polled",
     "ring-loop-two-slots-credit",
 )
-FOLDERS = ("", "deployed", "words", "lanes", "regions", "races", "rnr", "guarantees", "hardware")
+FOLDERS = ("", "deployed", "words", "lanes", "regions", "races", "rnr", "guarantees", "hardware", "lifetimes")
+
+
+LANES_OF_A_FAMILY = """
+node A { x = 1 }
+node B { data[2], flag }
+thread T on A {
+  qp q[i in 0..1] to B
+  for i in 0..1 { put B.data[i] = x on q[i] }
+  rfence q[1]
+  put B.flag = x on q[1]
+  for i in 0..1 { poll q[i] }
+}
+thread U on B {
+  reg r, s
+  r = flag
+  s = data[1]
+}
+"""
 
 
 def litmus(folder: str) -> Iterator[tuple[str, str]]:
@@ -53,9 +71,9 @@ def random_texts(seeds: range) -> Iterator[tuple[str, str]]:
 
 def test_a_program_is_the_same_as_c() -> None:
     chosen = [(name, (ROOT / "litmus" / f"{name}.rdma").read_text()) for name in QUICK]
-    seen = round_trips(chosen)
-    assert seen["NOT_ROBUST"] + seen["ROBUST"] == len(QUICK)
-    assert seen["final states"] == 4
+    seen = round_trips([*chosen, ("lanes", LANES_OF_A_FAMILY)])
+    assert seen["NOT_ROBUST"] + seen["ROBUST"] == len(QUICK) + 1
+    assert seen["final states"] == 5
 
 
 @pytest.mark.ci
@@ -65,7 +83,7 @@ def test_random_programs_are_the_same_as_c() -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("folder", "one_in"), [("words", 1), ("deployed", 4)])
+@pytest.mark.parametrize(("folder", "one_in"), [("words", 1), ("deployed", 4), ("lifetimes", 1)])
 def test_litmus_programs_are_the_same_as_c(folder: str, one_in: int) -> None:
     seen = round_trips(islice(litmus(folder), 0, None, one_in), states=False, timeout=10)
     assert seen["NOT_ROBUST"] + seen["ROBUST"] > 5

@@ -142,6 +142,12 @@ def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs
         assert "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
         assert "\tput_value(1, 1, 1);\n\tcompleted(1);\n\tr = WORD(0);\n" in text
         assert flush in text
+    (programs / "operands.rdma").write_text(
+        "domain 0..2\nnode A { s = 1, t = 2 }\nnode B { c }\nthread T on A { swap(B.c, s); cas(B.c, 1, t) }\n"
+    )
+    assert "void *)&WORD(0));" in cli("export", "--to", "mpi-test", "operands.rdma").stdout
+    assert "kept(1), (void *)&WORD(1));" in cli("export", "--to", "mpi-test", "operands.rdma").stdout
+    assert "takes operands along when it is called" in cli("export", "--to", "shmem-test", "operands.rdma").stderr
     refused = cli("export", "--to", "verbs-test", "flushed.rdma")
     assert "flushed.rdma:6:3: error: no call of this library does this [RR850]" in refused.stderr
     text = cli("export", "--to", "verbs-test", "sb.rdma").stdout

@@ -211,26 +211,26 @@ static void fetch(volatile long *to, long k, int pe)
 {
 	MPI_Fetch_and_op(0, (void *)to, MPI_LONG, pe, k * block + block - 1, MPI_NO_OP, window);
 }
-static void fetch_add(volatile long *to, long k, int pe, long value)
+static void fetch_add(volatile long *to, long k, int pe, void *value)
 {
-	MPI_Fetch_and_op(kept(value), (void *)to, MPI_LONG, pe, k * block + block - 1, MPI_SUM, window);
+	MPI_Fetch_and_op(value, (void *)to, MPI_LONG, pe, k * block + block - 1, MPI_SUM, window);
 }
-static void fetch_set(volatile long *to, long k, int pe, long value)
+static void fetch_set(volatile long *to, long k, int pe, void *value)
 {
-	MPI_Fetch_and_op(kept(value), (void *)to, MPI_LONG, pe, k * block + block - 1, MPI_REPLACE, window);
+	MPI_Fetch_and_op(value, (void *)to, MPI_LONG, pe, k * block + block - 1, MPI_REPLACE, window);
 }
-static void compare_set(volatile long *to, long k, int pe, long expected, long value)
+static void compare_set(volatile long *to, long k, int pe, void *expected, void *value)
 {
 	void *old = to ? (void *)to : kept(0);
-	MPI_Compare_and_swap(kept(value), kept(expected), old, MPI_LONG, pe, k * block + block - 1, window);
+	MPI_Compare_and_swap(value, expected, old, MPI_LONG, pe, k * block + block - 1, window);
 }
-static void add(long k, int pe, long value)
+static void add(long k, int pe, void *value)
 {
-	MPI_Accumulate(kept(value), 1, MPI_LONG, pe, k * block + block - 1, 1, MPI_LONG, MPI_SUM, window);
+	MPI_Accumulate(value, 1, MPI_LONG, pe, k * block + block - 1, 1, MPI_LONG, MPI_SUM, window);
 }
-static void set(long k, int pe, long value)
+static void set(long k, int pe, void *value)
 {
-	MPI_Accumulate(kept(value), 1, MPI_LONG, pe, k * block + block - 1, 1, MPI_LONG, MPI_REPLACE, window);
+	MPI_Accumulate(value, 1, MPI_LONG, pe, k * block + block - 1, 1, MPI_LONG, MPI_REPLACE, window);
 }
 static void meet(void)
 {

@@ -193,11 +193,14 @@ class RunnerCalls(CLibrary):
             case _:
                 raise NotInCError(call.span, "no call of this library does this")
 
-    @staticmethod
-    def _operand(writer: ThreadWriter, operand: ast.Expr) -> str:
+    def _operand(self, writer: ThreadWriter, operand: ast.Expr) -> str:
+        """Return an operand; MPI reads it where it lies, at any time until the operation is complete here."""
+        if self.library == "mpi" and isinstance(operand, ast.Ref) and writer.words(operand) == [operand]:
+            return f"(void *){writer.address(operand)}"
         if writer.words(operand):
             raise NotInCError(operand.span, "a library takes operands along when it is called", "read it into a register")
-        return writer.expression(operand)
+        found = writer.expression(operand)
+        return f"kept({found})" if self.library == "mpi" else found
 
 
 def runner(given: ExportedProgram, library: RunnerLibrary, allowed: AllowedStates) -> str:

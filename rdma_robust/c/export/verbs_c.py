@@ -136,19 +136,21 @@ class _VerbsText:
         threads = self.running[node]
         set_up = [*self._program_lines(), *self._set_up(node)] if is_first else list(self._set_up(node))
         declared, own = self.bodies[threads[0]] if len(threads) == 1 else ([], [])
+        yield from (f"static void *{thread}(void *unused);" for thread in threads if thread in self.library.starters)
         for thread in threads if len(threads) > 1 else []:
             yield from ("", f"static void *{thread}(void *unused)", "{", "\t(void)unused;")
             yield from indented(line for lines in self.bodies[thread] for line in lines)
             yield from ("\treturn 0;", "}")
         name = threads[0] if len(threads) == 1 else self.given.name(f"process_{node}")
+        at_once = [each for each in threads if each not in self.library.starters]
         yield from ("", f"RR_PROCESS({node}) void {name}(void)", "{")
         yield from indented(declared)
         yield from indented(set_up)
-        for number, thread in enumerate(threads[1:]):
+        for number, thread in enumerate(at_once[1:]):
             yield f"\tpthread_t thread_{number};"
             yield f"\tpthread_create(&thread_{number}, 0, {thread}, 0);"
         if len(threads) > 1:
-            yield f"\t{threads[0]}(0);"
+            yield f"\t{at_once[0]}(0);"
         yield from indented(own)
         yield "}"
 

@@ -49,7 +49,7 @@ def fragment_of(shared: SharedProgram) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AnswerForm:
     """A form of an answer: what it is called, and the words of the command. An answer that is an SVG image is drawn."""
 
     title: str
@@ -57,23 +57,25 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of programs of one language: the forms of the answer, of which the first is shown first; what exit codes
+class TabQuestion:
+    """A question about programs of one language: the forms of the answer, the first is shown first; what exit codes
     0, 1 and 3 mean; and what the answer lacks because it is found in a browser."""
 
-    forms: tuple[Form, ...]
+    forms: tuple[AnswerForm, ...]
     said: tuple[str, str, str]
     lacks: str = ""
 
 
-def _asked(*words: str, said: tuple[str, str, str], lacks: str = "", **forms: tuple[str, ...]) -> Question:
+def _asked(*words: str, said: tuple[str, str, str], lacks: str = "", **forms: tuple[str, ...]) -> TabQuestion:
     """Return a question that a command answers, with the forms of its answer besides the report, by their titles."""
-    return Question((Form("Report", words), *(Form(title, words) for title, words in forms.items())), said, lacks)
+    return TabQuestion(
+        (AnswerForm("Report", words), *(AnswerForm(title, words) for title, words in forms.items())), said, lacks
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """What is asked of `.rdma` and of `.mp`, nothing where there is no such question.
+    """A tab of the page: the questions about `.rdma` and about `.mp`, None where there is no such question.
 
     `writes` is a file that the command makes, with `hardware` it takes the hardware's options, and the answer is a page of
     its own where it is `explored`.
@@ -81,8 +83,8 @@ class Tab:
 
     name: str
     title: str
-    rdma: Question | None = None
-    mp: Question | None = None
+    rdma: TabQuestion | None = None
+    mp: TabQuestion | None = None
     writes: str = ""
     hardware: bool = True
     explored: bool = False
@@ -132,8 +134,8 @@ TABS: Final = (
     Tab(
         "prove",
         "Prove",
-        Question(
-            (Form("As it says", ("prove",)), Form("All models", ("prove", "--model", "all"))),
+        TabQuestion(
+            (AnswerForm("As it says", ("prove",)), AnswerForm("All models", ("prove", "--model", "all"))),
             ("safe", "not safe", "unknown"),
             f"{_WITHOUT_Z3}what only the engines predicates and spacer prove is unknown here.",
         ),
