@@ -37,8 +37,6 @@ def check_robust_copies(program: Program, platform: Platform, evidence: object) 
 
     Raises InvalidCertificate.
     """
-    if program.memories:
-        reject("there are no rules for any number of copies beside memory behind a NIC")
     try:
         crowd = Crowd(program, platform)
     except UsageError as error:
@@ -119,7 +117,7 @@ class _Markings:
         for k, fresh in enumerate(self._listed.fresh):
             if fresh not in self._fits.copies(crowd.copy_number(crowd.not_begun(k))):
                 reject(f"a copy of {crowd.templates[k].thread.name} that has not begun is not what the invariant says")
-        zeros: Limit = (0,) * (crowd.platform.counters * len(crowd.counted))
+        zeros: Limit = (0,) * (crowd.counters * len(crowd.counted))
         if not self._covered(crowd.number(crowd.start()), zeros, {}):
             reject("the initial state is not in the invariant")
 

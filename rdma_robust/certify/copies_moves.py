@@ -188,7 +188,7 @@ class Crowd(CrowdPlaces):
         if control.marks is not None:
             return
         for taken in self._taken(control, hero, copy.local, copy.values, None):
-            limit = fired(copy.limit, *self._change(taken, self.platform.counters * len(self.counted)))
+            limit = fired(copy.limit, *self._change(taken, self.counters * len(self.counted)))
             if taken.starts is not None and taken.starts.thread == hero and limit is not None:
                 after, values = self._changed(control, taken, copy.values)
                 begun = replace(after, hero=Hero(copy.template, taken.after, values))

@@ -20,11 +20,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+from rdma_robust.certify.card_memories import CardMemoryRules
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import fences_matter, rules_of
-from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair
+from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, Trail, TrailName
 from rdma_robust.certify.search_steps import SearchSteps
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.certify.thread_reading import readings_of
@@ -32,7 +33,7 @@ from rdma_robust.language.flow.cfg import Cell, Poll, Program, Thread, steps
 from rdma_robust.language.flow.copies import copies_of
 
 _THREAD_OF: Final[Mapping[str, Callable[[Any], int]]] = {
-    **dict.fromkeys(("beta", "under_way", "on_words"), lambda member: member[0][0]),
+    **dict.fromkeys(("beta", "under_way", "on_words", "behind"), lambda member: member[0][0]),
     **dict.fromkeys(("forced", "overtaken", "awaited", "settled"), lambda member: member[0]),
     **dict.fromkeys(("forwarding",), lambda member: member[1]),
     **dict.fromkeys(("cpu", "poison_carried", "poison_taken", "tainted_threads", "stores"), lambda member: member),
@@ -40,11 +41,18 @@ _THREAD_OF: Final[Mapping[str, Callable[[Any], int]]] = {
 """For each set of marks that tells of threads the number of the thread that a member is about."""
 
 _OF_CELLS: Final = ("read", "written", "poisoned", "tainted_reads", "tainted_writes", "atomics")
-_OF_ALL: Final = ("pivot", "closed", "alpha_value", "half", "split", "behind", "trails")
-"""The last two are about memory behind a card, beside which there is no any number of copies."""
+_OF_ALL: Final = ("pivot", "closed", "alpha_value", "half", "split")
 
-PARTS: Final = (*_THREAD_OF, *_OF_CELLS)
-"""The sets of marks that copies have a share of, in the order of a share."""
+PARTS: Final = (*_THREAD_OF, *_OF_CELLS, "trails")
+"""The sets of marks that copies have a share of, in the order of a share. Of trails a share has what is on them, each by the
+name of the trail and the set of it that it is in."""
+
+_OF_TRAILS: Final[Mapping[str, Callable[[Any], int]]] = {
+    "threads": lambda member: member,
+    **dict.fromkeys(("events", "writes"), lambda member: member[0][0]),
+    "tells": lambda member: member[0],
+}
+"""For each set of a trail that tells of threads the number of the thread; the others are of cells."""
 
 Share = tuple[frozenset[Any], ...]
 """What the sets of `PARTS` hold of one copy, in the numbers and cells of the second copy of its thread."""
@@ -62,11 +70,37 @@ if {*PARTS, *_OF_ALL} != {field.name for field in fields(Marks)}:
     raise AssertionError("a mark is neither one of threads or cells, nor one of all")
 
 
+def members_of(marks: Marks, name: str) -> frozenset[Any]:
+    """Return what a set of marks has; of trails as a share has it."""
+    if name != "trails":
+        found: frozenset[Any] = getattr(marks, name)
+        return found
+    parts = [(of, part.name, getattr(trail, part.name)) for of, trail in marks.trails for part in fields(Trail)]
+    return frozenset((of, part, item) for of, part, items in parts for item in items)
+
+
+def _whole(name: str, members: frozenset[Any]) -> frozenset[Any]:
+    """Return a set of marks that has these members."""
+    if name != "trails":
+        return members
+    sets: dict[TrailName, dict[str, frozenset[Any]]] = {}
+    for of, part, item in members:
+        held = sets.setdefault(of, {})
+        held[part] = held.get(part, frozenset()) | {item}
+    return frozenset((of, Trail(**held)) for of, held in sets.items())
+
+
+def _is_of(name: str, member: Any, thread: int, own_cells: frozenset[Cell]) -> bool:
+    """Whether a member of a set of marks tells of a thread, or of a cell that only it knows."""
+    name, of, member = (member[1], _OF_TRAILS, member[2]) if name == "trails" else (name, _THREAD_OF, member)
+    return of[name](member) == thread if name in of else member in own_cells
+
+
 def marks_together(marks: Marks, share: Share) -> Marks:
     """Return the marks as the copy that moves sees them: those of all with its own. Once the cycle is closed, its taint is
     forgotten, as that of all threads is."""
     own = calm(share) if marks.closed else share
-    found = {name: getattr(marks, name) | own[i] for i, name in enumerate(PARTS) if own[i]}
+    found: dict[str, Any] = {name: _whole(name, members_of(marks, name) | own[i]) for i, name in enumerate(PARTS) if own[i]}
     if "forwarding" in found:
         mine = {cell for cell, _ in own[FORWARDING]}
         found["forwarding"] = frozenset(m for m in found["forwarding"] if m[1] != SOME_COPY or m[0] not in mine)
@@ -75,17 +109,14 @@ def marks_together(marks: Marks, share: Share) -> Marks:
 
 def marks_apart(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[Marks, Share]:
     """Return the marks of all, and the share of the copy that is `thread`, which alone knows `own_cells`."""
-    share, rest = [], {}
+    share: list[frozenset[Any]] = []
+    rest: dict[str, Any] = {}
     for name in PARTS:
-        whole = getattr(marks, name)
-        if name in _THREAD_OF:
-            of = _THREAD_OF[name]
-            mine = frozenset(member for member in whole if of(member) == thread)
-        else:
-            mine = whole & own_cells
+        every = members_of(marks, name)
+        mine = frozenset(member for member in every if _is_of(name, member, thread, own_cells))
         share.append(mine)
         if mine:
-            rest[name] = whole - mine
+            rest[name] = _whole(name, every - mine)
     held = share[FORWARDING]
     if held:
         rest["forwarding"] |= {(cell, SOME_COPY) for cell, _ in held if cell not in own_cells}
@@ -94,11 +125,7 @@ def marks_apart(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[
 
 def is_alone(share: Share, thread: int, own_cells: frozenset[Cell]) -> bool:
     """Whether a share tells of nothing but the copy that is `thread`."""
-    for name, part in zip(PARTS, share, strict=True):
-        of = _THREAD_OF.get(name)
-        if not (part <= own_cells if of is None else all(of(member) == thread for member in part)):
-            return False
-    return True
+    return all(_is_of(name, member, thread, own_cells) for name, part in zip(PARTS, share, strict=True) for member in part)
 
 
 def calm(share: Share) -> Share:
@@ -179,7 +206,7 @@ class CrowdPlaces:
 
     `two` is the program with two copies of each template, `named` the numbers of its threads that there is one of, `cells`
     the words that all know and that are written, `own_cells` those of each template that only a copy itself knows (of the
-    copy that moves), `counted` the queue pairs of named threads whose completions are counted.
+    copy that moves), `counted` the queue pairs of named threads whose completions are counted, by so many `counters` each.
     """
 
     program: Program
@@ -200,6 +227,7 @@ class CrowdPlaces:
         self._movers = frozenset(template.places[1] for template in self.templates)
         self._hero_of = {template.places[0]: k for k, template in enumerate(self.templates)}
         self._at_named = {thread: i for i, thread in enumerate(self.named)}
+        self.counters = self.platform.counters + CardMemoryRules.of(two, self.platform).counters
         self._name_cells(self.written)
         self._name_counters()
         rules = rules_of(two, self.platform, self.written, frozenset(self._counter), fences_matter(two))
@@ -227,11 +255,11 @@ class CrowdPlaces:
         """Number the queue pairs on which completions are counted, for the control state and for copies."""
         pairs = [(t, remote) for t in self.named for remote in polled_by(self.two.threads[t])]
         self.counted: tuple[QueuePair, ...] = tuple(pairs)
-        self._counter = {pair: self.platform.counters * i for i, pair in enumerate(pairs)}
+        self._counter = {pair: self.counters * i for i, pair in enumerate(pairs)}
         for template in self.templates:
             for place, first in zip(template.places, (len(pairs), 0), strict=True):
                 remotes = polled_by(self.two.threads[place])
-                self._counter |= {(place, remote): self.platform.counters * (first + i) for i, remote in enumerate(remotes)}
+                self._counter |= {(place, remote): self.counters * (first + i) for i, remote in enumerate(remotes)}
 
     @property
     def polled(self) -> tuple[tuple[str, str], ...]:
@@ -244,11 +272,10 @@ class CrowdPlaces:
         return self._hero_of.get(thread)
 
     def counters_at(self, control: Control) -> int:
-        """How many limits of completions there are in a control state: `Platform.counters` for each queue
-        pair."""
+        """How many limits of completions there are in a control state: `counters` for each queue pair."""
         hero = control.hero
         pairs = len(self.counted) + (0 if hero is None else len(self.templates[hero.template].remotes))
-        return self.platform.counters * pairs
+        return self.counters * pairs
 
     def may_meet(self, pivot: PivotAccesses) -> bool:
         """Whether the pivot's thread knows the cell: it is one of all, or of the hero's own."""
@@ -271,9 +298,7 @@ class CrowdPlaces:
         """A copy that has not begun."""
         here = self.templates[template]
         values = tuple(cell.init for cell in self.own_cells[template])
-        return CopyState(
-            template, self.readings[here.places[1]].start, values, (0,) * (self.platform.counters * len(here.remotes))
-        )
+        return CopyState(template, self.readings[here.places[1]].start, values, (0,) * (self.counters * len(here.remotes)))
 
 
 def polled_by(thread: Thread) -> tuple[str, ...]:

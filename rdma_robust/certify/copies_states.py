@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from rdma_robust.certify.copies_moves import Crowd
-from rdma_robust.certify.copies_places import NOTHING, PARTS, SOME_COPY, Control, CopyState, Hero, Share
+from rdma_robust.certify.copies_places import NOTHING, PARTS, SOME_COPY, Control, CopyState, Hero, Share, members_of
 from rdma_robust.certify.document import integer, json_array, json_members, mapping, natural, reject, string
 from rdma_robust.certify.invariant_states import EvidenceNames, Limit, read_connections, read_locals, read_marks, read_sets
-from rdma_robust.certify.remembered import Mail, Marks
+from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses
 from rdma_robust.certify.thread_events import LocalState
 
 Item = TypeVar("Item")
@@ -24,7 +24,7 @@ KIND: Final = "copies-invariant"
 _SHARE: Final = (
     *("beta", "cpu_in_beta", "forced_polls", "overtaken", "read_in_beta", "written_in_beta", "poisoned"),
     *("poison_carried", "tainted", "stores_in_beta", "forwarding", "atomics_in_beta", "awaited"),
-    *("under_way", "settled", "on_words"),
+    *("under_way", "settled", "on_words", "poison_taken", "behind_cards", "trails"),
 )
 """What a share of marks may have; what is left out is empty."""
 
@@ -143,8 +143,9 @@ class _Reader:
             if member not in _SHARE:
                 reject(f"{where}.marks has an unknown member {member!r:.60}")
         template = self._crowd.templates[self._template[name]]
-        sets = read_sets({**_NONE, **listed}, f"{where}.marks", self._names(1))
-        share = tuple(sets[part] for part in PARTS)
+        sets: dict[str, Any] = {**read_sets({**_NONE, **listed}, f"{where}.marks", self._names(1))}
+        marks = Marks(PivotAccesses(0, next(iter(self._crowd.two.cells)), writes=False), **sets)
+        share = tuple(members_of(marks, part) for part in PARTS)
         if not self._crowd.is_share(self._template[name], share):
             reject(f"{where}.marks is not about a copy of {template.thread.name} alone")
         return self._template[name], share
@@ -186,9 +187,7 @@ class _Reader:
         if not isinstance(value, list) or len(value) != 5:
             reject(f"{where} is not an array of 5 entries")
         template, local, own = self._place(value[0], value[1], value[2], where)
-        limit = _limits(
-            value[3], self._crowd.platform.counters * len(self._crowd.templates[template].remotes), f"{where}[3]"
-        )
+        limit = _limits(value[3], self._crowd.counters * len(self._crowd.templates[template].remotes), f"{where}[3]")
         share = (template, NOTHING) if value[4] is None else _one(self._shares, value[4], f"{where}[4]")
         if share[0] != template:
             reject(f"{where}[4] is a share of another thread")

@@ -309,8 +309,6 @@ def read_marks(value: object, where: str, names: EvidenceNames) -> Marks:
         alpha_value=alpha_value,
         half=json_truth(found.get("half", False), f"{where}.half"),
         split=json_truth(found.get("split", False), f"{where}.split"),
-        behind=frozenset(names.events_behind(found.get("behind_cards", []), f"{where}.behind_cards")),
-        trails=read_trails(found.get("trails", []), f"{where}.trails", names),
         **read_sets(found, where, names),
     )
 
@@ -382,6 +380,8 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         "atomics": read(names.cells_of, "atomics_in_beta"),
         "awaited": read(names.queue_pairs_of, "awaited"),
         "settled": read(names.queue_pairs_of, "settled"),
+        "behind": frozenset(names.events_behind(found.get("behind_cards", []), f"{where}.behind_cards")),
+        "trails": read_trails(found.get("trails", []), f"{where}.trails", names),
         "on_words": frozenset(e for each in json_array(found.get("on_words", []), f"{where}.on_words", words) for e in each),
     }
 

@@ -38,8 +38,6 @@ def weaker_platform(
     if platform.own is not None and platform.own.any_receive:
         reject("no normal form is proven where a message may take any receive")
     if about.own is not None:
-        if program.crowds:
-            reject("no normal form is proven for any number of threads under an order table of its own")
         lacks = next(missing_facts(about.own), None)
         if lacks is not None and _has_atomics(program):
             reject(f"no normal form is proven for order {about.own.name}, which lacks the fact {lacks}")

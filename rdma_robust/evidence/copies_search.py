@@ -91,7 +91,7 @@ class _CrowdSearch:
 
     def found(self) -> FoundCrowd:
         control = self._control(self.crowd.number(self.crowd.start()))
-        start = Marking(control, self._open(control, (0,) * (self.crowd.platform.counters * len(self.crowd.counted))), {})
+        start = Marking(control, self._open(control, (0,) * (self.crowd.counters * len(self.crowd.counted))), {})
         violation = self._explored([_Node(self._with_copycats(start), None)], begun=False)
         if violation is None:
             phase_one = [marking for known in list(self._known.values()) for marking in known]
@@ -261,7 +261,7 @@ class _CrowdSearch:
         here = self.crowd.controls[control]
         at = dict(zip(self.crowd.named, here.threads, strict=True))
         polled = [self._facts[t].polls_ahead(at[t].point, remote) for t, remote in self.crowd.counted]
-        width = self.crowd.platform.counters
+        width = self.crowd.counters
         common = tuple(most if polled[i // width] else None for i, most in enumerate(limit[: width * len(polled)]))
         if here.hero is None:
             return common
@@ -270,7 +270,7 @@ class _CrowdSearch:
 
     def _open_of(self, place: int, remotes: tuple[str, ...], local: LocalState, limit: Limit) -> Limit:
         polled = [self._facts[place].polls_ahead(local.point, remote) for remote in remotes]
-        return tuple(most if polled[i // self.crowd.platform.counters] else None for i, most in enumerate(limit))
+        return tuple(most if polled[i // self.crowd.counters] else None for i, most in enumerate(limit))
 
 
 def _below(small: Marking, large: Marking) -> bool:

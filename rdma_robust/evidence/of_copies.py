@@ -51,7 +51,7 @@ class MarkWords:
             **({"on_words": self._words(marks.on_words)} if marks.on_words else {}),
             **({"poison_taken": self._threads_of(marks.poison_taken)} if marks.poison_taken else {}),
             **({"behind_cards": self._behind(marks.behind)} if marks.behind else {}),
-            **({"trails": [self._trail(*each) for each in sorted(marks.trails, key=str)]} if marks.trails else {}),
+            **({"trails": self._trails(marks)} if marks.trails else {}),
         }
 
     def share(self, marks: Marks) -> JsonObject:
@@ -63,6 +63,8 @@ class MarkWords:
             "settled": self.pairs(marks.settled),
             "on_words": self._words(marks.on_words),
             "poison_taken": self._threads_of(marks.poison_taken),
+            "behind_cards": self._behind(marks.behind),
+            "trails": self._trails(marks),
         }
         tainted = marks.tainted_threads or marks.tainted_reads or marks.tainted_writes
         return {name: what for name, what in found.items() if what and (name != "tainted" or tainted)}
@@ -104,6 +106,9 @@ class MarkWords:
             {"thread": self.threads[pair[0]], "remote": self._node(pair[1]), "event": kind.value, "memory": memory}
             for pair, kind, memory in sorted(events)
         ]
+
+    def _trails(self, marks: Marks) -> list[JsonObject]:
+        return [self._trail(*each) for each in sorted(marks.trails, key=str)]
 
     def _trail(self, name: TrailName, trail: Trail) -> JsonObject:
         return {

@@ -339,13 +339,11 @@ def _orders_below(program: Program, order: str) -> Iterator[str]:
     mine = None if {*OF_ATOMICS}.intersection(lacks) else read
     found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:
-        if not (each not in ORDERS and program.crowds) and keeps_all_of(read, each):
+        if keeps_all_of(read, each):
             yield each
 
 
 def _evidence_under(program: Program, model: Model, options: CheckOptions, limits: Limits) -> JsonObject:
-    if program.crowds and program.memories:
-        raise SizeLimitError("the checker of certificates has no rules for any number of copies beside memory behind a NIC")
     if program.crowds:
         return copies_evidence(program, model, options.recv_depth, limits)
     if needs_checkers_search(program, model):

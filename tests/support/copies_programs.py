@@ -160,6 +160,22 @@ thread U on S { x = 1 }
 """
 """No copy sees the word change twice."""
 
+_BESIDE_CARD = """node H { flag }
+node G via H { data }
+node CN[*] { one = 1 }
+node P { f, scratch }
+thread C[*] on CN[*] { put G.data = one; put H.flag = one }
+thread Proxy on P { get f = fetch(H.flag); get scratch = G.data }
+"""
+"""Who has seen the flag lands what was issued before it."""
+
+_BEHIND_CARD = """node H { unused }
+node G via H { data, flag }
+node CN[*] { one = 1 }
+thread C[*] on CN[*] { put G.data = one; put G.flag = one }
+thread Kernel on G { reg r; r = flag; r = data }
+"""
+
 EXAMPLES = {
     "store buffers": Example(_BUFFERED.format(""), 2),
     "store buffers, fenced": Example(_BUFFERED.format("mfence;"), None),
@@ -186,4 +202,6 @@ EXAMPLES = {
         None,
     ),
     "accumulates of one word": Example(_ACCUMULATES, None),
+    "a flag beside a card": Example(_BESIDE_CARD, None),
+    "data and flag behind a card": Example(_BEHIND_CARD, None),
 }

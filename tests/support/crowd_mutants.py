@@ -91,6 +91,7 @@ MUTANTS: dict[str, Patch] = {
     "marks-of-private-words-lost": (Settling, "tidied", _lost("accessed_in_beta")),
     "taint-of-private-words-lost": (Settling, "tidied", _lost("tainted", private=True)),
     "stores-in-beta-of-copies-lost": (Settling, "tidied", _lost("store_beta")),
+    "written-by-copies-lost": (Settling, "tidied", _lost("written_to_Sg")),
     "no-conflict-with-itself": (instance, "CriticalCycles", lambda frame, _many: CriticalCycles(frame)),
     "values-that-pivots-find-lost": (Settling, "_freezing", lambda _self, _graph: frozenset()),
     "words-that-explicit-threads-read-lost": (unread, "read_next", lambda _graph, _cell: frozenset()),

@@ -55,11 +55,12 @@ class VerbsC(CLibrary):
         self.nodes = {item.name.text: item for item in given.tree.items if isinstance(item, ast.NodeDeclaration)}
         self.places = {thread.name.text: thread.node.text for thread, _ in given.threads()}
         self.lanes = {
-            (thread.name.text, lane.name.text): lane
+            (thread.name.text, name): lane
             for thread, _ in given.threads()
             for lines in thread.body.statements
             if isinstance(lines, ast.Lanes)
             for lane in lines.lanes
+            for name in self._lane_names(lane)
         }
         for helper in ("post", "post_atomic", "post_receive", "take", "try_take"):
             given.taken.add(helper)
@@ -76,6 +77,14 @@ class VerbsC(CLibrary):
         """The thread that starts another one of its node."""
         self._check()
 
+    def _lane_names(self, lane: ast.LaneDeclaration) -> list[str]:
+        """Return the names of the lanes that a declaration makes."""
+        family = lane.family
+        if family is None or family.low is None or family.high is None:
+            return [lane.name.text]
+        numbers = range(self.given.constant(family.low), self.given.constant(family.high) + 1)
+        return [f"{lane.name.text}[{number}]" for number in numbers]
+
     def _check(self) -> None:
         for thread, _ in self.given.threads():
             for each in statements_in(thread.body):
@@ -87,7 +96,7 @@ class VerbsC(CLibrary):
         for item in self.nodes.values():
             if item.via is not None:
                 self._reject(item.span, "memory behind the NIC of another node is not said in C", "")
-        for lane in self.lanes.values():
+        for lane in {lane.span: lane for lane in self.lanes.values()}.values():
             if lane.depth is not None:
                 self._reject(lane.span, "the depth of a send queue is not written", "leave `depth` out")
 
@@ -142,13 +151,17 @@ class VerbsC(CLibrary):
         if key not in self.connections:
             lane = self.lanes.get(key)
             to = place if lane is None else lane.node.text
-            name = self.given.name(f"{thread}_to_{place}")
+            name = self.given.name(f"{thread}_to_{place}".replace("[", "_").rstrip("]"))
             far = self.given.name(f"{to}_from_{thread}")
             self.connections[key] = VerbsPair(name, self.places[thread], far, to)
         return self.connections[key]
 
+    def _place(self, name: ast.Ident) -> str:
+        """Return the name of a node or a lane, with its number if it is one of several."""
+        return name.text if name.index is None else f"{name.text}[{self.given.constant(name.index)}]"
+
     def _of_request(self, writer: ThreadWriter, node: str, flags: tuple[ast.Flag, ...]) -> VerbsPair:
-        lane = next((flag.lane.text for flag in flags if flag.lane is not None), node)
+        lane = next((self._place(flag.lane) for flag in flags if flag.lane is not None), node)
         return self.pair(writer.written.name.text, lane)
 
     def _sent_to(self, writer: ThreadWriter, to: ast.Ident, flags: tuple[ast.Flag, ...]) -> VerbsPair:
@@ -157,7 +170,7 @@ class VerbsC(CLibrary):
 
     def _received(self, writer: ThreadWriter, sender: ast.Ident, on: ast.Flag | None) -> VerbsPair:
         own = writer.written
-        place = own.node.text if on is None or on.lane is None else on.lane.text
+        place = own.node.text if on is None or on.lane is None else self._place(on.lane)
         return self._received_by(self.pair(sender.text, place), own.name.text, sender.span)
 
     def _received_by(self, pair: VerbsPair, receiver: str, span: Span) -> VerbsPair:
@@ -187,10 +200,12 @@ class VerbsC(CLibrary):
         found, name = list(statements_in(writer.written.body)), writer.written.name.text
         for statement in found:
             if isinstance(statement, ast.RFenceStatement):
-                place = statement.node.text
-                writer.fences[self.pair(name, place).near] = writer.local(f"fence_{place}", "int")
+                place = self._place(statement.node)
+                writer.fences[self.pair(name, place).near] = writer.local(
+                    f"fence_{place}".replace("[", "_").rstrip("]"), "int"
+                )
         if any(isinstance(each, ast.While | ast.Loop) for each in found) and self.given.program.hardware.send_depth is None:
-            polled = {node.text for each in found for node in _polled(each)}
+            polled = {self._place(node) for each in found for node in _polled(each)}
             pairs = self.connections.items()
             writer.unpolled = {pair.near for (thread, place), pair in pairs if thread == name and place not in polled}
 
@@ -208,12 +223,12 @@ class VerbsC(CLibrary):
                 times = 1 if count is None else self.given.constant(count)
                 return [take] if times == 1 else [f"for (int taken = 0; taken < {times}; taken++)", f"\t{take}"]
             case ast.TryPoll(target, node):
-                pair = self.pair(writer.written.name.text, node.text)
+                pair = self.pair(writer.written.name.text, self._place(node))
                 return [f"{writer.place(target)} = {self._call('try_take', f'{pair.near}_sent')};"]
             case ast.PollAny():
                 return self._poll_any(writer, statement)
             case ast.RFenceStatement(node):
-                pair = self.pair(writer.written.name.text, node.text)
+                pair = self.pair(writer.written.name.text, self._place(node))
                 return [f"{writer.fences[pair.near]} = IBV_SEND_FENCE;"]
             case ast.PostedStatement(buffers, sender, on=on):
                 pair = self._received(writer, sender, on)
@@ -246,12 +261,12 @@ class VerbsC(CLibrary):
         return writer.local(f"thread_{thread.text}", "pthread_t")
 
     def _taken(self, writer: ThreadWriter, place: ast.Ident) -> str:
-        return self._call("take", f"{self.pair(writer.written.name.text, place.text).near}_sent")
+        return self._call("take", f"{self.pair(writer.written.name.text, self._place(place)).near}_sent")
 
     def _poll_any(self, writer: ThreadWriter, statement: ast.PollAny) -> Iterator[str]:
         yield "for (;;) {"
         for number, node in enumerate(statement.nodes):
-            pair = self.pair(writer.written.name.text, node.text)
+            pair = self.pair(writer.written.name.text, self._place(node))
             yield f"\tif ({self._call('try_take', f'{pair.near}_sent')}) {{"
             if statement.target is not None:
                 yield f"\t\t{writer.place(statement.target)} = {number};"

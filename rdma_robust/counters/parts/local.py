@@ -137,7 +137,10 @@ class StartedParts:
     def code(self, part: int) -> int | None:
         """Return how a process has ended, as of :class:`subprocess.Popen`; None if it does not in the time it may take."""
         self._hear(lambda: part in self._codes)
-        return self._codes.get(part, self._parent.poll())
+        if part not in self._codes:
+            with suppress(subprocess.TimeoutExpired):  # whether it could not even start any
+                return self._parent.wait(_END_S)
+        return self._codes.get(part)
 
     def end(self) -> None:
         """Wait until all have ended, whose sockets are closed; kill those that take too long."""

@@ -11,7 +11,7 @@ from rdma_robust.certify.checker import COPIES_CHECKS, PROGRAM_CHECKS
 from rdma_robust.certify.copies_places import PARTS, SOME_COPY, marks_apart, marks_together, released_marks
 from rdma_robust.certify.document import GZIP
 from rdma_robust.certify.hardware import EventKind
-from rdma_robust.certify.remembered import Marks, PivotAccesses
+from rdma_robust.certify.remembered import Marks, PivotAccesses, Trail
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_copies import copies_evidence
 from rdma_robust.language.flow.cfg import Cell
@@ -116,16 +116,24 @@ FULL = Marks(
     settled=frozenset({(3, "S"), (0, "B")}),
     on_words=frozenset({((3, "S"), MINE), ((0, "B"), OTHERS)}),
     under_way=frozenset({((3, "S"), EventKind.PUT_READS), ((0, "B"), EventKind.GET_READS)}),
+    behind=frozenset({((3, "S"), EventKind.PUT_WRITES, "G"), ((0, "B"), EventKind.FENCE, "G")}),
+    trails=frozenset(
+        {
+            (("issued", "G"), Trail(frozenset({0, 3}), read=frozenset({OTHERS}), tells=frozenset({(0, "B")}))),
+            (("read", "G"), Trail(written=frozenset({OTHERS}), writes=frozenset({((0, "B"), EventKind.PUT_WRITES)}))),
+        }
+    ),
 )
 
 
 def test_every_set_of_marks_has_a_share_of_a_copy() -> None:
     common, share = marks_apart(FULL, 3, frozenset({MINE}))
     of_all = {"pivot", "closed", "alpha_value", "half", "split"}
-    assert {field.name for field in fields(Marks)} - set(PARTS) == of_all | {"behind", "trails"}
+    assert {field.name for field in fields(Marks)} - set(PARTS) == of_all
     assert all(len(part) == (2 if name == "forwarding" else 1) for name, part in zip(PARTS, share, strict=True))
     assert common.forwarding == {(OTHERS, SOME_COPY)}
     assert marks_together(common, share) == FULL
+    assert dict(common.trails)["issued", "G"].threads == {0}
     assert released_marks(common, share).forwarding == frozenset()
 
 

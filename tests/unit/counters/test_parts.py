@@ -6,7 +6,9 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -176,6 +178,45 @@ def test_a_part_that_is_killed_leaves_the_question_open(
     assert outcome.verdict is Verdict.UNKNOWN
     assert "the process of part 2 of the search was killed by SIGKILL" in outcome.reason
     assert all(map(gone, started))
+
+
+@pytest.mark.ci
+def test_the_process_that_has_started_the_others_is_not_missed(started: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It only tells how others end: killed, it leaves the search what it was, and nothing running."""
+    program = instrumented(pipeline(3, 4))
+    alone = explore(program, Limits())
+    run = all_parts.SearchParts.run
+    killed: list[int] = []
+
+    def hit(self: all_parts.SearchParts, budget: int, limits: Limits) -> list[int]:
+        if not killed:
+            stat = Path(f"/proc/{started[0]}/stat").read_text().rpartition(")")[2].split()
+            killed.append(int(stat[1]))
+            os.kill(killed[0], signal.SIGKILL)
+        return run(self, budget, limits)
+
+    monkeypatch.setattr(all_parts.SearchParts, "run", hit)
+    monkeypatch.setattr(local.LocalHosts, "seconds", 0.002)
+    assert comparable(explore(program, Limits(executor="local:2"))) == comparable(alone)
+    assert killed and all(map(ended, [*killed, *started]))
+
+
+def ended(pid: int) -> bool:
+    """It is gone, or nobody has asked yet how it ended: whoever has lost its parent waits for the system to ask."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for _ in range(200):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+            time.sleep(0.01)
+        return False
+    return True
+
+
+@pytest.mark.ci
+def test_modules_that_cannot_be_loaded_are_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_CODE", "raise SystemExit(7)")
+    with pytest.raises(PartsLostError, match="the process of part 1 of the search ended with code 7"):
+        explore(instrumented(pipeline(3, 3)), Limits(executor="local:2"))
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
