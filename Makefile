@@ -19,7 +19,7 @@ ARTIFACT := dist/rdma-robust-artifact
 BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' -o -name '*.h')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format litmus bench docs playground pictures proofs dist artifact promote lock clean
+.PHONY: help run test test-long lint format litmus bench docs playground pictures proofs dist recipe artifact promote lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -63,6 +63,9 @@ proofs: ## compile the machine-checked proofs and check them once more (needs De
 dist: $(DEV) ## build the sdist and, from it, a wheel in dist/
 	rm -f dist/*.whl dist/rdma_robust-*.tar.gz
 	$(BIN)/python -m build --no-isolation
+
+recipe: dist ## write dist/recipe.yaml, the recipe for conda-forge with the hash of the sdist
+	$(BIN)/python release/fill_recipe.py
 
 artifact: dist ## pack sources, packages and expected output for a review without a network, dist/rdma-robust-artifact.tar.gz
 	rm -rf $(ARTIFACT) && mkdir -p $(ARTIFACT)/wheels

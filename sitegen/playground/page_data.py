@@ -49,7 +49,9 @@ def _shelves() -> Iterator[dict[str, Any]]:
     programs = sorted(LITMUS.glob("*.rdma"), key=lambda path: path.stem)
     for shelf in SHELVES:
         yield {"title": shelf.title, "programs": [_program(path) for path in on(shelf, programs)]}
+    yield {"title": "proofs", "programs": [_program(path) for path in sorted(LITMUS.glob("prove/*.rdma"))]}
     yield {"title": "messages", "programs": [_program(path) for path in all_programs()]}
+    yield {"title": "contracts", "programs": [_program(path) for path in sorted(LITMUS.glob("contracts/*.mp"))]}
 
 
 def _exercise(exercise: Exercise) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from release.fill_recipe import ZEROS, main
 from release.reproduce import CLAIMS
 from tests.conftest import ROOT
 
@@ -56,6 +58,19 @@ def test_the_recipe_is_of_this_version() -> None:
     (entry,) = found["build"]["python"]["entry_points"]
     assert tuple(entry.split(" = ")) in PROJECT["scripts"].items()
     assert found["about"]["license"] == PROJECT["license"]
+
+
+def test_the_recipe_is_filled_with_the_hash_of_the_sdist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "release").mkdir()
+    (tmp_path / "dist").mkdir()
+    shutil.copy(ROOT / "release/recipe.yaml", tmp_path / "release")
+    assert main(tmp_path) == 2
+    assert f"rdma_robust-{PROJECT['version']}.tar.gz: `make dist`" in capsys.readouterr().err
+    (tmp_path / f"dist/rdma_robust-{PROJECT['version']}.tar.gz").write_bytes(b"an sdist")
+    assert main(tmp_path) == 0
+    found = yaml.safe_load((tmp_path / "dist/recipe.yaml").read_text(encoding="utf-8"))
+    assert found["source"]["sha256"] == hashlib.sha256(b"an sdist").hexdigest() != ZEROS
+    assert {**found, "source": recipe()["source"]} == recipe()
 
 
 def test_the_container_has_what_the_package_is_built_from() -> None:
