@@ -70,7 +70,7 @@ if {*PARTS, *_OF_ALL} != {field.name for field in fields(Marks)}:
     raise AssertionError("a mark is neither one of threads or cells, nor one of all")
 
 
-def members_of(marks: Marks, name: str) -> frozenset[Any]:
+def marked_members(marks: Marks, name: str) -> frozenset[Any]:
     """Return what a set of marks has; of trails as a share has it."""
     if name != "trails":
         found: frozenset[Any] = getattr(marks, name)
@@ -100,7 +100,9 @@ def marks_together(marks: Marks, share: Share) -> Marks:
     """Return the marks as the copy that moves sees them: those of all with its own. Once the cycle is closed, its taint is
     forgotten, as that of all threads is."""
     own = calm(share) if marks.closed else share
-    found: dict[str, Any] = {name: _whole(name, members_of(marks, name) | own[i]) for i, name in enumerate(PARTS) if own[i]}
+    found: dict[str, Any] = {
+        name: _whole(name, marked_members(marks, name) | own[i]) for i, name in enumerate(PARTS) if own[i]
+    }
     if "forwarding" in found:
         mine = {cell for cell, _ in own[FORWARDING]}
         found["forwarding"] = frozenset(m for m in found["forwarding"] if m[1] != SOME_COPY or m[0] not in mine)
@@ -112,7 +114,7 @@ def marks_apart(marks: Marks, thread: int, own_cells: frozenset[Cell]) -> tuple[
     share: list[frozenset[Any]] = []
     rest: dict[str, Any] = {}
     for name in PARTS:
-        every = members_of(marks, name)
+        every = marked_members(marks, name)
         mine = frozenset(member for member in every if _is_of(name, member, thread, own_cells))
         share.append(mine)
         if mine:

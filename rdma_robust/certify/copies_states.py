@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from rdma_robust.certify.copies_moves import Crowd
-from rdma_robust.certify.copies_places import NOTHING, PARTS, SOME_COPY, Control, CopyState, Hero, Share, members_of
+from rdma_robust.certify.copies_places import NOTHING, PARTS, SOME_COPY, Control, CopyState, Hero, Share, marked_members
 from rdma_robust.certify.document import integer, json_array, json_members, mapping, natural, reject, string
 from rdma_robust.certify.invariant_states import EvidenceNames, Limit, read_connections, read_locals, read_marks, read_sets
 from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses
@@ -145,7 +145,7 @@ class _Reader:
         template = self._crowd.templates[self._template[name]]
         sets: dict[str, Any] = {**read_sets({**_NONE, **listed}, f"{where}.marks", self._names(1))}
         marks = Marks(PivotAccesses(0, next(iter(self._crowd.two.cells)), writes=False), **sets)
-        share = tuple(members_of(marks, part) for part in PARTS)
+        share = tuple(marked_members(marks, part) for part in PARTS)
         if not self._crowd.is_share(self._template[name], share):
             reject(f"{where}.marks is not about a copy of {template.thread.name} alone")
         return self._template[name], share

@@ -111,7 +111,7 @@ _Program = tuple[str, str, tuple[tuple[str, str], ...], float]
 
 
 def _explorer_answer(program: _Program, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    from rdma_robust.cli.commands.explore import decided  # noqa: PLC0415 - slow, and only the explorer needs it
+    from rdma_robust.cli.commands.explore import decided_view  # noqa: PLC0415 - slow, and only the explorer needs it
     from rdma_robust.teaching.explorer.page_answers import program_answer, view_answer  # noqa: PLC0415
 
     session, request = _exploration(program)
@@ -121,7 +121,7 @@ def _explorer_answer(program: _Program, path: str, body: Mapping[str, Any]) -> d
         case "api/view":
             return view_answer(session, body)
         case "api/verdict":
-            return asdict(decided(request.options, session))
+            return asdict(decided_view(request.options, session))
     raise UsageError(f"the explorer asks nothing like {path}")
 
 

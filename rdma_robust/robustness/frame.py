@@ -9,6 +9,8 @@ program is robust if it is with these. Nothing comes between such a read and its
 is executed with the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that
 reads one that comes behind it in program order is on a cycle with it.
 
+More than 400 lines: the variables of the instrumented program, which all that instruments it has in common.
+
 Source: docs/theory.md, "Operands of atomics in memory".
 """
 

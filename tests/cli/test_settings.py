@@ -69,6 +69,8 @@ ONE_RUN = {
         "--checkpoint",
         "--repair",
         "--all-minimal",
+        "--hint",
+        "--solution",
         "--remove-needless",
         "--markings",
         "--model",

@@ -181,7 +181,7 @@ def _message_session(item: Source, request: ExploreRequest, *, warnings: bool) -
 
 
 def _explore(session: Session | MessageSession, request: ExploreRequest) -> None:
-    decide = partial(decided, request.options)
+    decide = partial(decided_view, request.options)
     follow = partial(_follow, request) if request.watch else None
     if request.tui:
         _in_terminal(session, decide, request, follow)
@@ -216,7 +216,7 @@ def _follow(request: ExploreRequest, show: Callable[[Explorable | str], None]) -
             show(message_of(error, request.file))
 
 
-def decided(options: CheckOptions, session: Any) -> VerdictView | MessageVerdictView:
+def decided_view(options: CheckOptions, session: Any) -> VerdictView | MessageVerdictView:
     """Return the verdict, decided in another process if there can be one: nothing is printed, the terminal may be in use.
 
     Raises InternalError.

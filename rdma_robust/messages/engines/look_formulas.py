@@ -1,4 +1,4 @@
-"""What looks see, and what finds a posted receive where it is sent ready, by the clocks of the other events.
+"""Formulas of what looks see, and of what finds a posted receive where it is sent ready, by the clocks of the other events.
 
 A match that has the clock of a look comes after it, as a receive does that is posted with the clock of what is sent ready.
 Definition: "What an execution is" of docs/theory-messages.md.

@@ -1,4 +1,4 @@
-"""What the pages of the explorer ask, whatever carries it: the server at home, or the worker of the playground."""
+"""Answers to what the pages of the explorer ask, whatever carries it: the server, or the worker of the playground."""
 
 from __future__ import annotations
 

@@ -301,9 +301,8 @@ def _request(post: Callable[[CallContext, str], _Posted], window_at: int) -> Han
         if remote is None:
             call.set_private(call.arguments[-1], 8, _EMPTY, "this request")
             return 0
-        call.state.numbers["request", remote.connection, slot] = call.state.numbers.get(
-            ("completions", remote.connection), 0
-        )
+        numbers = call.state.numbers
+        numbers["request", remote.connection, slot] = numbers.get(("completions", remote.connection), 0)
         store_handle(call, call.arguments[-1], "request", (remote.connection, slot, len(found)))
         return call.step(found)
 
