@@ -135,13 +135,15 @@ class Playground:
         self.until(lambda: self.driver.find_elements("css selector", "#drawn svg"))
 
     def choose(self, path: str) -> None:
-        """Choose the first example whose path ends so."""
+        """Choose the first example whose path ends so, and wait for its answer, which the explorer has no badge for."""
         self.driver.execute_script(
             """const select = document.querySelector('#examples');
             select.value = [...select.options].find(each => each.value.endsWith(arguments[0])).value;
             select.dispatchEvent(new Event('change'));""",
             path,
         )
+        if not self.driver.find_elements("css selector", "body.exploring"):
+            self.answered()  # another question would end this one, and the worker with it
 
     def explored(self, at: str, side: str = "#rdma") -> None:
         """Go into the frame of the explorer, and wait until a side of it is so far."""

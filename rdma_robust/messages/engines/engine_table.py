@@ -64,8 +64,7 @@ _BEYOND_SMT: Final = ("not encoded", "the bound of loops")
 def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
     """Answer all questions about a program by the engine that is likely to be the fastest, and by others if it fails.
 
-    Runs that the few states have shown already stay, since they are short.
-    Where something is left open the reason has what every search says of it. In a browser there are only states.
+    Runs that the few states have shown stay. Of what is left open every search says why. In a browser there are only states.
     """
     if program.looks or not has_sat_solver():
         return _by_all_states(program, buffer, questions, limits)
