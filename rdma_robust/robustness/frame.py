@@ -8,9 +8,6 @@ as through every atomic that writes, and a violation stays one: from an SC order
 program is robust if it is with these. Nothing comes between such a read and its write (`may_tear` of an edge). The witness
 is executed with the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that
 reads one that comes behind it in program order is on a cycle with it.
-
-More than 400 lines: the variables of the instrumented program, which all that instruments it has in common.
-
 Source: docs/theory.md, "Operands of atomics in memory".
 """
 
@@ -294,18 +291,16 @@ class InstrumentationFrame:
     @cached_property
     def taking_operands(self) -> tuple[int, ...]:
         """The threads with operands of atomics in memory that others can change."""
-        taken = {e.thread for g in self.graphs for e in g.edges if e.operand is not None and self.bit(e.cell)}
-        return tuple(sorted(taken))
+        return tuple(t for t in range(len(self.graphs)) if self.operands(t))
 
     def operands(self, thread: int) -> tuple[str, ...]:
         """The variables for operands of the thread's atomics that others can change."""
         mine = (e.operand for e in self.graphs[thread].edges if e.operand is not None and self.bit(e.cell))
-        return tuple(self.operand(thread, number) for number in dict.fromkeys(mine))
+        return tuple(self.operand(thread, k) for k in dict.fromkeys(mine))
 
     def in_flight(self) -> tuple[str, ...]:
         """The variables for what is on its way from one word to another."""
-        operands = (name for t in range(len(self.graphs)) for name in self.operands(t))
-        return (*map(self.carried, self.carriers()), *operands)
+        return (*map(self.carried, self.carriers()), *(name for t in self.taking_operands for name in self.operands(t)))
 
     def unpolled(self, qp: QueuePair) -> str:
         """Counter: completions not yet polled."""

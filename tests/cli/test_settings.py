@@ -79,6 +79,7 @@ ONE_RUN = {
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
     *("--between", "--size", "--statements", "--models", "--orders"),
     *("-I", "--with", "--compile-commands", "-n", "--wc-errors", "--c"),
+    *("--hint", "--solution"),
     *("--number", "--join", "--run-timeout", "--out", "--races"),
 }
 """Options of the commands that decide which are about one run, one program, or where answers are kept and found."""

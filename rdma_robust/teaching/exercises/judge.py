@@ -31,8 +31,6 @@ WAIT: Final = re.compile(r"(?P<kind>poll) \w+(?: (?P<times>\d+))?|(?P<fence>rfen
 """Lines that only wait, from which `rdma-robust repair` chooses too. A `get` does where it fetches a word `probe`, which is
 for nothing else; a `flush` is such a get with its polls."""
 
-_CLAIMS: Final = re.compile(r"\s*:\s*(?:forbidden|allowed)\b.*")
-
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
@@ -157,7 +155,7 @@ def _outcomes(answer: _Answer) -> Assessment:
             False, "there is no outcome yet: add a line like `outcome T.r == 0 : allowed under rdma, forbidden under sc`"
         )
     for line in found:
-        condition = _CLAIMS.sub("", line)
+        condition = _condition(line)
         for claim, otherwise in (
             ("allowed under rdma", "RDMA hardware does not do that either"),
             ("forbidden under sc", "it can happen under sequential consistency too"),
@@ -167,7 +165,12 @@ def _outcomes(answer: _Answer) -> Assessment:
                 return (
                     held if held.solved is None else Assessment(False, f"{condition.removeprefix('outcome ')}: {otherwise}")
                 )
-    return Assessment(True, f"only RDMA hardware has {_CLAIMS.sub('', found[0]).removeprefix('outcome ')}")
+    return Assessment(True, f"only RDMA hardware has {_condition(found[0]).removeprefix('outcome ')}")
+
+
+def _condition(line: str) -> str:
+    """Return an `outcome` line of the one layout without its claims."""
+    return line.partition(" : ")[0]
 
 
 def _cheapest(answer: _Answer) -> Assessment:
