@@ -24,7 +24,7 @@ BUILT_FROM := pyproject.toml setup.py $(shell find rdma_robust -name '*.py[xd]' 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-run: $(INSTALLED) $(COMPILED) ## decide the whole litmus suite and compare with the `expect` lines
+run: $(INSTALLED) $(COMPILED) ## decide the programs directly in litmus/ and compare with the `expect` lines
 	$(BIN)/rdma-robust --expect litmus/*.rdma
 
 test: $(DEV) $(COMPILED) ## run all tests but the long ones (under 5 minutes on 2 cores)

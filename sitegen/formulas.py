@@ -41,6 +41,10 @@ _TOKEN: Final = re.compile(
 )
 
 
+WIDE: Final = 12
+"""A formula of more signs than these scrolls by itself on a phone: browsers do not break it."""
+
+
 class FormulaError(ValueError):
     """A formula that is not in the part of LaTeX that is read; the message has it."""
 
@@ -57,7 +61,8 @@ def mathml(formula: str) -> str:
         raise FormulaError(f"not a formula: ${formula}$")
     reader = _Reader(formula, tokens)
     body = reader.row(closed=False)
-    return f"<math>{body}</math>"
+    wide = ' class="rr-wide"' if len(tokens) > WIDE else ""
+    return f"<math{wide}>{body}</math>"
 
 
 class _Reader:
@@ -109,4 +114,6 @@ class _Reader:
         sign = SIGNS.get(word) if word else token["brace"] or one
         if sign is None or (sign in "_^'}\\" and not token["brace"]):
             raise FormulaError(f"not read in a formula: {token[0].strip()} in ${self.formula}$")
-        return f"<mi>{sign}</mi>" if sign.isalpha() and word is None else f"<mo>{escape(sign)}</mo>"
+        if sign.isalpha() and word is None:
+            return f"<mi>{sign}</mi>"
+        return f'<mo stretchy="false">{escape(sign)}</mo>' if sign in "()[]{}" else f"<mo>{escape(sign)}</mo>"

@@ -1,4 +1,7 @@
-"""Completions of one of several requests, and tests whether some are complete, as guarded events."""
+"""Completions of one of several requests, tests whether some are complete, and looks for messages, as guarded events.
+
+What a look sees is a choice, which its event limits to what is there.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from rdma_robust.messages.encoding import unrolled as events
 from rdma_robust.messages.encoding.evaluation import Evaluation
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
 from rdma_robust.messages.encoding.unrolled import NotEncodedError
-from rdma_robust.messages.encoding.unrolled_looks import Looks
 from rdma_robust.messages.encoding.unrolled_statements import (
     INACTIVE,
     PathState,
+    Statements,
     SymbolicRequest,
     merge_requests,
     requests_in,
@@ -35,8 +38,10 @@ class _Choice:
     of_request: tuple[Symbol, ...]
 
 
-class Completions(Looks):
-    """The statements of one process that complete requests: it chooses which, and stops where it has no such choice."""
+class Completions(Statements):
+    """The statements of one process that complete requests, or look for messages.
+
+    It chooses which, and stops where it has no such choice."""
 
     def completion(self, statement: mp.Completion, state: PathState) -> None:
         """Go through one statement. Raises NotEncodedError."""
@@ -119,3 +124,30 @@ class Completions(Looks):
             for at, taken in enumerate(chosen.of_request):
                 self.store(run, state, (statement.places.name, (*indices, before[at])), symbols.const(at), taken)
             self.faults(run, state, statement.span)
+
+    def look(self, statement: mp.Probe, state: PathState) -> None:
+        """Go through one statement. Raises NotEncodedError if the message is taken off, or looks are not asked for."""
+        if statement.taken is not None or not self.made.with_looks:
+            raise NotEncodedError("what probes see")
+        symbols, run = self.symbols, Evaluation(self.symbols, state.registers)
+        source, tag = self.pattern(run, statement)
+        if not self.faults(run, state, statement.span):
+            return
+        choice = self.choice(len(self.program.processes) + 1, statement.span, state)
+        number, waits = self.made.looks, statement.flag is None
+        self.made.looks += 1
+        here = self.number, len(self.events), state.guard, number
+        self.add(events.LookEvent(*here, source, statement.port, tag, choice, waits, statement.span))
+        seen = symbols.truth(choice)
+        sender = symbols.apply("-", choice, symbols.true)
+        for place, value, under in (
+            (statement.flag, seen, symbols.true),
+            (statement.sender, sender, symbols.true if waits else seen),
+            (statement.which, symbols.leaf("seen", number), symbols.true if waits else seen),
+        ):
+            if place is not None:
+                run = Evaluation(symbols, state.registers)
+                indices = tuple([run.number(run.value(each, under), under) for each in place.indices])
+                self.store(run, state, (place.name, indices), value, under)
+                if not self.faults(run, state, statement.span):
+                    return

@@ -20,7 +20,7 @@ Place = tuple[Span, str]
 """A place of the text, and `assert` or the kind of fault."""
 
 
-class _Decided(NormalFormRun):
+class _DecidedRun(NormalFormRun):
     """A run by decisions in which steps that others see are made when that was decided."""
 
     def pauses(self, process: int) -> bool:
@@ -33,7 +33,7 @@ class _Decided(NormalFormRun):
         return not rules.step(alone)  # what is a fault by itself is seen by nobody
 
 
-class _Noting(_Decided):
+class _Noting(_DecidedRun):
     """A run by decisions, and what it violates: after how many moves, which process, how and where."""
 
     def __init__(self, program: MessageProgram, buffer: Buffer, decisions: NormalFormDecisions) -> None:
@@ -144,7 +144,7 @@ def mismatches_of(
 def course_of(program: MessageProgram, buffer: Buffer, run: SolvedRun) -> Course:
     """Return the run of a solution after all that it decides. Raises InternalError if a match is not enabled there."""
     decided = decisions(run, buffer)
-    course = _Decided(program, buffer, decided)
+    course = _DecidedRun(program, buffer, decided)
     course.make_all(decided.matches)
     return course
 
