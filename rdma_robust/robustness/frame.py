@@ -6,10 +6,8 @@ operation goes the other way without the pivot although its word does not change
 failed depends on the pivot, and sc does not lead there. If it writes back what it has read, at once, sc does, values flow
 as through every atomic that writes, and a violation stays one: from an SC order what is written back can be left out. So a
 program is robust if it is with these. Nothing comes between such a read and its write (`may_tear` of an edge). The witness
-is executed with the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that
-reads one that comes behind it in program order is on a cycle with it.
-
-Source: docs/theory.md, "Operands of atomics in memory".
+has the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that reads one which
+comes behind it in program order is on a cycle with it. Source: docs/theory.md, "Operands of atomics in memory".
 """
 
 from __future__ import annotations
@@ -292,18 +290,16 @@ class InstrumentationFrame:
     @cached_property
     def taking_operands(self) -> tuple[int, ...]:
         """The threads with operands of atomics in memory that others can change."""
-        taken = {e.thread for g in self.graphs for e in g.edges if e.operand is not None and self.bit(e.cell)}
-        return tuple(sorted(taken))
+        return tuple(t for t in range(len(self.graphs)) if self.operands(t))
 
     def operands(self, thread: int) -> tuple[str, ...]:
         """The variables for operands of the thread's atomics that others can change."""
-        mine = (e.operand for e in self.graphs[thread].edges if e.operand is not None and self.bit(e.cell))
-        return tuple(self.operand(thread, number) for number in dict.fromkeys(mine))
+        mine = {e.operand: None for e in self.graphs[thread].edges if e.operand is not None and self.bit(e.cell)}
+        return tuple(self.operand(thread, k) for k in mine)
 
     def in_flight(self) -> tuple[str, ...]:
         """The variables for what is on its way from one word to another."""
-        operands = (name for t in range(len(self.graphs)) for name in self.operands(t))
-        return (*map(self.carried, self.carriers()), *operands)
+        return (*map(self.carried, self.carriers()), *(name for t in self.taking_operands for name in self.operands(t)))
 
     def unpolled(self, qp: QueuePair) -> str:
         """Counter: completions not yet polled."""
