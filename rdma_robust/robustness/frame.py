@@ -6,9 +6,8 @@ operation goes the other way without the pivot although its word does not change
 failed depends on the pivot, and sc does not lead there. If it writes back what it has read, at once, sc does, values flow
 as through every atomic that writes, and a violation stays one: from an SC order what is written back can be left out. So a
 program is robust if it is with these. Nothing comes between such a read and its write (`may_tear` of an edge). The witness
-is executed with the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that
-reads one that comes behind it in program order is on a cycle with it.
-Source: docs/theory.md, "Operands of atomics in memory".
+has the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that reads one which
+comes behind it in program order is on a cycle with it. Source: docs/theory.md, "Operands of atomics in memory".
 """
 
 from __future__ import annotations
@@ -295,8 +294,8 @@ class InstrumentationFrame:
 
     def operands(self, thread: int) -> tuple[str, ...]:
         """The variables for operands of the thread's atomics that others can change."""
-        mine = (e.operand for e in self.graphs[thread].edges if e.operand is not None and self.bit(e.cell))
-        return tuple(self.operand(thread, k) for k in dict.fromkeys(mine))
+        mine = {e.operand: None for e in self.graphs[thread].edges if e.operand is not None and self.bit(e.cell)}
+        return tuple(self.operand(thread, k) for k in mine)
 
     def in_flight(self) -> tuple[str, ...]:
         """The variables for what is on its way from one word to another."""

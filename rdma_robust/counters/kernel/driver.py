@@ -33,7 +33,7 @@ try:
     from rdma_robust.counters.kernel.search_plan import SearchPlan
     from rdma_robust.counters.parts.all_parts import Hosts, SearchParts
     from rdma_robust.counters.parts.checkpoint import Checkpoint
-    from rdma_robust.counters.parts.executors import hosts_of
+    from rdma_robust.counters.parts.local import hosts_of
     from rdma_robust.counters.parts.search_part import RoundReport
 except ImportError:
     AVAILABLE = False

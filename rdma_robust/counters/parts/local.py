@@ -19,11 +19,12 @@ from contextlib import suppress
 from typing import Any, Final, NoReturn
 
 from rdma_robust.counters.kernel.search_plan import SearchPlan
+from rdma_robust.counters.parts.all_parts import Hosts
 from rdma_robust.counters.parts.links import PeerLostError
 from rdma_robust.counters.parts.lost_parts import HostsLostError, PartsLostError
 from rdma_robust.counters.parts.search_part import SearchPart
 from rdma_robust.foreign import own_code
-from rdma_robust.limits import resident_mebibytes
+from rdma_robust.limits import executor_of, resident_mebibytes
 
 _CODE: Final = "from rdma_robust.counters.parts.local import start_parts; start_parts(*map(int, sys.argv[1:]))"
 _SIZE: Final = struct.Struct("<Q")
@@ -110,6 +111,16 @@ class LocalHosts:
             return PartsLostError(f"the process of part {part + 1} of the search does not answer")
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         return PartsLostError(f"the process of part {part + 1} of the search {how}")
+
+
+def hosts_of(executor: str) -> Hosts:
+    """Return the processes that an executor means, as limits.py says. Raises UsageError for a cluster that is not there."""
+    kind, where = executor_of(executor)
+    if kind == "local":
+        return LocalHosts(int(where))
+    from rdma_robust.counters.parts.dask_hosts import DaskHosts  # noqa: PLC0415 - an extra, and slow
+
+    return DaskHosts(where)
 
 
 class StartedParts:
