@@ -53,8 +53,10 @@ class SmtSolver:
     def model(self, *assumptions: Any) -> Any:
         """Return a model in which these Booleans are true, None if there is none. Raises LimitReached, UndecidedError."""
         self.calls += 1
-        with self._watched():
+        with self._watched() as interrupted:
             answer = self._solver.check(*assumptions)
+        if interrupted and answer == self.z3.sat:
+            self._limits.look("solving")  # the model may have come while z3 was being ended, and need not be whole
         if answer == self.z3.sat:
             return self._solver.model()
         if answer == self.z3.unsat:
@@ -66,23 +68,25 @@ class SmtSolver:
         raise SmtUndecidedError(reason)
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Interrupt z3 where a limit is reached: it works outside of Python, which can look meanwhile."""
+    def _watched(self) -> Iterator[list[str]]:
+        """Interrupt z3 where a limit is reached: it works outside of Python, which can look meanwhile. Yields its limit."""
+        reached: list[str] = []
         if self._limits.deadline is None and self._limits.memory is None:
-            yield
+            yield reached
             return
         self._limits.look("solving")
         over = threading.Event()
 
         def watch() -> None:
             while not over.wait(_LOOKS_S):
-                if self._limits.exceeded():
+                if limit := self._limits.exceeded():
+                    reached.append(limit)
                     self.z3.main_ctx().interrupt()
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         try:
-            yield
+            yield reached
         finally:
             over.set()
             watcher.join()
