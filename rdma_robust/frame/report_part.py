@@ -27,7 +27,8 @@ Lasting = Literal["settled", "limited", "no"]
 @dataclass(frozen=True, slots=True)
 class ReportAsking:
     """How a report asks every question: with limits of one input, of which None is none, values of constants, and whether
-    answers count by what inputs `expect`. `forms` are those of the report; `kept` says that a cache keeps answers."""
+    answers count by what inputs `expect`. `forms` are those of the report; `kept` says that a cache keeps answers. `columns`
+    are of questions whose section is a matrix."""
 
     timeout: float | None
     memory: int | None
@@ -35,6 +36,7 @@ class ReportAsking:
     define: tuple[str, ...]
     forms: frozenset[str]
     kept: bool
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

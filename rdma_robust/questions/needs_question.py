@@ -111,7 +111,7 @@ class NeedsPart(ReportPart[NeedsAsking, Any]):
 
     def asking(self, how: ReportAsking) -> NeedsAsking:
         options = CheckOptions(timeout=how.timeout, memory=how.memory, define=how.define, threads=1)
-        return NeedsAsking(options, MOST_CHECKS, how.expect, beside=True)
+        return NeedsAsking(options, MOST_CHECKS, how.expect, beside=True, orders=how.columns)
 
     def section(self, found: Section[NeedsAsking, Any]) -> ReportSection:
         from rdma_robust.reports.batch.needs_rows import needs_section  # noqa: PLC0415 - only where it is wanted

@@ -201,7 +201,13 @@ def test_own_tables_are_columns_of_the_matrix(cli: Cli, tmp_path: Path) -> None:
     head, row = done.stdout.splitlines()
     assert head == 'file,needs,mine,srd,"fi(RMA_WAW, SAS)",note'
     assert row == "p.rdma,{completions order} or {nrW nrW},yes,completions order,yes,"
-    assert "two tables are called srd" in cli("needs", "p.rdma", "--orders", "srd,srd").stderr
+    run = ("report", "p.rdma", "--no-cache", "-o", "r.md", "--orders")
+    assert cli(*run, "mine.toml,srd", "--needs", "9").returncode == 0
+    head, _, row = (tmp_path / "r.md").read_text().split("\n\n")[-2].splitlines()
+    assert head == "| file | needs | mine | srd | note |"
+    assert "| yes | completions order |" in row
+    for asked in (("needs", "p.rdma", "--orders"), run):
+        assert "two tables are called srd" in cli(*asked, "srd,srd").stderr
 
 
 def test_no_table_of_the_package_keeps_more_than_all_guarantees() -> None:

@@ -84,7 +84,7 @@ OTHERWISE = {
     ("--write", ("repair",)): "the program that is repaired, not laid out anew",
     ("--of", ("export",)): "other graphs than those of an explanation",
     ("--buffer", ("contracts check", "contracts explain", "contracts infer")): "one of two, not each of them",
-    ("--orders", ("needs",)): "every table of the tool, and a table has a column",
+    ("--orders", ("needs", "report")): "every table of the tool, and a table has a column",
     ("--target", ("demo finite",)): "optional, and of the program that is translated",
     (
         "--max-states",

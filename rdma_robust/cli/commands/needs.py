@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from typing import Annotated, Final
 
@@ -14,9 +13,7 @@ from rdma_robust.cli.options.formats import NEEDS_FORMATS
 from rdma_robust.cli.options.option_sets import DecisionOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.questions.needs_question import MOST_CHECKS, NEEDS, NeedsAsking
-from rdma_robust.text import printable
 
 MOST: Final = 1000
 MaxChecks = Annotated[int, typer.Option("--max-checks", min=2, max=MOST, help="Decisions at most for a program.")]
@@ -27,17 +24,6 @@ Within = Annotated[
         metavar="NAME|FILE",
         parser=arguments.order_in,
         help="Ask about the guarantees of this order only: on which of them a program relies there.",
-        show_default=False,
-    ),
-]
-SHIPPED_NAMES: Final = ",".join(SHIPPED)
-Tables = Annotated[
-    str,
-    typer.Option(
-        "--orders",
-        metavar="TABLES",
-        help="The tables to ask whether they are enough, and the columns of the matrix: names, FILE.toml or fi(FLAG, ...), "
-        "separated by commas. Default: those of the tool.",
         show_default=False,
     ),
 ]
@@ -54,7 +40,7 @@ def needs_command(
     max_checks: MaxChecks = MOST_CHECKS,
     expect: NeedsExpect = False,
     order: Within = None,
-    orders: Tables = SHIPPED_NAMES,
+    orders: arguments.ColumnsOption = arguments.SHIPPED_NAMES,
     deciding: DecisionOptions,
     format_: arguments.NeedsFormat = None,
     output: arguments.OutputFile = None,
@@ -65,8 +51,6 @@ def needs_command(
     form = report_form(output, format_, NEEDS_FORMATS, items)
     if expect and order is not None:
         raise UsageError("--expect and --order exclude one another: `needs` lines are about all guarantees that there are")
-    tables = arguments.orders_in(orders)
-    if twice := [name for name, times in Counter(map(order_name, tables)).items() if times > 1]:
-        raise UsageError(f"--orders: two tables are called {printable(twice[0])}; a column needs a name of its own")
+    tables = arguments.columns_in(orders)
     asking = NeedsAsking(deciding.check_options(items), max_checks, expect, within=order, orders=tables)
     context.obj.append(partial(run_question, Run(NEEDS, asking, items, deciding.jobs, form, output, quiet)))

@@ -65,6 +65,7 @@ class ReportRequest:
     repair: float = 0.0
     claims: float = 0.0
     needs: float = 0.0
+    orders: tuple[str, ...] = ()
     cache: str | None = ""
     executor: str | None = None
     quiet: bool = False
@@ -183,6 +184,7 @@ def report_command(
     repair: RepairSeconds = REPAIR_S,
     claims: ClaimsSeconds = CLAIMS_S,
     needs: NeedsSeconds = NEEDS_S,
+    orders: arguments.ColumnsOption = arguments.SHIPPED_NAMES,
     cache: CacheFolder = None,
     no_cache: NoCache = False,
     executor: arguments.Processes = None,
@@ -220,6 +222,7 @@ def report_command(
         repair=repair,
         claims=claims,
         needs=needs,
+        orders=arguments.columns_in(orders),
         cache=None if no_cache else cache or "",
         executor=executor,
         quiet=quiet,
@@ -256,7 +259,7 @@ def run_report(request: ReportRequest) -> Exit:
         how = ReportAsking(options.timeout, options.memory, request.expect, options.define, forms, kept=cache is not None)
         parts = PartsRun(how, request.jobs or processors(), request.quiet, cache)
         if request.needs:
-            asked = PartsRun(replace(how, timeout=request.needs), parts.jobs, request.quiet)
+            asked = PartsRun(replace(how, timeout=request.needs, columns=request.orders), parts.jobs, request.quiet)
             programs = [item for item in request.items if isinstance(item, Source)]
             report, lines = asked.added(report, [NEEDS_PART], programs)
         report, more = parts.added(report, report_parts(), request.others)

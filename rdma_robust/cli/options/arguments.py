@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -16,7 +17,8 @@ from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.limits import ENDLESS
 from rdma_robust.model import CARDS, Atomics, Processor, Rnr
 from rdma_robust.options import ALL_REDUCTIONS, MOST_RECEIVES, REDUCTIONS, EngineName, Instrumentation, KernelName
-from rdma_robust.orders import SHIPPED
+from rdma_robust.orders import SHIPPED, order_name
+from rdma_robust.text import printable
 
 
 def seconds(value: float) -> float:
@@ -45,6 +47,14 @@ def memory_limit(value: int | None, jobs: int = 1) -> int | None:
 def orders_in(text: str) -> tuple[str, ...]:
     """Return the orders that a list names, by names, files or flags. Raises as :func:`order_in`."""
     return tuple(order_in(word.strip()) for word in split_list(text))
+
+
+def columns_in(text: str) -> tuple[str, ...]:
+    """Return the orders that are columns of a matrix. Raises as :func:`order_in`, and UsageError for two of one name."""
+    tables = orders_in(text)
+    if twice := [name for name, times in Counter(map(order_name, tables)).items() if times > 1]:
+        raise UsageError(f"--orders: two tables are called {printable(twice[0])}; a column needs a name of its own")
+    return tables
 
 
 def split_list(text: str) -> list[str]:
@@ -187,6 +197,17 @@ OrdersOption = Annotated[
         "--orders",
         metavar="NAMES",
         help="The orders to look at, separated by commas; none and accumulate are what standards promise.",
+    ),
+]
+SHIPPED_NAMES = ",".join(SHIPPED)
+ColumnsOption = Annotated[
+    str,
+    typer.Option(
+        "--orders",
+        metavar="TABLES",
+        help="The tables to ask whether they are enough, and the columns of the matrix: names, FILE.toml or fi(FLAG, ...), "
+        "separated by commas. Default: those of the tool.",
+        show_default=False,
     ),
 ]
 RecvDepth = Annotated[
