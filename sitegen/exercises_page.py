@@ -54,7 +54,7 @@ def _solution(exercise: Exercise) -> str:
     why = "\n".join(filled(exercise.why, WIDTH))
     changes = unified_diff(exercise.program.splitlines(), exercise.solution.splitlines(), n=1, lineterm="")
     shown = "\n".join(line for line in changes if not line.startswith(("---", "+++", "@@")))
-    return f"### {exercise.number}. {exercise.name}\n\n{why}\n\n```text\n{shown}\n```\n"
+    return f"### Solution of {exercise.number}: {exercise.name}\n\n{why}\n\n```text\n{shown}\n```\n"
 
 
 def _plain(text: str) -> str:

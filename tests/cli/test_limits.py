@@ -269,7 +269,7 @@ def test_the_explorer_decides_in_another_process(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(session_module, "session_verdict", decided)
     limit = 0.3 if how in ("stuck", "forgotten") else 60
     with ThreadPoolExecutor(1) as threads:
-        asked = threads.submit(explore._decided, CheckOptions(timeout=limit), session)
+        asked = threads.submit(explore.decided_view, CheckOptions(timeout=limit), session)
         if how in ("broken", "dead"):
             with pytest.raises(InternalError, match="disagree" if how == "broken" else "exit code 7"):
                 asked.result()

@@ -33,7 +33,7 @@ CHEAP = 60
 """States of a search after which a program counts as cheap to certify."""
 
 SAMPLE = [p for i, p in enumerate(PROGRAMS) if i % 4 == 0 and read_golden(p)["pivot"]["states"] <= CHEAP]
-PAPER = [p for i, p in enumerate(PROGRAMS) if i % 20 == 3 and read_golden(p)["paper"].get("states", CHEAP + 1) <= CHEAP]
+PAPER = [p for p in PROGRAMS if read_golden(p)["paper"].get("states", CHEAP + 1) <= CHEAP][::4]
 POLLED = """node A { x }
 node B { y }
 thread T1 on A { loop { put B.y = x; choose { poll B } or { skip } } }
