@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -216,6 +216,14 @@ def in_session(leader: int, text: str = "") -> list[int]:
     return found
 
 
+def parts_in_session(leader: int) -> list[int]:
+    """Return the processes of this session that have a part of a search: children of the one that starts them."""
+    found = in_session(leader, "start_parts")
+    with suppress(OSError):  # one that has just ended
+        return [each for each in found if int(Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[1]) in found]
+    return []
+
+
 @contextmanager
 def sharing(folder: Path, command: str, timeout: str = "100") -> Iterator[subprocess.Popen[str]]:
     """Start the command in a session of its own, and wait until two processes have a part of its search."""
@@ -229,7 +237,7 @@ def sharing(folder: Path, command: str, timeout: str = "100") -> Iterator[subpro
     )
     try:
         end = time.monotonic() + 60
-        while len(in_session(process.pid, "answer_requests")) < 2:
+        while len(parts_in_session(process.pid)) < 2:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < end
             time.sleep(0.02)
@@ -269,7 +277,7 @@ def test_a_limit_of_time_ends_the_processes_of_a_shared_search(shared: Path, com
 def test_a_part_that_is_killed_ends_a_shared_search(shared: Path) -> None:
     """The other questions go on without it: they have other ways to an answer."""
     with sharing(shared, "check") as process:
-        os.kill(in_session(process.pid, "answer_requests")[0], signal.SIGKILL)
+        os.kill(parts_in_session(process.pid)[0], signal.SIGKILL)
         out, err = process.communicate(timeout=30)
         assert (process.returncode, "Traceback" in err) == (3, False)
         assert "of the search was killed by SIGKILL" in out
