@@ -74,7 +74,11 @@ def judged(path: Path) -> tuple[str, str]:
     label = label_of(path)
     try:
         units = read_units(str(path), COptions(processes=label.processes))
-        program = blocking(evaluated_program(evaluate_units(units, EvaluationOptions(is_of_standard=True), "c"), str(path)))
+        program = blocking(
+            evaluated_program(
+                evaluate_units(units, EvaluationOptions(is_of_standard=True, is_about_races=True), "races"), str(path)
+            )
+        )
     except ProgramError as error:
         first = error.diagnostics[0]
         return "refused", f"line {first.span.line}: {first.message} [{first.code}]"

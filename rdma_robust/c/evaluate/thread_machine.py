@@ -6,6 +6,7 @@ A place of the automaton is a state of the thread without what nothing will use;
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from typing import Final
 
 from rdma_robust.c.code import (
     Address,
@@ -53,6 +54,8 @@ from rdma_robust.c.evaluate.silent_code import Addresses, silent_run, translated
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
 
+DEPTH: Final = 200
+"""Calls inside of one another that are followed."""
 _BAD_ADDRESS = ("RR813", "RR816")
 _WATCHED = 500
 """Steps that nobody sees before states are compared, to find out whether a thread goes round forever."""
@@ -353,8 +356,8 @@ class ThreadMachine(ThreadRun):
 
     def _enter(self, state: State, body: Function, each: Call, arguments: list[Value]) -> None:
         """Let a function begin, with its parameters."""
-        if any(frame.function.name == body.name for frame in state.frames):
-            raise Refusal("RR816", f"`{body.name}` calls itself, and its calls have no bound here", "write it as a loop")
+        if len(state.frames) >= DEPTH:
+            raise Refusal("RR816", f"more than {DEPTH} calls inside of one another are not followed", "write it as a loop")
         self.push(state, body, arguments, each.target)
 
     def push(self, state: State, body: Function, arguments: list[Value], target: int | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from rdma_robust.c.code import Call, Function, SourcePlace
+from rdma_robust.c.code import Call, SourcePlace
 from rdma_robust.c.evaluate.c_values import Object, Value
 from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler
 from rdma_robust.c.evaluate.operations import FAILED, Chain, ThreadStep
@@ -21,8 +21,6 @@ from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
 
-DEPTH: Final = 200
-"""Calls of functions inside of one another."""
 STEPS: Final = 10_000_000
 """Steps of all processes together."""
 
@@ -273,11 +271,6 @@ class RankMachine(ThreadMachine):
         if found is not FRAMES_CHANGED:
             call.finish(found)
         return None
-
-    def _enter(self, state: State, body: Function, each: Call, arguments: list[Value]) -> None:
-        if len(state.frames) >= DEPTH:
-            raise Refusal("RR816", f"more than {DEPTH} calls inside of one another are not followed", "write it as a loop")
-        self.push(state, body, arguments, each.target)
 
 
 def rank_of(call: CallContext) -> RankMachine:

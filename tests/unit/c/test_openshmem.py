@@ -300,6 +300,29 @@ def test_an_atomic_of_several_words_races_with_those_of_another_size() -> None:
         races_of_c(program(f"v = shmem_atomic_compare_swap(&x, 1, 2, 1); {part}"))
 
 
+DOWN = "static void down(long n, long end) {{ shmem_p(&list[n], n, 1); if (n < end) {0} }}\n"
+ODD = "static void odd(long n);\nstatic void even(long n) { shmem_p(&list[n], n, 1); if (n < 3) odd(n + 1); }\n"
+
+
+def test_a_function_that_calls_itself_is_what_its_loop_is() -> None:
+    looped = program("for (long n = 0; n <= 3; n++) shmem_p(&list[n], n, 1);", "v = list[3];")
+    both = f"{ODD}static void odd(long n) {{ shmem_p(&list[n], n, 1); if (n < 3) even(n + 1); }}\n"
+    for made, call in ((DOWN.format("down(n + 1, end);"), "down(0, 3);"), (both, "even(0);")):
+        called = program(call, "v = list[3];").replace("int main", f"{made}int main")
+        assert statements(evaluated(called), "main_P0") == statements(evaluated(looped), "main_P0")
+        assert len(races_of_c(called)) == len(races_of_c(looped)) == 1
+
+
+def test_calls_without_end_are_refused() -> None:
+    text = program("down(0, 3);", "v = list[0];").replace("int main", f"{DOWN.format('down(n, end);')}int main")
+    with pytest.raises(ProgramError, match="calls inside of one another"):
+        evaluated(text)
+    read = program("down(0, x ? 2 : 1);", "shmem_p(&x, 1, 0);").replace(
+        "int main", f"{DOWN.format('down(n + 1, end);')}int main"
+    )
+    assert "put P1.list_2 = 2 inline unsignaled" in statements(evaluated(read), "main_P0")
+
+
 def test_a_barrier_completes_the_default_context_alone() -> None:
     put = "shmem_ctx_t c; shmem_ctx_create(0, &c); shmem_ctx_long_p(c, &x, 1, 1);"
     assert races_of_c(program(put, both="shmem_barrier_all(); if (shmem_my_pe()) v = x;")) != set()

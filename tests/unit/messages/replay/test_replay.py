@@ -163,7 +163,7 @@ def test_decisions_and_chance_give_runs_that_replay() -> None:
         (_pair(0, 1, 1, 0).pair, _pair(0, 0, 2, 1).pair, _pair(1, 0, 2, 0).pair), granted=frozenset({OperationId(0, 0)})
     )
     assert replay_schedule(program, "any", expanded(program, "any", stuck)).ending == "deadlock"
-    with pytest.raises(InternalError, match="cannot make .*, as it was decided"):
+    with pytest.raises(InternalError, match=r"cannot make .*, as it was decided"):
         expanded(program, "zero", stuck)
     for seed in range(10):
         for buffer in BUFFERS:
