@@ -181,10 +181,10 @@ _MORE: Final[list[Tool]] = []
 
 @cache
 def _modules() -> tuple[Tool, ...]:
-    """Return the tools of the package, by the names of their modules."""
+    """Return the tools of the package, by the names of their modules, which in the page have no sources."""
     folder = next(iter(import_module(PACKAGE).__path__))
-    names = sorted(name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py") and name[0] != "_")
-    return tuple(import_module(f"{PACKAGE}.{name}").TOOL for name in names)
+    names = {name.partition(".")[0] for name in os.listdir(folder) if name.endswith((".py", ".pyc")) and name[0] != "_"}
+    return tuple(import_module(f"{PACKAGE}.{name}").TOOL for name in sorted(names))
 
 
 def tools() -> tuple[Tool, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -16,20 +17,16 @@ from rdma_robust.teaching.explorer.message_session import MessageSession
 from rdma_robust.teaching.explorer.server import PARTS, SHARED, exploration_page
 from rdma_robust.teaching.explorer.session import Session
 from sitegen.playground.page_data import page_data
-from sitegen.playground.python_archive import ROOT, write_archive
+from sitegen.playground.python_archive import ROOT, write_python
 
 PAGE: Final = Path(__file__).with_name("page")
 BUILT: Final = ROOT / "build/playground"
 INSTALLED: Final = ROOT / "build/playground-packages"
 NEEDED: Final = ("node", "npm")
-COPIED: Final = (
-    "pyodide/pyodide.asm.mjs",
-    "pyodide/pyodide.asm.wasm",
-    "pyodide/python_stdlib.zip",
-    "pyodide/pyodide-lock.json",
-    "highs/build/highs.wasm",
-)
+COPIED: Final = ("pyodide/pyodide.asm.mjs", "pyodide/pyodide-lock.json")
 """What packages have that is loaded as it is."""
+PACKED: Final = ("pyodide/pyodide.asm.wasm", "highs/build/highs.wasm")
+"""What the worker unpacks, as not all servers compress; with an ending that no server takes for a compressed page."""
 SCRIPTS: Final = ("app.js", "worker.js")
 _MOST_S: Final = 300.0  # npm without a network tries for long
 
@@ -47,11 +44,15 @@ def make(folder: Path = BUILT) -> None:
     """Make the page in a folder, which is emptied. Raises NotMadeError without Node, npm, or what npm is to get."""
     if lacking := missing():
         raise NotMadeError(f"{' and '.join(lacking)} is not installed")
+    folder = folder.resolve()
     installed(INSTALLED)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in COPIED:
         shutil.copyfile(INSTALLED / "node_modules" / name, folder / Path(name).name)
+    for name in PACKED:
+        data = (INSTALLED / "node_modules" / name).read_bytes()
+        (folder / Path(name).with_suffix(".packed").name).write_bytes(gzip.compress(data, 9, mtime=0))
     _bundle(folder)
     shutil.copyfile(PAGE / "style.css", folder / "style.css")
     shutil.copyfile(ROOT / "rdma_robust/teaching/explorer/page/icon.svg", folder / "icon.svg")
@@ -60,7 +61,7 @@ def make(folder: Path = BUILT) -> None:
     (folder / "theme.js").write_text(page_script(), encoding="utf-8")
     (folder / "index.html").write_text(_with_policy("index.html"), encoding="utf-8")
     (folder / "playground.json").write_text(json.dumps(page_data(), separators=(",", ":")), encoding="utf-8")
-    write_archive(folder / "python.zip")
+    write_python(folder, INSTALLED, _MOST_S)
     (folder / "offline.js").write_text(_offline(folder), encoding="utf-8")
 
 

@@ -1,16 +1,21 @@
-"""The Python that runs in the page: this package and what its commands load, as one archive.
+"""The Python that runs in the page: its library, this package and what its commands load, compiled.
 
 The libraries are those of the environment, which make installs by the hashes of `requirements/*.lock`; all of them work
-without their parts in C.
+without their parts in C. To compile them takes the page longer than all else, so it is done here, by the Python of the page.
 """
 
 from __future__ import annotations
 
-import zipfile
+import shutil
+import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from importlib.metadata import distribution
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
+
+from sitegen.playground.page_compiler import write_zip
 
 ROOT: Final = Path(__file__).parents[2]
 LIBRARIES: Final = (
@@ -28,14 +33,48 @@ LIBRARIES: Final = (
 LEFT_OUT: Final = ("native", "record", "batch/cluster.py", "c/export", "c/libraries", "teaching/demos")
 """Parts of the package that ask for compilers, libraries in C or other machines."""
 ENDINGS: Final = frozenset({".py", ".json", ".toml", ".lark", ".mp", ".rdma", ".j2", ".js", ".css", ".svg", ".html"})
-_WHEN: Final = (1980, 1, 1, 0, 0, 0)
+COMPILER: Final = Path(__file__).with_name("page_compiler.py")
+STDLIB: Final = "python_stdlib.zip"
+PACKED: Final = "python.packed"
+_COMPILE: Final = """
+import { readFileSync, writeFileSync } from "node:fs";
+import { loadPyodide } from "pyodide";
+const [compiler, sources, stdlib, stdlibMade, packed] = process.argv.slice(1);
+const python = await loadPyodide({ env: { PYTHONHASHSEED: "0" } });
+python.FS.writeFile("page_compiler.py", readFileSync(compiler));
+python.FS.writeFile("sources.zip", readFileSync(sources));
+python.FS.writeFile("stdlib.zip", readFileSync(stdlib));
+python.runPython(`
+from pathlib import Path
+from page_compiler import compiled, packed, write_zip
+write_zip("made.zip", compiled("stdlib.zip"))
+Path("made.packed").write_bytes(packed(compiled("sources.zip")))
+`);
+writeFileSync(stdlibMade, python.FS.readFile("made.zip"));
+writeFileSync(packed, python.FS.readFile("made.packed"));
+"""
+"""For Node, in the folder that has the packages."""
 
 
-def write_archive(path: Path) -> None:
-    """Write the archive; the same files give the same bytes."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, file in sorted((*_libraries(), *_package())):
-            archive.writestr(zipfile.ZipInfo(name, _WHEN), file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+def write_python(folder: Path, packages: Path, most_s: float) -> None:
+    """Write the library of Python, and the package, as the worker loads them; the same files give the same bytes.
+
+    What was compiled is kept beside the packages of npm, until something changes. Raises CalledProcessError if something
+    cannot be compiled, and TimeoutExpired.
+    """
+    with TemporaryDirectory() as made:
+        sources = Path(made) / "sources.zip"
+        write_zip(str(sources), sorted((name, file.read_bytes()) for name, file in (*_libraries(), *_package())))
+        given = (COMPILER, sources, packages / "node_modules/pyodide" / STDLIB)
+        key = sha256(b"".join((_COMPILE.encode(), *(sha256(file.read_bytes()).digest() for file in given)))).hexdigest()
+        kept = packages / "compiled"
+        if not kept.is_file() or kept.read_text(encoding="utf-8") != key:
+            kept.unlink(missing_ok=True)
+            command = ["node", "--input-type=module", "--eval", _COMPILE, *map(str, given), STDLIB, PACKED]
+            subprocess.run(command, cwd=packages, capture_output=True, text=True, check=True, timeout=most_s)
+            kept.write_text(key, encoding="utf-8")
+    for name in (STDLIB, PACKED):
+        shutil.copyfile(packages / name, folder / name)
 
 
 def _libraries() -> Iterator[tuple[str, Path]]:

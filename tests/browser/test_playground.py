@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -187,6 +189,14 @@ def opened(browser: Any, address: str) -> Playground:
     page = Playground(browser, address)
     assert page.answered() == "not robust"
     return page
+
+
+def test_it_is_small_and_python_comes_compiled(folder: Path) -> None:
+    files = json.loads(gzip.decompress((folder / "python.packed").read_bytes()).partition(b"\n")[0])
+    names = {name for name, _ in files} | set(ZipFile(folder / "python_stdlib.zip").namelist())
+    assert {"rdma_robust/cli/page_worker.pyc", "networkx/__init__.pyc", "typing.pyc"} <= names
+    assert [name for name in names if name.endswith(".py")] == []
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 20_000_000
 
 
 def test_verdict_explanation_outcomes_and_a_repair_that_is_applied(opened: Playground, address: str) -> None:

@@ -48,7 +48,7 @@ def playground_command(
 
 def run_playground(folder: Path, port: int, *, browser: bool) -> Exit:
     """Serve the page until Ctrl-C. Raises UsageError where there is none, or the port is taken."""
-    if not (folder / "python.zip").is_file():
+    if not (folder / "playground.json").is_file():
         raise UsageError(
             f"{printable(str(folder))} has no playground: `make playground` in the repository of rdma-robust makes "
             f"{BUILT}; give the folder if it is elsewhere"
@@ -64,7 +64,6 @@ def _site(folder: Path) -> ASGIApp:
     from starlette.staticfiles import StaticFiles  # noqa: PLC0415
 
     mimetypes.add_type("text/javascript", ".mjs")
-    mimetypes.add_type("application/wasm", ".wasm")
     files = Starlette(routes=[Mount("/", StaticFiles(directory=folder, html=True))])
     headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
 

@@ -4,16 +4,36 @@ import { loadPyodide } from "pyodide";
 
 const here = new URL(".", self.location.href).href;
 
-async function archive() {
-  const answer = await fetch(`${here}python.zip`);
-  if (!answer.ok) { throw new Error(`python.zip: ${answer.status}`); }
-  return answer.arrayBuffer();
+/* Return a file that was compressed when the page was made, as not all servers compress. */
+async function unpacked(name, headers = {}) {
+  const answer = await load(`${here}${name}.packed`);
+  if (!answer.ok) { throw new Error(`${name}.packed: ${answer.status}`); }
+  return new Response(answer.body.pipeThrough(new DecompressionStream("gzip")), { headers });
+}
+
+/* Pyodide and HiGHS fetch their WebAssembly themselves, and compile it while it comes. */
+const load = self.fetch.bind(self);
+self.fetch = (what, ...how) => {
+  const name = /\/([a-z.]+)\.wasm$/.exec(String(what));
+  return name ? unpacked(name[1], { "Content-Type": "application/wasm" }) : load(what, ...how);
+};
+
+/* Write the files of python.packed: a line of JSON has their names and sizes, and what they have follows. */
+function write(files, bytes, folder) {
+  let at = bytes.indexOf(10) + 1;
+  for (const [name, size] of JSON.parse(new TextDecoder().decode(bytes.subarray(0, at)))) {
+    const path = `${folder}/${name}`;
+    files.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    files.writeFile(path, bytes.subarray(at, at + size), { canOwn: true });
+    at += size;
+  }
 }
 
 async function started() {
-  const zip = archive();
+  const packed = unpacked("python").then((answer) => answer.arrayBuffer());
+  packed.catch(() => {});  // said below, where it is waited for
   const python = await loadPyodide({ indexURL: here });
-  python.unpackArchive(await zip, "zip", { extractDir: "/lib/playground" });
+  write(python.FS, new Uint8Array(await packed), "/lib/playground");
   python.runPython("import sys; sys.path.insert(0, '/lib/playground')");
   const page = python.pyimport("rdma_robust.cli.page_worker");
   page.tell_what_is_absent();
@@ -21,7 +41,7 @@ async function started() {
 }
 
 async function solver() {
-  const highs = await loadHighs({ locateFile: () => `${here}highs.wasm` });
+  const highs = await loadHighs({ locateFile: (name) => `${here}${name}` });
   self.solveLinear = (problem, options) => {
     const { Status, ObjectiveValue, Columns } = highs.solve(problem, JSON.parse(options));
     const values = Object.fromEntries(Object.entries(Columns).map(([name, column]) => [name, column.Primal]));
