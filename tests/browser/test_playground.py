@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
 import os
@@ -25,6 +24,7 @@ from rdma_robust.teaching.playground.page_questions import SharedProgram, fragme
 from sitegen.playground import bundle
 from tests.conftest import COMMAND, ROOT
 from tests.support.browser import MISSING, chromium, complaints, requests, show
+from tests.support.playground_page import make
 
 LACKING = [*MISSING, *bundle.missing()]
 pytestmark = [
@@ -61,15 +61,10 @@ thread Q on B {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("playground") / "page"
-    bundle.INSTALLED.mkdir(parents=True, exist_ok=True)
-    with (bundle.INSTALLED / "lock").open("w") as lock:  # packages are installed once for all processes that run the tests
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            bundle.make(made)
-        except bundle.NotMadeError as error:
-            pytest.skip(f"the playground was not tried: {error}")
-    return made
+    try:
+        return make(tmp_path_factory.mktemp("playground") / "page")
+    except bundle.NotMadeError as error:
+        pytest.skip(f"the playground was not tried: {error}")
 
 
 @pytest.fixture(scope="module")

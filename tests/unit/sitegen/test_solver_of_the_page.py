@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +14,7 @@ from rdma_robust.analyses.repair.plan import repair
 from rdma_robust.analyses.repair.repairs import Repair, RepairOptions
 from sitegen.playground import bundle, highspy_in_page
 from tests.conftest import ROOT
+from tests.support.playground_page import answering, install
 
 pytestmark = pytest.mark.skipif(
     bool(bundle.missing()), reason="node and npm are not installed: HiGHS of the page was not tried"
@@ -40,34 +38,14 @@ for await (const line of createInterface({ input: process.stdin })) {
 """What worker.js does in the page."""
 
 
-@contextmanager
-def installed() -> Iterator[None]:
-    """Have the packages of the page, or skip the test."""
-    bundle.INSTALLED.mkdir(parents=True, exist_ok=True)
-    with (bundle.INSTALLED / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            bundle.installed(bundle.INSTALLED)
-        except bundle.NotMadeError as error:
-            pytest.skip(f"HiGHS of the page was not tried: {error}")
-    yield
-
-
 @pytest.fixture(scope="module")
 def solver() -> Iterator[Callable[[str, str], str]]:
-    with installed():
-        command = ["node", "--input-type=module", "-e", SOLVE]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=bundle.INSTALLED)
-    with process:
-        assert process.stdin and process.stdout
-        asks, answers = process.stdin, process.stdout
-
-        def solve(problem: str, options: str) -> str:
-            asks.write(json.dumps({"problem": problem, "options": json.loads(options)}) + "\n")
-            asks.flush()
-            return answers.readline()
-
-        yield solve
+    try:
+        install()
+    except bundle.NotMadeError as error:
+        pytest.skip(f"HiGHS of the page was not tried: {error}")
+    with answering(["node", "--input-type=module", "-e", SOLVE], bundle.INSTALLED) as lines:
+        yield lambda problem, options: json.dumps(lines.ask({"problem": problem, "options": json.loads(options)}))
 
 
 def in_the_page(path: Path, solver: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch) -> tuple[Repair, int]:
