@@ -99,7 +99,9 @@ COMMENTS: Final = (
 LINE_ENDS: Final = r"(?<=[^,\s])(?=[ \t]*(?:$|;|//|/\*))"
 """Where a declaration ends that goes on behind a comma, and behind comments after it."""
 
-BEHIND_COMMA: Final = rule(r"//[^\n]*\n?", "comment")
+BEHIND_COMMA: Final = (rule(r"//[^\n]*\n?", "comment"), *COMMENTS)
+"""Comments behind a comma; that on the rest of a line takes its end along, so that nothing ends there."""
+
 REST: Final = (
     rule(r'"[^"\n]*"', "text"),
     rule(r"\b[0-9]+\b", "number"),

@@ -11,7 +11,6 @@ _WORDS: Final = {
     "control": "if else while loop choose or for in halt skip return",
     "condition": "assume await assert",
     "operation": "send recv isend irecv wait",
-    "claim": "expect",
     "constant": "PID NPROCS",
 }
 _ALL: Final = any_of(" ".join(_WORDS.values()))
@@ -26,7 +25,7 @@ _TAKES: Final = "const reg req assume await assert if while return send isend re
 _JOINS: Final = "to|from|on|tag|into|of|size|room|root|op|sig|give|get"
 
 _EXPECTED: Final = (
-    BEHIND_COMMA,
+    *BEHIND_COMMA,
     rule(r"\b(contract)[ \t]+(\w+)", "claim", "function"),
     words("claim", "no under matchings verified from"),
     words("outcome", "holds violated deadlock race zero infinite any eager"),
@@ -45,12 +44,11 @@ _CLAUSES: Final = (
     rule(r"\\(?:all|others|nameless|nothing|result|mpi_comm_rank|mpi_comm_size|i|j)\b", "constant"),
     words("constant", _WORDS["constant"]),
 )
-_CONTRACTS: Final = tuple(
-    part(pattern, "contract", *kinds, end=r"\}", inside=(*COMMENTS, *_CLAUSES, *_CALLS, *REST))
-    for pattern, kinds in (
-        (r"\b(contract)[ \t]+(collective|local)\b", ("contract",)),
-        (r"\b(contract)[ \t]+(loop)[ \t]+(\w+)", ("contract", "label")),
-    )
+_CONTRACT: Final = part(
+    r"\b(contract)[ \t]+(collective|local|loop)\b(?:[ \t]+([A-Za-z_]\w*))?",
+    *("contract", "contract", "label"),
+    end=r"\}",
+    inside=(*COMMENTS, *_CLAUSES, *_CALLS, *REST),
 )
 _DECLARATIONS: Final = (
     rule(r"\b(program)[ \t]+(\w+)", "declaration", "program"),
@@ -82,7 +80,7 @@ _MESSAGES: Final = (
 MESSAGE_RULES: Final = (
     *COMMENTS,
     part(r"\b(expect)\b", "claim", end=LINE_ENDS, inside=_EXPECTED),
-    *_CONTRACTS,
+    _CONTRACT,
     *_DECLARATIONS,
     rule(r"\b(for)[ \t]+(\w+)[ \t]+(in)\b", "control", "parameter", "control"),
     *_MESSAGES,

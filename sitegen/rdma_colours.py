@@ -20,11 +20,10 @@ _FAMILY: Final = r"(?:[ \t]*\[[ \t]*(\w+|\*)[ \t]+(in)\b)?"
 _ALL: Final = any_of(" ".join(_WORDS.values()))
 
 _EXPECTED: Final = (
-    BEHIND_COMMA,
-    words("claim", "no under"),
-    words("outcome", "hang race free safe unsafe violated tso pso rma"),
+    *BEHIND_COMMA,
+    words("claim", "no not under"),
+    words("outcome", "robust hang race free safe unsafe violated sc rdma tso pso rma"),
     rule(r"(?<=[\w)] )(when)\b", "claim"),
-    *_KEYWORDS,
     *REST,
 )
 _DECLARATIONS: Final = (
@@ -37,7 +36,7 @@ _DECLARATIONS: Final = (
     rule(rf"{BEGINS}(macro)[ \t]+(\w+)(?=[ \t]*\()", "declaration", "function"),
     rule(rf"{BEGINS}(posted)[ \t]+([A-Za-z_]\w*)", "declaration", "name"),
     rule(r"(?:^|[{,;])[ \t]*(relaxed|sync)(?:[ \t]+(relaxed|sync))?(?=[ \t]+[A-Za-z_])", "modifier", "modifier"),
-    part(rf"{BEGINS}(hardware|needs)(?=[ \t]+[A-Za-z_])", "declaration", end=LINE_ENDS, inside=(BEHIND_COMMA, *REST)),
+    part(rf"{BEGINS}(hardware|needs)(?=[ \t]+[A-Za-z_])", "declaration", end=LINE_ENDS, inside=(*BEHIND_COMMA, *REST)),
 )
 _CLAIMS: Final = (
     part(r"\b(expect)\b", "claim", end=LINE_ENDS, inside=_EXPECTED),

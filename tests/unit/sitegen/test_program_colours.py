@@ -43,12 +43,14 @@ LINES = {
     "thread when on free { reg to, send; send send to to; cs: to = hang }\n"
     "/* put\nget */ thread U on B { x = 1; r = trypoll B; order B; send (x) to T }\n"
     "invariant !(T at cs) || some when: r == 1 || T ended\ninvariant all T: count(C at cs) + count(x: y)\n"
+    "outcome r == 1: allowed under sc, forbidden under rma when N > 1\n"
     "macro count(all) { all = 1 }\nthread V on B { count(B.x); put B.free = to to U; r = B.ended }\n",
     "mp": "expect holds, // why\n\n  /* and */ no race under zero; reg zero\nport any\n"
     "proc to { reg to, tag; send tag to to tag tag; recv any from any r tag any; send size to P size size }\n"
     "program any\nproc P { await of; test of into to; h = isend ready of to from tag on of type root size size }\n"
     "fun all(len) contract local { bounds len in \\mpi_comm_rank..\\mpi_comm_size; requires \\mpi_agree(tag)\n"
-    "    && \\exists until in 0..\\min(quiet, on): \\old(from) ==> bounds; assigns tag, len }\n{ return len(len) }\n",
+    "    /* bounds */ && \\exists until in 0..\\min(quiet, on): \\old(from) ==> bounds; assigns tag, len }\n"
+    "{ return len(len) }\n",
 }
 """What programs of the suite have seldom: declarations over several lines, and names that are words elsewhere."""
 
@@ -102,11 +104,15 @@ def compared(name: str, texts: list[str]) -> set[str]:
     seen = set()
     for text in texts:
         kinds, site = in_editors(text, each), on_the_site(text, each)
+        tokens = [*each.grammar.lex(text)]
+        told = [token for token in tokens if token.type == "COMMENT"]
+        comments = {token.start_pos + k for token in told for k in range(len(token))}
         for at, letter in enumerate(text):
             if not letter.isspace():
+                assert (kinds.get(at) in {"comment", "block"}) == (at in comments), text[at - 20 : at + 9]
                 assert site[at] is (KINDS[kinds[at]].token if at in kinds else Punctuation), text[at - 20 : at + 9]
                 assert site[at] is not Error, text[at - 20 : at + 9]
-        for token in each.in_context([token for token in each.grammar.lex(text) if token.type != "COMMENT"]):
+        for token in each.in_context([token for token in tokens if token.type != "COMMENT"]):
             if re.match(r"\\?[A-Za-z]", token):
                 start = token.start_pos
                 (kind,) = {kinds[at] for at in range(start, start + len(token))}
