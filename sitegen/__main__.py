@@ -1,5 +1,6 @@
 """`python -m sitegen` writes anew what is made from other files (make promote): the reference, the figures, the indexes of
-the litmus suite, numbers in prose, the tables of the grammars; where the proofs are compiled, what Coq prints of them."""
+the litmus suite, numbers in prose, the tables of the grammars, the colours in editors; where the proofs are compiled,
+what Coq prints of them."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from sitegen.messages_index import MESSAGES_INDEX, messages_index
 from sitegen.prove_index import PROVE_INDEX, prove_index
 from sitegen.reference import DOCS, GRAMMARS, pages
 from sitegen.shelved_index import FOLDERS
+from sitegen.text_mate import SYNTAXES, grammars
 from sitegen.theorems import PRINTED, ask_coq, not_compiled, written
 
 
@@ -24,6 +26,8 @@ def main() -> None:
         path = DOCS / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for name, text in grammars().items():
+        (SYNTAXES / name).write_text(text, encoding="utf-8")
     for page in pages_with_counts():
         page.write_text(counted(page.read_text(encoding="utf-8")), encoding="utf-8")
     INDEX.write_text(litmus_index(), encoding="utf-8")

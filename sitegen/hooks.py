@@ -44,7 +44,7 @@ TO_PLAYGROUND = "<!-- the link to the page, where this site has it -->"
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _make_playground()
     LEXERS["RdmaLexer"] = ("sitegen.lexer", "rdma", ("rdma",), ("*.rdma",), ())
-    LEXERS["MessageLexer"] = ("sitegen.message_lexer", "mp", ("mp",), ("*.mp",), ())
+    LEXERS["MessageLexer"] = ("sitegen.lexer", "mp", ("mp",), ("*.mp",), ())
     return config
 
 

@@ -1,67 +1,68 @@
-"""Colours for `.rdma` programs; the keywords are those of the grammar."""
+"""The colours of `.rdma` and `.mp` programs on the site."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from pygments.lexer import RegexLexer, bygroups, words
-from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, Whitespace
+from pygments.lexer import RegexLexer
+from pygments.token import Punctuation, Whitespace, _TokenType
 
-from rdma_robust.language.syntax.contextual import WORDS
+from sitegen.colours import KINDS, Rules, states
+from sitegen.message_colours import MESSAGE_RULES
+from sitegen.rdma_colours import RDMA_RULES
 
-GRAMMARS = Path(__file__).parents[1] / "grammars"
-GRAMMAR = "".join((GRAMMARS / f"{name}.lark").read_text(encoding="utf-8") for name in ("common", "rdma"))
-_WORDS = tuple(re.findall(r'^([A-Z]+): "([a-z]+)"$', GRAMMAR, re.MULTILINE))
-KEYWORDS = tuple(word for name, word in _WORDS if name not in WORDS)
-__all__ = ["RdmaLexer"]
+__all__ = ["MessageLexer", "RdmaLexer"]
 
-_parts: Any = bygroups
-REMOTE = ("put", "get", "poll", "rfence", "cas")
+
+def lexer_rules(rules: Rules) -> dict[str, list[Any]]:
+    """Return the rules of a language as Pygments has them."""
+    return {
+        name: [
+            *((pattern, _told(kinds), *filter(None, [following])) for pattern, kinds, following in state),
+            (r"\s", Whitespace),
+        ]
+        for name, state in states(rules).items()
+    }
+
+
+def _told(kinds: tuple[str, ...]) -> Any:
+    """Return what tells Pygments the kinds of what a rule matches, and of what is between its groups."""
+
+    def tokens(_lexer: Any, match: re.Match[str], _context: Any = None) -> Iterator[tuple[int, _TokenType, str]]:
+        at = match.start()
+        for start, end, kind in _spans(match, kinds):
+            yield from _between(match.string, at, start)
+            yield start, KINDS[kind].token, match.string[start:end]
+            at = end
+        yield from _between(match.string, at, match.end())
+
+    return tokens
+
+
+def _spans(match: re.Match[str], kinds: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    for group, kind in enumerate(kinds, 1 if match.re.groups else 0):
+        if match.start(group) < match.end(group):
+            yield *match.span(group), kind
+
+
+def _between(text: str, start: int, end: int) -> Iterator[tuple[int, _TokenType, str]]:
+    for at in range(start, end):
+        yield at, Whitespace if text[at].isspace() else Punctuation, text[at]
 
 
 class RdmaLexer(RegexLexer):
     name = "rdma"
     aliases: ClassVar = ["rdma"]
     filenames: ClassVar = ["*.rdma"]
-    tokens: ClassVar = {
-        "root": [
-            (r"\s+", Whitespace),
-            (r"//[^\n]*", Comment.Single),
-            (r"/\*.*?\*/", Comment.Multiline),
-            (r"(for)(\s+)(\w+)(\s+)(in)\b", _parts(Keyword, Whitespace, Name, Whitespace, Keyword)),
-            (
-                r"(node|thread)(\s+)(\w+)(\s*\[\s*)(\w+|\*)(\s+)(in)\b",
-                _parts(Keyword, Whitespace, Name, Punctuation, Name, Whitespace, Keyword),
-            ),
-            (r"(?<=[\w)\]] )when(?=[ \t]+[\w(!-])", Keyword),
-            (r"(?<=[\w\]] )via(?=[ \t]+\w+(?:\[[^\]]*\])?\s*\{)", Keyword),
-            (r"(macro)(\s+)(\w+)(\s*\()", _parts(Keyword, Whitespace, Name.Function, Punctuation)),
-            (r"(barrier|flush|join|recv|rpoll|start|trypoll)([ \t]+)(\w+)", _parts(Name.Builtin, Whitespace, Name)),
-            (r"(order)([ \t]+)(\w+)(?=[ \t]*(?:[;}/\n]|$))", _parts(Name.Builtin, Whitespace, Name)),
-            (r"(qp)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
-            (r"(posted)([ \t]+)(?=\w)|(send)([ \t]+)(?=[\w(!-])", _parts(Keyword, Whitespace, Name.Builtin, Whitespace)),
-            (r"(?<=[\w)\]])([ \t]+)(to|from|imm|depth)([ \t]+)(?=[\w(!-])", _parts(Whitespace, Name.Builtin, Whitespace)),
-            (r"(?<=[\w)\]])([ \t]+)(unsignaled|inline|fenced)\b", _parts(Whitespace, Name.Builtin)),
-            (r"(relaxed|sync)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
-            (r"(hardware|needs)([ \t]+)(?=\w)", _parts(Keyword, Whitespace)),
-            (r"(?:mfence|barrier)(?=\s*(?:[;}/\n]|$))|(?:faa|fetch|swap|nondet)(?=\()", Name.Builtin),
-            (r"(some|all)([ \t]+)(\w+)(?=[ \t]*:)", _parts(Keyword, Whitespace, Name)),
-            (r"count(?=\(\s*\w+\s*(?::|\b(?:at|ended)\b))", Keyword),
-            (r"(\w+)([ \t]+)(at)([ \t]+)(\w+)", _parts(Name, Whitespace, Keyword, Whitespace, Name.Label)),
-            (r"(\w+)([ \t]+)(ended)\b", _parts(Name, Whitespace, Keyword)),
-            (r"invariant(?=\s+[\w(!]|\()|(?:un)?safe(?=\s+under\b)", Keyword),
-            (r"(under)(\s+)(tso|pso|rma)\b", _parts(Keyword, Whitespace, Keyword)),
-            (r"no(?=\s+hang\b)|hang(?=\s+under\b)", Keyword),
-            (r"(?:(?<=expect )|(?<=robust, )|(?<=sc, )|(?<=rdma, ))race(?:\s+free)?(?=\s*(?:[,;/\n]|when\b|$))", Keyword),
-            (words(REMOTE, prefix=r"\b", suffix=r"\b"), Name.Builtin),
-            (words(KEYWORDS, prefix=r"\b", suffix=r"\b"), Keyword),
-            (r"[A-Za-z_]\w*", Name),
-            (r"\d+", Number.Integer),
-            (r"\.\.|[|]{2}|&&|[-+*/%=!<>]=|[-+*/%<>=!]", Operator),
-            (r"[{}()\[\],;:.]", Punctuation),
-            (r".", Error),
-        ]
-    }
-    flags = re.DOTALL
+    tokens: ClassVar = lexer_rules(RDMA_RULES)
+    flags = re.MULTILINE
+
+
+class MessageLexer(RegexLexer):
+    name = "mp"
+    aliases: ClassVar = ["mp"]
+    filenames: ClassVar = ["*.mp"]
+    tokens: ClassVar = lexer_rules(MESSAGE_RULES)
+    flags = re.MULTILINE

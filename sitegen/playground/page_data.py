@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from pygments.lexer import RegexLexer, words
-from pygments.token import Comment, Error, Keyword, Name, Number, Token, _TokenType
-
 from rdma_robust.teaching.exercises import Exercise, course
 from rdma_robust.teaching.playground.page_questions import HARDWARE_OFFERED, TABS
-from sitegen.lexer import RdmaLexer
+from sitegen.colours import KINDS, Rules, states
 from sitegen.litmus_index import LITMUS, SHELVES, on
-from sitegen.message_lexer import MessageLexer
+from sitegen.message_colours import MESSAGE_RULES
 from sitegen.messages_index import all_programs
+from sitegen.rdma_colours import RDMA_RULES
 
 FIRST: Final = "mailbox-plain.rdma"
-KINDS: Final[dict[_TokenType, str]] = {
-    Comment.Single: "comment",
-    Comment.Multiline: "comment",
-    Keyword: "keyword",
-    Name.Builtin: "builtin",
-    Name.Function: "name",
-    Name.Label: "name",
-    Name.Constant: "number",
-    Number.Integer: "number",
-    Error: "error",
-}
-"""Kinds of tokens that have a colour."""
 
 
 def page_data() -> dict[str, Any]:
@@ -41,7 +26,7 @@ def page_data() -> dict[str, Any]:
         "hardware": [{"name": name, "label": label, "values": values} for name, (label, values) in HARDWARE_OFFERED.items()],
         "examples": [*_shelves()],
         "exercises": [_exercise(each) for each in course()],
-        "colours": {"rdma": colour_rules(RdmaLexer), "mp": colour_rules(MessageLexer)},
+        "colours": {"rdma": page_rules(RDMA_RULES), "mp": page_rules(MESSAGE_RULES)},
     }
 
 
@@ -64,20 +49,9 @@ def _program(path: Path) -> dict[str, str]:
     return {"path": path.relative_to(LITMUS).as_posix(), "text": path.read_text(encoding="utf-8")}
 
 
-def colour_rules(lexer: type[RegexLexer]) -> dict[str, list[tuple[str, Any, str]]]:
-    """Return the rules of a lexer, state by state: a pattern as JavaScript has it, the kind of what it matches or those of
-    its groups, and the state that it leads to."""
-    return {state: [_rule(*rule) for rule in rules] for state, rules in lexer.tokens.items()}
-
-
-def _rule(pattern: Any, action: Any, following: str = "") -> tuple[str, Any, str]:
-    text = str(pattern.get()) if isinstance(pattern, words) else pattern  # type: ignore[no-untyped-call]
-    assert not re.search(r"\(\?(?!:|=|!|<=|<!)", text), f"{text}: JavaScript has no such group"
-    kinds = KINDS.get(action, "") if action in Token else [KINDS.get(kind, "") for kind in _groups(action)]
-    return text, kinds, following
-
-
-def _groups(action: Any) -> tuple[_TokenType, ...]:
-    """Return the kinds that were given to `bygroups`."""
-    (kinds,) = [cell.cell_contents for cell in action.__closure__ if isinstance(cell.cell_contents, tuple)]
-    return kinds
+def page_rules(rules: Rules) -> dict[str, list[tuple[str, list[str], str]]]:
+    """Return the rules of a language as the playground has them: pattern, kinds, and the state that follows."""
+    return {
+        name: [(pattern, [KINDS[kind].page for kind in kinds], following) for pattern, kinds, following in state]
+        for name, state in states(rules).items()
+    }

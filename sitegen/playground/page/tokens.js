@@ -1,4 +1,4 @@
-/* The parts of a program by the tables of sitegen/lexer.py and message_lexer.py, which also colour the site. */
+/* The parts of a program by the rules of sitegen/colours.py, which also colour the site and what editors show. */
 
 /* Return [from, to, kind] of the coloured parts of a text, by a table of states to rules: [pattern, kinds, next]. */
 export function tokens(table, text) {
@@ -12,14 +12,11 @@ export function tokens(table, text) {
       continue;
     }
     const { match, kinds, next } = rule;
-    if (Array.isArray(kinds)) {
-      kinds.forEach((kind, group) => {
-        const span = match.indices[group + 1];
-        if (kind && span && span[0] < span[1]) { found.push([...span, kind]); }
-      });
-    } else if (kinds && match[0]) {
-      found.push([at, at + match[0].length, kinds]);
-    }
+    const groups = match.length > 1 ? match.indices.slice(1) : match.indices;
+    kinds.forEach((kind, group) => {
+      const span = groups[group];
+      if (kind && span && span[0] < span[1]) { found.push([...span, kind]); }
+    });
     at += match[0].length;
     if (next === "#pop") { stack.pop(); } else if (next) { stack.push(next); }
   }
@@ -38,6 +35,6 @@ function first(rules, text, at) {
 /* Return a table as it is stored, with its patterns compiled. */
 export function compiled(stored) {
   return Object.fromEntries(Object.entries(stored).map(([state, rules]) => [
-    state, rules.map(([pattern, kinds, next]) => [new RegExp(pattern, "yds"), kinds, next]),
+    state, rules.map(([pattern, kinds, next]) => [new RegExp(pattern, "ydm"), kinds, next]),
   ]));
 }

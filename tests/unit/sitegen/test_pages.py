@@ -1,4 +1,4 @@
-"""Pieces of the generated pages, the colours of programs, and the promise that pages load nothing from elsewhere."""
+"""Pieces of the generated pages, and the promise that pages load nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 from markdown import markdown
 from mkdocs.exceptions import PluginError
-from pygments.token import Error, Keyword, Name, Punctuation, Whitespace
 
-from sitegen import message_lexer
 from sitegen.hooks import LOADED, on_post_build
 from sitegen.json_reference import Page, Schema, json_reference, load_schemas
-from sitegen.lexer import KEYWORDS, RdmaLexer
-from sitegen.message_lexer import MessageLexer
 from sitegen.text import cell, table
-from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize("text", ["a|b", "*x* _y_", "[a](b)", "<b>", "x # y", "back\\slash", "1 * 2 * 3"])
@@ -95,44 +90,6 @@ def test_every_member_of_every_schema_is_in_the_reference() -> None:
     for schema in load_schemas():
         assert f"\n## {schema.name}\n" in text
         visit(schema.content)
-
-
-def test_programs_have_colours() -> None:
-    lexer = RdmaLexer()
-    for path in sorted((ROOT / "litmus").glob("*.rdma"))[::20]:
-        assert not [value for kind, value in lexer.get_tokens(path.read_text(encoding="utf-8")) if kind is Error], path
-    kinds = {value: kind for kind, value in lexer.get_tokens(f"{' '.join(KEYWORDS)} loops put")}
-    assert kinds["loop"] is Keyword
-    assert kinds["loops"] is Name
-    assert kinds["put"] is Name.Builtin
-    assert all(kinds[each] in (Keyword, Name.Builtin) for each in KEYWORDS)
-    assert len(KEYWORDS) > 30
-
-
-def test_message_programs_have_colours() -> None:
-    lexer = MessageLexer()
-    for path in [ROOT / "grammars/library.mp", *sorted((ROOT / "litmus/messages").rglob("*.mp"))[::10]]:
-        assert not [value for kind, value in lexer.get_tokens(path.read_text(encoding="utf-8")) if kind is Error], path
-    kinds = {value: kind for kind, value in lexer.get_tokens("; ".join(message_lexer.KEYWORDS))}
-    assert set(kinds.values()) - {Whitespace, Punctuation} == {Keyword}
-    assert len(message_lexer.KEYWORDS) >= 20
-    names = {value: kind for kind, value in lexer.get_tokens(" = 1; ".join((*message_lexer.SOMETIMES, "x")))}
-    assert all(names[word] is Name for word in message_lexer.SOMETIMES)
-    for text, words in (
-        (
-            "expect no deadlock, matchings 6 under zero, any",
-            ("expect", "no", "deadlock", "matchings", "under", "zero", "any"),
-        ),
-        ("daemon proc P[i in 0..2] { }", ("daemon", "proc", "in")),
-        ("for i in 0..2 { }", ("for", "in")),
-        ("port ctl", ("port",)),
-        ("  recv v from any s tag any", ("any",)),
-    ):
-        kinds = {value: kind for kind, value in lexer.get_tokens(text)}
-        assert all(kinds[word] is Keyword for word in words)
-    kinds = {value: kind for kind, value in lexer.get_tokens("send f(x) to P[0] on ctl tag PID")}
-    assert {kinds[word] for word in ("send", "to", "on", "tag")} == {Name.Builtin}
-    assert (kinds["f"], kinds["PID"], kinds["ctl"]) == (Name.Function, Name.Constant, Name)
 
 
 @pytest.mark.parametrize(
