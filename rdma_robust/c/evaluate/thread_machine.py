@@ -327,7 +327,7 @@ class ThreadMachine(ThreadRun):
                 frame.registers[each.target] = UnknownValue(f"what `{name}` returns")
             return None
         if body is not None:
-            self._enter(state, body, each, arguments)
+            self.push(state, body, arguments, each.target)
             return None
         call_without_body(frame, each, arguments, name)
         return None
@@ -354,15 +354,11 @@ class ThreadMachine(ThreadRun):
         state.become(trial)
         return None
 
-    def _enter(self, state: State, body: Function, each: Call, arguments: list[Value]) -> None:
-        """Let a function begin, with its parameters."""
-        if len(state.frames) >= DEPTH:
-            raise Refusal("RR816", f"more than {DEPTH} calls inside of one another are not followed", "write it as a loop")
-        self.push(state, body, arguments, each.target)
-
     def push(self, state: State, body: Function, arguments: list[Value], target: int | None) -> None:
         """Add a frame with parameters; missing arguments are unknown, what is too much is left out."""
         depth = len(state.frames)
+        if depth >= DEPTH:
+            raise Refusal("RR816", f"more than {DEPTH} calls inside of one another are not followed", "write it as a loop")
         frame = Frame(body, target=target)
         for index, variable in enumerate(body.parameters):
             found = self.local(depth, body.name, variable)
