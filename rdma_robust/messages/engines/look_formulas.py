@@ -46,13 +46,9 @@ class LookFormulas:
 
     def messages(self, look: LookEvent) -> Iterable[SendEvent]:
         """Yield the sends that a look may accept."""
-        return [each for each in self._formula.unrolled.sends if self._accepts(look, each) is not None]
+        return [each for each in self._formula.unrolled.sends if self.accepts(look, each) is not None]
 
-    def accepted(self, look: LookEvent, send: SendEvent) -> Any:
-        """Return where a look accepts one of these messages."""
-        return self._formula.terms.truth(acceptance(self._formula.unrolled, look, send))
-
-    def _accepts(self, receive: ReceiveEvent | LookEvent, send: SendEvent | ReadyEvent) -> Any | None:
+    def accepts(self, receive: ReceiveEvent | LookEvent, send: SendEvent | ReadyEvent) -> Any | None:
         """Return where a receive or a look accepts a message, None if nowhere."""
         found = acceptance(self._formula.unrolled, receive, send)
         return None if found.constant and not found.value else self._formula.terms.truth(found)
@@ -64,11 +60,11 @@ class LookFormulas:
         earlier = [each for each in formula.unrolled.sends[: send.number] if each.process == send.process]
         posted = [each for each in formula.unrolled.receives if each.process == look.process]
         conditions = {
-            "issued": [formula.done(send), formula.clock(send) < now, self.accepted(look, send)],
+            "issued": [formula.done(send), formula.clock(send) < now, self.accepts(look, send)],
             "there": [self._z3.Not(self._gone(send, now))],
-            "channel": self._all_gone([(each, self._accepts(look, each)) for each in earlier], now),
+            "channel": self._all_gone([(each, self.accepts(look, each)) for each in earlier], now),
             "posted": self._all_gone(
-                [(each, self._accepts(each, send)) for each in posted if each.position < look.position], now
+                [(each, self.accepts(each, send)) for each in posted if each.position < look.position], now
             ),
         }
         return self._all_kept("look", conditions)
@@ -99,7 +95,7 @@ class LookFormulas:
         formula, symbols = self._formula, self._formula.unrolled.symbols
         expected = formula.terms.number(symbols.leaf("expected", event.number))
         takes = [
-            self._takes(receive, event) for receive in formula.unrolled.receives if self._accepts(receive, event) is not None
+            self._takes(receive, event) for receive in formula.unrolled.receives if self.accepts(receive, event) is not None
         ]
         formula.solver.add(self._z3.Implies(formula.done(event), expected == self._z3.If(self._z3.Or(takes), 1, 0)))
 
@@ -109,9 +105,9 @@ class LookFormulas:
         sends = [each for each in formula.unrolled.sends if each.process == event.process and each.position < event.position]
         posted = [each for each in formula.unrolled.receives[: receive.number] if each.process == receive.process]
         conditions = {
-            "issued": [formula.done(receive), formula.clock(receive) < now, self._accepts(receive, event)],
+            "issued": [formula.done(receive), formula.clock(receive) < now, self.accepts(receive, event)],
             "there": [self._z3.Not(self._gone(receive, now))],
-            "channel": self._all_gone([(each, self._accepts(receive, each)) for each in sends], now),
-            "posted": self._all_gone([(each, self._accepts(each, event)) for each in posted], now),
+            "channel": self._all_gone([(each, self.accepts(receive, each)) for each in sends], now),
+            "posted": self._all_gone([(each, self.accepts(each, event)) for each in posted], now),
         }
         return self._all_kept("ready", conditions)

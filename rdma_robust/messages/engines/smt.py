@@ -113,8 +113,7 @@ class SmtGoals:
                 said.append(z3.Implies(self._waits_at(wait, passed), held_up))
             for look, passed in self._held_looks():
                 there = [
-                    z3.And(self._unmatched(each), formula.looks.accepted(look, each))
-                    for each in formula.looks.messages(look)
+                    z3.And(self._unmatched(each), formula.looks.accepts(look, each)) for each in formula.looks.messages(look)
                 ]
                 held_up = z3.And(formula.terms.truth(look.guard), z3.Not(z3.Or(there)))
                 said.append(z3.Implies(self._waits_at(look, passed), held_up))

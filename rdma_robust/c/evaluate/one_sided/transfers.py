@@ -117,18 +117,20 @@ def polls(connection: str, count: int) -> list[ThreadStatement]:
 
 def got_word(call: CallContext, size: int, number: int = 0) -> Word:
     """Return a word of the process alone that an answer goes to before the process takes it."""
-    name = Object("handle", call.run.process, "got", (call.run.thread, "got", size, number))
-    call.run.world.sizes[name] = size
-    return Word(name, 0, size)
+    return _own_word(call, "got", size, number)
 
 
 def _dropped_answer(call: CallContext, size: int) -> Word:
     """Return the word where answers go that nobody reads. So accesses of it are no races: it is declared `sync`."""
-    name = Object("handle", call.run.process, "unused", (call.run.thread, "unused", size))
-    call.run.world.sizes[name] = size
-    word = Word(name, 0, size)
+    word = _own_word(call, "unused", size)
     call.run.world.found.watched.add(word)
     return word
+
+
+def _own_word(call: CallContext, called: str, size: int, number: int = 0) -> Word:
+    name = Object("handle", call.run.process, called, (call.run.thread, called, size, number))
+    call.run.world.sizes[name] = size
+    return Word(name, 0, size)
 
 
 def element_of(call: CallContext, remote: Remote, size: int) -> Word:
@@ -151,7 +153,6 @@ class Atomic:
 def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None) -> list[ThreadStatement]:
     """Return an atomic; its old value goes to `answer`, or nowhere. Where races are asked for, it is one for each word that
     others touch, as accumulates are. Raises RR815 for a compare-and-swap of several words."""
-    call.run.world.share(remote.object)
     words = _covered(call, remote, what.type.size, what.operation)
     used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
     if len(words) == 1:
@@ -165,8 +166,10 @@ def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None)
 
 def _covered(call: CallContext, remote: Remote, size: int, operation: str) -> list[Word]:
     """Return the words of an atomic: what a compare-and-swap does depends on its value, so that it has one."""
-    cover = call.run.scalar_words if operation != "cas" else lambda *args: [call.run.one_word(*args)]
-    return cover(remote.object, remote.offset, size, "atomic")
+    if operation == "cas":
+        return [element_of(call, remote, size)]
+    call.run.world.share(remote.object)
+    return call.run.scalar_words(remote.object, remote.offset, size, "atomic")
 
 
 def _in_words(operation: str) -> str:
@@ -211,9 +214,8 @@ def accumulate(
     those of its type at its very place. Raises RR815 for a compare-and-swap of several words: it depends on values.
     """
     size = (what.places[0] if answer is None else answer)[2]
-    call.run.world.share(remote.object)
-    used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
     words = _covered(call, remote, size, what.operation)
+    used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
     sources = [_card_words(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
     targets = [] if answer is None else _card_words(call, answer[:2], answer[2])
     pieces = max(len(each) for each in (words, *sources, targets))
