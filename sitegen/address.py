@@ -52,7 +52,7 @@ def addressed(text: str, file: str, url: str | None) -> str:
             continue
         path = "/".join((url or NOBODYS).split("/")[3:])
         said = place.unknown if url is None else place.known.format(url=url, path=path)
-        text, found = re.subn(place.pattern, lambda _, said=said: said, text)
+        text, found = re.subn(place.pattern, said.replace("\\", r"\\"), text)
         if found != 1:
             raise ValueError(f"{file}: {place.pattern} is there {found} times")
     return text
