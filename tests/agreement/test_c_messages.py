@@ -151,17 +151,21 @@ DATA = ROOT / "tests/data/data_of_messages.c"
 """A program whose assertions say what messages, collective calls and types move."""
 
 
+GRID = ROOT / "tests/data/grid_of_processes.c"
+"""One whose assertions say what topologies are."""
+
+
 @pytest.mark.ci
-@pytest.mark.parametrize("size", [2, 3, 4])
-def test_data_is_where_a_library_of_mpi_puts_it(size: int, tmp_path: Path) -> None:
-    text = DATA.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("file", "size"), [(DATA, 2), (DATA, 3), (DATA, 4), (GRID, 2), (GRID, 6)])
+def test_data_is_where_a_library_of_mpi_puts_it(file: Path, size: int, tmp_path: Path) -> None:
+    text = file.read_text(encoding="utf-8")
     program = load_messages(f"{text}/* rdma-robust: options -n {size} */\n", "data.c")
     assert not program.found
     answer = answered(program, "infinite", MessageQuestions(pairs=False), Limits.of(100), "auto")
     assert (answer.violated, answer.deadlocked, answer.leaking) == ("no", "no", "no")
     if shutil.which("mpicc") is None or shutil.which("mpirun") is None:
         pytest.skip("no mpicc, so that no library of MPI was asked")
-    subprocess.run(["mpicc", "-o", tmp_path / "data", DATA], check=True)
+    subprocess.run(["mpicc", "-o", tmp_path / "data", file], check=True)
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = ["mpirun", *(["--oversubscribe"] if "Open MPI" in _version() else []), "-n", str(size), str(tmp_path / "data")]
     subprocess.run(command, check=True, timeout=120, env=os.environ | allowed)

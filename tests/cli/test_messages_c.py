@@ -133,6 +133,14 @@ def sides(first: str, second: str) -> str:
         (sides("MPI_Reduce(&x, &y, 1, MPI_INT, MPI_SUM, 0, w);", "MPI_Reduce(&x, &y, 1, MPI_INT, MPI_MAX, 0, w);"),
          {"operation-mismatch"}),
         (sides("MPI_Barrier(w);", ""), {"deadlock"}),
+        ("int o = 1 - rank; MPI_Sendrecv(&x, 1, MPI_INT, o, 3, &x, 1, MPI_INT, o, 3, w, &s);", {"buffer-alias"}),
+        (sides(f"{ISEND} MPI_Request_free(&q);", RECV), {"request-lost"}),
+        (sides("MPI_Send(&x, 1, MPI_INT, 1, 3, w); MPI_Ibsend(&x, 1, MPI_INT, 1, 4, w, &q); MPI_Request_free(&q);",
+               f"{RECV} MPI_Recv(&y, 1, MPI_INT, 0, 4, w, &s);"), set()),
+        ("int d[2] = {2, 2}, z[2] = {0, 0}; MPI_Comm g; MPI_Cart_create(w, 2, d, z, 0, &g);", {"invalid-argument"}),
+        ("int d[1] = {1}, z[1] = {0}; MPI_Comm g; MPI_Cart_create(w, 1, d, z, 0, &g);"
+         " if (rank == 0) MPI_Comm_free(&g); else assert(g == MPI_COMM_NULL);", set()),
+        ("MPI_Cart_rank(w, &x, &y);", {"invalid-communicator"}),
         ("x = rank + 1; MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, w); assert(y == 3);", set()),
         ("x = rank + 5; MPI_Bcast(&x, 1, MPI_INT, 1, w); assert(x == 6);", set()),
         ("int v[2]; x = rank + 5; MPI_Allgather(&x, 1, MPI_INT, v, 1, MPI_INT, w); assert(v[0] == 5 && v[1] == 6);", set()),
@@ -201,6 +209,13 @@ def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, 
     assert {each["asserts"] for each in results} == {"violated"}
     assert {each["deadlock"]["answer"] for each in results} == {"unknown"}  # type: ignore[index]
     assert "`MPI_Win_create` is not modelled in programs of messages" in told
+
+
+def test_arguments_of_the_program_are_rows(cli: Cli, tmp_path: Path) -> None:
+    code, results, _ = checked(cli, tmp_path, "if (rank || atoi(argv[1]) % 2) MPI_Barrier(w);", "2", "--arg", "1..2")
+    assert code == 1
+    found = {(each["file"], each["deadlock"]["answer"]) for each in results}  # type: ignore[index]
+    assert found == {(f"{tmp_path}/main.c (arg=1)", "no"), (f"{tmp_path}/main.c (arg=2)", "yes")}
 
 
 def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:

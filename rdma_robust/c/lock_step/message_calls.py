@@ -10,7 +10,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
@@ -164,6 +164,8 @@ def _exchange(call: CallContext, outgoing: Envelope, incoming: Envelope, status:
 
 def _sendrecv(call: CallContext) -> Result:
     outgoing, incoming = envelope_at(call, 0, 10, receives=False), envelope_at(call, 5, 10, receives=True)
+    if outgoing.layout.overlaps(incoming.layout):
+        raise wrong(call, "buffer-alias", "send and receive buffer overlap (use MPI_Sendrecv_replace)")
     return _exchange(call, outgoing, incoming, 11)
 
 

@@ -16,6 +16,7 @@ from rdma_robust.c.evaluate.silent_code import silent_run
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Channels
+from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_layouts import BufferLayout
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import Const
@@ -79,6 +80,7 @@ class RankWorld:
     span: Callable[[Span], Span]
     channels: Channels = field(default_factory=Channels)
     ports: list[str] = field(default_factory=lambda: [""])
+    grids: dict[str, Grid] = field(default_factory=dict)
     calls: dict[tuple[str, int], dict[int, object]] = field(default_factory=dict)
     found: dict[Span, dict[tuple[str, str], list[int]]] = field(default_factory=dict)
     refused: list[Diagnostic] = field(default_factory=list)

@@ -173,11 +173,11 @@ def _request_free(call: CallContext) -> Result:
     rank, record = rank_of(call), _record(call, 0)
     if record is None:
         raise wrong(call, "invalid-request", "the request is MPI_REQUEST_NULL")
-    if record.is_active and any(use.writes for _, use in record.uses):
-        line = record.chain[0].line
-        rank.wrong(
-            "request-lost", f"{call.name}: the receive of line {line} is active, and nobody can wait for it", call.chain
+    if record.is_active and record.call not in ("MPI_Ibsend", "MPI_Bsend_init"):  # a copy of the buffer is what they send
+        said = (
+            f"{call.name}: the request of {record.call} (line {record.chain[0].line}) is active, and nobody can wait for it"
         )
+        rank.wrong("request-lost", said, call.chain)
     rank.requests.pop(record.number)
     call.run.raw_write(call.state, *_cell(call, 0, 0), _HANDLE, 0)
     return 0
