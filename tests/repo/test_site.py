@@ -113,7 +113,7 @@ def test_generated_pages_and_figures_are_up_to_date(page: str, text: str) -> Non
 
 
 def test_numbers_in_prose_are_those_of_the_files() -> None:
-    assert DOCS / "reports.md" in pages_with_counts()
+    assert DOCS / "report-forms.md" in pages_with_counts()
     for page in pages_with_counts():
         text = page.read_text(encoding="utf-8")
         assert counted(text) == text, f"{name(page)}: make promote writes it anew"
