@@ -2,8 +2,9 @@
 
 FOLDER is a checkout of tests that use OpenSHMEM or MPI, which are not part of this project; with patterns only files whose
 path has one of them. Options: `-I DIRECTORY` as a compiler has it, `-s SECONDS` of processor time for each file (10). A file
-is read with two processes; if it names a process that is not there, or nobody does anything, with three, then with four. A file counts as read where
-all its threads are evaluated, as `races` and `check` do before they decide. What is refused is counted by its codes.
+is read with two processes; if it names a process that is not there, or nobody does anything, with three, then with four. A
+file counts as read where all its threads are evaluated, as `races` and `check` do before they decide. What is refused is
+counted by its codes.
 `--mpich` is for `test/mpi/rma` of MPICH: it has functions of its own, which we give short bodies.
 """
 

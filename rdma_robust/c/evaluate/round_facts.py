@@ -287,7 +287,7 @@ class World:
         return sorted({*known.get(word, ()), self.initial_of(word)}, key=rank)
 
     def is_known_to(self, thread: str, word: Word) -> bool:
-        """Whether a word of a local is written by the processor of its thread alone, so that the thread reads what it wrote."""
+        """Whether a word is of a local of a thread that nobody else writes, so that it reads there what it wrote."""
         written = self.known.written_elsewhere.get(word.object, ())
         is_local = word.object.kind == "local" and word.object.key[0] == thread
         return is_local and not has_some(written, word.offset, word.offset + word.size)

@@ -235,7 +235,7 @@ class ThreadRun:
         (self.world.found.watched if is_watched else self.world.found.plain).add(word)
 
     def read_word(self, state: State, word: Word, hint: str, taken: Sequence[str] = ()) -> tuple[str, Value]:
-        """Return a register for the value of a word, and the raw value that it has: what this thread wrote, where nobody else
+        """Return a register for the value of a word, and the raw value that it has: what the thread wrote, where nobody else
         writes."""
         register = self.new_register(state, hint or word.object.name, taken)
         if word.object in state.memory and self.world.is_known_to(self.thread, word):

@@ -1,4 +1,4 @@
-"""Locals that others read and only their own thread writes: it knows what it reads there. Not so where anybody else writes."""
+"""Locals that others read and only their own thread writes: it knows what it reads there, and else it does not."""
 
 from __future__ import annotations
 
