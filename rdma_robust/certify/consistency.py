@@ -39,7 +39,8 @@ class Execution:
     the initial one first. NIC events of one queue pair, atomics on one word, and what cards do in one memory behind them,
     took effect in the order of their numbers. `filled` names, for messages, the event that has posted the buffer (none
     for one that always was posted), `heard`, for what takes a receive completion, the message. `joined` are events that
-    happen at the same moment as the one named first, for everybody: those of a locked section.
+    happen at the same moment as the one named first, for everybody: those of a locked section. `turns` is what `filled` is
+    under sequential consistency, where that is another one: a message that is named with itself has no place there.
     """
 
     events: Sequence[ThreadEvent | None]
@@ -49,6 +50,7 @@ class Execution:
     filled: Mapping[int, int] = field(default_factory=dict)
     heard: Mapping[int, int] = field(default_factory=dict)
     joined: Sequence[tuple[int, int]] = ()
+    turns: Mapping[int, int] | None = None
 
 
 def rdma_cycle(trace: Execution, platform: Platform) -> list[int] | None:
@@ -112,7 +114,8 @@ def sc_cycle(trace: Execution) -> list[int] | None:
     """
     size = len(trace.events)
     po = _relation(size, ((a, b) for thread in trace.threads for i, a in enumerate(thread) for b in thread[i + 1 :]))
-    rf, sm, rpf = (_relation(size, pairs) for pairs in (_read_from(trace), _filled(trace), _messages_heard(trace)))
+    turns = _filled(trace if trace.turns is None else replace(trace, filled=trace.turns))
+    rf, sm, rpf = (_relation(size, pairs) for pairs in (_read_from(trace), turns, _messages_heard(trace)))
     return _cycle(_merged(_union(po, rf, _before(trace), _modified(trace), sm, rpf), [*halves(trace), *_sections(trace)]))
 
 

@@ -13,9 +13,9 @@ from typing import Final
 from rdma_robust.certify.hardware import EventKind, Platform
 from rdma_robust.certify.judge_question import NOTHING_PROMISED, OTHER_WORDS, NotCovered, Place, check_polls
 from rdma_robust.certify.remembered import Value, evaluated
-from rdma_robust.certify.thread_events import Completion
+from rdma_robust.certify.thread_events import Completion, EventRecord
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
-from rdma_robust.certify.violations import EventRecord, moves_of
+from rdma_robust.certify.violations import moves_of
 from rdma_robust.expr import TRUE, VALUE, Binary
 from rdma_robust.language.check.meaning import wrapped
 from rdma_robust.language.flow.cfg import Program, RemoteRmw

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
-from rdma_robust.certify.thread_events import Completion, ThreadEvent
-from rdma_robust.certify.violations import EventRecord
+from rdma_robust.certify.thread_events import Completion, EventRecord, ThreadEvent
 from rdma_robust.errors import RdmaRobustError
 from rdma_robust.language.flow.cfg import Cell, Program
 

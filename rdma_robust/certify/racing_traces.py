@@ -14,7 +14,8 @@ from typing import Final
 from rdma_robust.certify.consistency import order_for_races, sc_cycle
 from rdma_robust.certify.document import json_members, natural, reject
 from rdma_robust.certify.hardware import CPU, READS, WRITES, EventKind, Platform
-from rdma_robust.certify.violations import EventRecord, claimed_trace
+from rdma_robust.certify.thread_events import EventRecord
+from rdma_robust.certify.violations import claimed_trace
 from rdma_robust.expr import FALSE
 from rdma_robust.language.flow.cfg import (
     Cas,

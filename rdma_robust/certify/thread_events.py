@@ -143,6 +143,22 @@ class ThreadMove:
 
 
 @dataclass(frozen=True, slots=True)
+class EventRecord:
+    """An event as the certificate has it; `source` is the number of the write that it reads from, -1 for the initial one. An
+    event that is `joined` belongs to the locked section of the event before it. A message `takes` the receive of that number
+    of its connection, or that of its turn."""
+
+    event: ThreadEvent
+    position: int
+    line: int
+    read: Value
+    written: Value
+    source: int | None
+    joined: bool = False
+    takes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CellAccess:
     """A cell that an event accesses, whether it writes there, and whether it is the read of a remote atomic."""
 

@@ -2,24 +2,23 @@
 
 Source: docs/model.md, "Consistency"; docs/deployed.md, "Consistency". The threads are followed along their events by
 the checker's own reading of the flow graphs, and the orders judged by its own copy of the axioms.
-
-More than 400 lines: the trace is read, followed and judged in the order of its members.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import Final
 
 from rdma_robust.certify.consistency import Execution, halves, polls_from, rdma_cycle, sc_cycle
 from rdma_robust.certify.document import integer, json_array, json_members, json_word, mapping, natural, reject, string
 from rdma_robust.certify.hardware import READS, WRITES, EventKind, Platform
+from rdma_robust.certify.message_receives import MessageReceives
 from rdma_robust.certify.remembered import Value
-from rdma_robust.certify.thread_events import Completion, LocalState, ThreadEvent, ThreadMove
+from rdma_robust.certify.thread_events import Completion, EventRecord, LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import ThreadReading, readings_of
-from rdma_robust.language.flow.cfg import Cell, Program, Thread
+from rdma_robust.language.flow.cfg import Cell, Program
 
 KIND: Final = "trace"
 
@@ -34,25 +33,14 @@ _LATER: Final = ("peer", "buffer", "completion")
 LANE: Final = "lane"
 """The member of an event that is about messages on a lane: that of the sender."""
 
+TAKES: Final = "takes"
+"""The member of a message that takes a receive which is not of its turn: the number of that on its connection, from 0."""
+
 MEETS: Final = "meets"
 """The member of an event at a barrier: the names of its threads."""
 
 JOINED: Final = "joined"
 """The member, true, of an event that a locked section makes at the same moment as the event before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class EventRecord:
-    """An event as the certificate has it; `source` is the number of the write that it reads from, -1 for the initial one. An
-    event that is `joined` belongs to the locked section of the event before it."""
-
-    event: ThreadEvent
-    position: int
-    line: int
-    read: Value
-    written: Value
-    source: int | None
-    joined: bool = False
 
 
 def usual_completion(kind: EventKind) -> Completion:
@@ -85,18 +73,19 @@ def claimed_trace(
         for i, event in zip(order[number], _follow(reading, [claimed[i] for i in order[number]]), strict=True):
             claimed[i] = replace(claimed[i], event=event)
     threads = [[first + i for i in mine] for mine in order]
-    filled, heard = _Messages(program, claimed, order).matched()
+    matched = MessageReceives(program, platform, claimed, order).matched().behind(first)
     trace = Execution(
         (*(None for _ in program.cells), *(c.event for c in claimed)),
         threads,
         _reads_from(claimed, program.cells),
         _modification_order(written, claimed, program.cells),
-        {first + message: first + posts for message, posts in filled.items()},
-        {first + receives: first + message for receives, message in heard.items()},
+        matched.filled,
+        matched.heard,
         (
             *((first + a, first + b) for mine in order for a, b in pairwise(mine) if claimed[b].joined),
             *((first + a, first + b) for a, b in _meetings(program, claimed, order)),
         ),
+        matched.turns,
     )
     _check_polls(trace)
     if platform.ranked:
@@ -118,7 +107,7 @@ class _Reader:
         self._queue_pairs = [{*program.nodes, *(lane for lane, _ in thread.lanes)} for thread in program.threads]
 
     def event(self, value: object, where: str) -> EventRecord:
-        more = tuple(name for name in (JOINED, LANE, MEETS) if isinstance(value, dict) and name in value)
+        more = tuple(name for name in (JOINED, LANE, MEETS, TAKES) if isinstance(value, dict) and name in value)
         item, joined = json_members(value, where, (*_MEMBERS, *more), _LATER), JOINED in more
         if joined and item[JOINED] is not True:
             reject(f"{where}.joined is not true")
@@ -157,6 +146,7 @@ class _Reader:
             number("written"),
             source,
             joined,
+            natural(item[TAKES], f"{where}.takes") if TAKES in more else None,
         )
 
     def _thread(self, value: object, where: str) -> str:
@@ -283,65 +273,6 @@ def _meetings(program: Program, claimed: Sequence[EventRecord], order: Sequence[
             reject(f"the threads {', '.join(meets)} do not come to their barrier equally often")
         for first, *others in zip(*rounds, strict=True):
             yield from ((first, other) for other in others)
-
-
-@dataclass(frozen=True)
-class _Messages:
-    """Messages and receives of every two threads and lane: the k-th of the one is matched with the k-th of the other."""
-
-    program: Program
-    claimed: Sequence[EventRecord]
-    order: Sequence[Sequence[int]]
-
-    def matched(self) -> tuple[dict[int, int], dict[int, int]]:
-        """Return what has posted the buffer of each message, and the message of each receive completion that is taken."""
-        filled: dict[int, int] = {}
-        heard: dict[int, int] = {}
-        for sender, one in enumerate(self.program.threads):
-            for receiver, two in enumerate(self.program.threads):
-                for lane in ("", *(name for name, _ in one.lanes)):
-                    self._match((sender, receiver, lane), (one, two), filled, heard)
-        return filled, heard
-
-    def _match(
-        self, ends: tuple[int, int, str], threads: tuple[Thread, Thread], filled: dict[int, int], heard: dict[int, int]
-    ) -> None:
-        """Match what is on one lane of one thread to another."""
-        (sender, receiver, lane), (one, two) = ends, threads
-        sent = [i for i in self._of(sender, EventKind.PUT_WRITES, two.name, lane) if self._event(i).is_message]
-        posted = self._of(receiver, EventKind.POSTS_BUFFER, one.name, lane)
-        always = [cell for name, cell, on in two.posted if (name, on) == (one.name, lane)]
-        for k, message in enumerate(sent):
-            self._fills(message, [*always, *(self._event(i).buffer for i in posted)][k : k + 1])
-            if k >= len(always):
-                filled[message] = posted[k - len(always)]
-        for k, receives in enumerate(self._of(receiver, EventKind.RECEIVES, one.name, lane)):
-            if k >= len(sent):
-                reject(f"event {receives} of the trace, {self._event(receives)}, finds no message")
-            self._hears(receives, sent[k])
-            heard[receives] = sent[k]
-
-    def _event(self, number: int) -> ThreadEvent:
-        return self.claimed[number].event
-
-    def _of(self, thread: int, kind: EventKind, peer: str, lane: str) -> list[int]:
-        events = ((i, self._event(i)) for i in self.order[thread])
-        return [i for i, event in events if event.kind is kind and (event.peer, event.lane) == (peer, lane)]
-
-    def _fills(self, message: int, buffers: list[Cell | None]) -> None:
-        event = self._event(message)
-        if not buffers:
-            reject(f"event {message} of the trace, {event}, finds no buffer")
-        if event.fills and buffers[0] is not None and buffers[0].void:
-            reject(f"event {message} of the trace, {event}, finds no room in its buffer")
-        if event.fills and buffers != [event.cell]:
-            reject(f"event {message} of the trace, {event}, fills another buffer than {buffers[0]}, which it finds")
-
-    def _hears(self, receives: int, message: int) -> None:
-        sent = self.claimed[message]
-        carried = 0 if sent.event.fills else sent.written
-        if self.claimed[receives].read != carried:
-            reject(f"event {receives} of the trace, {self._event(receives)}, takes a message that carries {carried}")
 
 
 def _reads_from(claimed: Sequence[EventRecord], cells: Sequence[Cell]) -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import EventKind
 from rdma_robust.certify.thread_events import Completion
-from rdma_robust.certify.violations import INITIAL, JOINED, KIND, LANE, MEETS, usual_completion
+from rdma_robust.certify.violations import INITIAL, JOINED, KIND, LANE, MEETS, TAKES, usual_completion
 from rdma_robust.language.flow.cfg import Program, Recv
 from rdma_robust.semantics.trace import CPU_TYPES, WRITE_TYPES, Event, EventType, Trace
 
@@ -58,4 +58,5 @@ def _later_members(event: Event) -> JsonObject:
         return {}
     posts = event.step.op.cell if event.step is not None and isinstance(event.step.op, Recv) else None
     found: JsonObject = {"peer": event.peer, "buffer": None if posts is None else str(posts), "completion": completion.value}
-    return {**found, LANE: event.lane} if event.lane and event.peer is not None else found
+    found.update({LANE: event.lane} if event.lane and event.peer is not None else {})
+    return found if event.takes is None else {**found, TAKES: event.takes}

@@ -19,6 +19,7 @@ from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, Json
 from rdma_robust.certify.firing import Firing, FiringLoop
 from rdma_robust.certify.hardware import ORDERS, Platform
 from rdma_robust.certify.invariant_states import KIND
+from rdma_robust.certify.message_receives import has_choice_of_receives
 from rdma_robust.certify.racing_traces import KIND as RACING
 from rdma_robust.certify.remembered import Mail, Marks
 from rdma_robust.certify.search_steps import connections_of
@@ -230,9 +231,6 @@ class _Words:
         ]
 
 
-NO_ANY_RECEIVE: Final = "the checker of certificates has no rules for messages that may take any posted receive"
-
-
 def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limits, file: str | None) -> Certificate | None:
     """Return the certificate of a robustness verdict, None for UNKNOWN.
 
@@ -257,8 +255,6 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
             claim, evidence = "not-robust", copies_trace_evidence(outcome)
         case Verdict.NOT_ROBUST:
             assert outcome.witness is not None
-            if any(event.takes is not None for event in outcome.witness.trace.events):
-                raise SizeLimitError(NO_ANY_RECEIVE)
             claim, evidence = "not-robust", trace_evidence(program, outcome.witness.trace)
     settings = {"model": asdict(replace(options.model, order=order)), "await_loops": options.await_loops}
     written = says(program.source, program, await_loops=options.await_loops)
@@ -302,8 +298,8 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
     model = options.model
     if model.order in ORDERS:
         return _evidence_under(program, model, options, limits)
-    if order_table(model.order).matching == "any" and has_messages(program):
-        raise SizeLimitError(NO_ANY_RECEIVE)
+    if order_table(model.order).matching == "any" and has_choice_of_receives(program):
+        raise SizeLimitError("the checker of certificates has no rules for messages that have a choice of posted receives")
     for order in _orders_below(program, model.order):
         weaker = replace(model, order=_told(order))
         if order == _read_by_checker(program, model.order):
@@ -322,11 +318,12 @@ def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) ->
 
 
 def _read_by_checker(program: Program, order: str) -> str:
-    """Return an order as the checker reads it for ROBUST: what it says of messages counts only where there are some, and of
-    what is open it takes the weaker reading."""
+    """Return an order as the checker reads it for ROBUST, if messages have no choice of receives: what it says of messages
+    counts only where there are some, and of what is open it takes the weaker reading."""
     if order in ORDERS:
         return order
-    plain = order if has_messages(program) else told_order(replace(order_table(order), messages={}, matching="in order"))
+    table = replace(order_table(order), matching="in order")
+    plain = told_order(table if has_messages(program) else replace(table, messages={}))
     return reading(plain, frozenset()) if order_table(plain).unknown else plain
 
 

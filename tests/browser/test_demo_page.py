@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from rdma_robust.teaching.demos.walk import Animation, Walkthrough
 from rdma_robust.teaching.demos.walk_page import walk_page
 from rdma_robust.teaching.demos.walk_pcp import CLASSIC, pcp_walk
 from tests.browser.test_explain_page import CONTRAST, WIDE
-from tests.support.browser import MISSING, chromium, complaints, requests, show
+from tests.support.browser import MISSING, BrowserPage, chromium, complaints, requests
 from tests.support.walks import animation, chain, litmus, random_run, sample
 
 pytestmark = pytest.mark.skipif(
@@ -53,16 +53,8 @@ return {
 """
 
 
-class Page:
+class Page(BrowserPage):
     """A walk-through as its reader sees it."""
-
-    def __init__(self, driver: Any, url: str, **how: Any) -> None:
-        self.driver = driver
-        # Another fragment alone would not load the page anew.
-        driver.get("about:blank")
-        requests(driver)
-        complaints(driver)
-        show(driver, url, **how)
 
     def state(self, run: str = "run1") -> dict[str, Any]:
         found: dict[str, Any] = self.driver.execute_script(STATE, run)
@@ -75,12 +67,7 @@ class Page:
         self.driver.switch_to.active_element.send_keys("".join(keys))
 
     def click(self, what: str, run: str = "run1") -> None:
-        self.driver.find_element("css selector", f"#{run} {what}").click()
-
-    def until(self, met: Callable[[], Any]) -> None:
-        from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
-
-        WebDriverWait(self.driver, 20, 0.03).until(lambda _: met())
+        super().click(f"#{run} {what}")
 
     def hash(self) -> str:
         return str(self.driver.execute_script("return location.hash"))

@@ -37,12 +37,6 @@ class Walk(ExplorerPage):
 
     body = "#run .body"
 
-    def click(self, selector: str, label: str = "") -> None:
-        """Click the first element with this text, and wait until the page is at another place."""
-        before = self.driver.current_url
-        next(each for each in self.all(selector) if label in each.text).click()
-        self.until(lambda: self.driver.current_url != before)
-
     def arrows(self) -> list[str]:
         return [each.get_attribute("textContent") for each in self.all("#drawing .rr-message > title")]
 

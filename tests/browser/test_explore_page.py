@@ -41,12 +41,6 @@ class Page(ExplorerPage):
     def at(self, side: str = "rdma") -> str:
         return self.text(f"#{side} .count")
 
-    def click(self, selector: str, label: str = "") -> None:
-        """Click the first element that has this text, and wait until the page has changed."""
-        before = self.text("body")
-        next(each for each in self.all(selector) if label in each.text).click()
-        self.until(lambda: self.text("body") != before)
-
     def press(self, *keys: str) -> None:
         for key in keys:
             before = self.text("body")

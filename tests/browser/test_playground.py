@@ -23,7 +23,7 @@ from rdma_robust.teaching.exercises import exercise_named
 from rdma_robust.teaching.playground.page_questions import SharedProgram, fragment_of
 from sitegen.playground import bundle
 from tests.conftest import COMMAND, ROOT
-from tests.support.browser import MISSING, chromium, complaints, requests, show
+from tests.support.browser import MISSING, BrowserPage, chromium, complaints, requests, until
 from tests.support.playground_page import make
 
 LACKING = [*MISSING, *bundle.missing()]
@@ -94,42 +94,29 @@ def browser() -> Iterator[Any]:
         yield driver
 
 
-class Playground:
-    """The page as its user sees it."""
+class Playground(BrowserPage):
+    """The playground as its user sees it; starting the tool takes many seconds on a machine with other work."""
 
-    def __init__(self, driver: Any, address: str, **how: Any) -> None:
-        self.driver = driver
-        requests(driver)
-        complaints(driver)
-        driver.get("about:blank")
-        show(driver, address, **how)
-
-    def until(self, met: Callable[[], Any], seconds: float = 240) -> None:
-        from selenium.common.exceptions import TimeoutException  # noqa: PLC0415
-        from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
+    def until(self, met: Callable[[], Any]) -> None:
+        from selenium.common.exceptions import TimeoutException  # noqa: PLC0415 - slow
 
         try:
-            WebDriverWait(self.driver, seconds, 0.05).until(lambda _: met())
+            until(self.driver, met, 240)
         except TimeoutException:
+            self.driver.switch_to.default_content()
             shown = {each: self.text(each) for each in ("#state", "#notice", "#badge", "#said")}
             pytest.fail(f"it did not come; the page shows {shown} and says {complaints(self.driver)}")
 
-    def text(self, selector: str) -> str:
-        return str(self.driver.find_element("css selector", selector).text)
-
-    def click(self, selector: str) -> None:
-        self.driver.find_element("css selector", selector).click()
-
     def answered(self) -> str:
         """Wait for an answer to what is in the editor, and return what is on its badge."""
-        self.until(lambda: self.text("#badge") and not self.driver.find_elements("css selector", "#panel.old"))
+        self.until(lambda: self.text("#badge") and not self.all("#panel.old"))
         return self.text("#badge")
 
     def form(self, title: str) -> None:
         """Ask for another form of the answer, which is a drawing."""
         self.driver.find_element("xpath", f"//*[@id='forms']/button[text()='{title}']").click()
         self.answered()
-        self.until(lambda: self.driver.find_elements("css selector", "#drawn svg"))
+        self.until(lambda: self.all("#drawn svg"))
 
     def choose(self, path: str) -> None:
         """Choose the first example whose path ends so, and wait for its answer, which the explorer has no badge for."""
@@ -139,15 +126,18 @@ class Playground:
             select.dispatchEvent(new Event('change'));""",
             path,
         )
-        if not self.driver.find_elements("css selector", "body.exploring"):
+        if not self.all("body.exploring"):
             self.answered()  # another question would end this one, and the worker with it
 
     def explored(self, at: str, side: str = "#rdma") -> None:
-        """Go into the frame of the explorer, and wait until a side of it is so far."""
-        self.driver.switch_to.default_content()
-        self.until(lambda: self.driver.find_elements("css selector", "#explorer iframe"))
-        self.driver.switch_to.frame(self.driver.find_element("css selector", "#explorer iframe"))
-        self.until(lambda: any(each.text == at for each in self.driver.find_elements("css selector", f"{side} .count")))
+        """Go into the frame of the explorer, and wait until a side of it is so far; another program makes another frame."""
+
+        def there() -> bool:
+            self.driver.switch_to.default_content()
+            self.driver.switch_to.frame(self.driver.find_element("css selector", "#explorer iframe"))
+            return any(each.text == at for each in self.all(f"{side} .count"))
+
+        self.until(there)
 
     def ask(self, tab: str) -> str:
         self.click(f"#tab-{tab}")
@@ -179,11 +169,18 @@ class Playground:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Any, address: str) -> Playground:
+def first(browser: Any, address: str) -> Playground:
     """The page as it comes, with its first answer."""
     page = Playground(browser, address)
     assert page.answered() == "not robust"
     return page
+
+
+@pytest.fixture
+def opened(first: Playground) -> Playground:
+    """The page as the last test left it, were that in a frame of it."""
+    first.driver.switch_to.default_content()
+    return first
 
 
 def test_it_is_small_and_python_comes_compiled(folder: Path) -> None:
@@ -348,7 +345,7 @@ def test_in_a_frame_of_another_page(opened: Playground, course_page: str) -> Non
     driver = opened.driver
     driver.get(course_page)
     driver.switch_to.frame(0)
-    opened.until(lambda: opened.text("#share") == "Open in a tab" and opened.text("#tab-outcomes"), 60)
+    opened.until(lambda: opened.text("#share") == "Open in a tab" and opened.text("#tab-outcomes"))
     assert not opened.text("h1") and not opened.text("footer")
     driver.switch_to.default_content()
 

@@ -16,7 +16,7 @@ from rdma_robust.teaching.demos.walk_page import walk_page
 from tests.browser.test_explain_page import CONTRAST
 from tests.conftest import ROOT
 from tests.support import batches, explained
-from tests.support.browser import MISSING, chromium, complaints, show
+from tests.support.browser import MISSING, chromium, complaints, show, until
 from tests.support.explorer_page import serving
 from tests.support.shares import share
 from tests.support.walks import animation, litmus, random_run, sample
@@ -55,12 +55,6 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     with serving(ROOT / f"litmus/{NAME}.rdma") as explorer:
         yield {name: (folder / f"{name}.html").as_uri() for name in texts} | {"explorer": explorer}
-
-
-def until(browser: Any, script: str) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
-
-    WebDriverWait(browser, 20, 0.03).until(lambda _: browser.execute_script(script))
 
 
 @pytest.mark.parametrize("page", share(["explanation", "report", "demo", "explorer"], 4))

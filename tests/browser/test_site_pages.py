@@ -16,7 +16,7 @@ import pytest
 from sitegen.patterns import PATTERNS
 from sitegen.walks import SHOWN
 from tests.conftest import ROOT
-from tests.support.browser import MISSING, chromium, complaints, requests, show
+from tests.support.browser import MISSING, chromium, complaints, requests, show, until
 
 pytestmark = pytest.mark.skipif(
     bool(MISSING), reason=f"{' and '.join(MISSING)} is not installed: the site was not tried in a browser"
@@ -85,12 +85,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def browser() -> Iterator[Any]:
     with chromium() as driver:
         yield driver
-
-
-def until(browser: Any, script: str) -> None:
-    from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
-
-    WebDriverWait(browser, 20, 0.05).until(lambda _: browser.execute_script(script))
 
 
 def resized(browser: Any, width: int) -> None:

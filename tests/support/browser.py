@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 CHROMIUM = next((p for p in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if p), None)
 DRIVER = shutil.which("chromedriver")
@@ -50,3 +53,51 @@ def requests(driver: Any) -> list[str]:
     """Return the addresses that were asked for since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+
+
+def until(driver: Any, met: Callable[[], Any] | str, seconds: float = 20) -> None:
+    """Wait until something holds, or a script returns it; what the page replaces meanwhile does not hold yet."""
+    from selenium.common.exceptions import JavascriptException, StaleElementReferenceException  # noqa: PLC0415 - slow
+    from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415 - slow
+
+    def held(driver: Any) -> Any:
+        return driver.execute_script(met) if isinstance(met, str) else met()
+
+    WebDriverWait(driver, seconds, 0.03, [JavascriptException, StaleElementReferenceException]).until(held)
+
+
+def steady(look: Callable[[], T]) -> T:
+    """Look again, or click again, when the page replaced what was found before it was looked at."""
+    from selenium.common.exceptions import StaleElementReferenceException  # noqa: PLC0415 - slow
+
+    for _ in range(50):
+        try:
+            return look()
+        except StaleElementReferenceException:
+            time.sleep(0.05)
+    return look()
+
+
+class BrowserPage:
+    """A page that was opened anew, as its user sees it."""
+
+    def __init__(self, driver: Any, address: str, **how: Any) -> None:
+        self.driver = driver
+        driver.switch_to.default_content()  # the last test may have ended in a frame
+        driver.get("about:blank")  # another fragment alone would not load the page anew
+        requests(driver)
+        complaints(driver)
+        show(driver, address, **how)
+
+    def until(self, met: Callable[[], Any]) -> None:
+        until(self.driver, met)
+
+    def all(self, selector: str) -> list[Any]:
+        return list(self.driver.find_elements("css selector", selector))
+
+    def text(self, selector: str) -> str:
+        """Return the text of the first such element that can be seen; empty for one that cannot."""
+        return steady(lambda: str(self.driver.find_element("css selector", selector).text))
+
+    def click(self, selector: str) -> None:
+        steady(lambda: self.driver.find_element("css selector", selector).click())

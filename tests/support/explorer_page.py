@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.conftest import COMMAND, ROOT
-from tests.support.browser import complaints, requests, show
+from tests.support.browser import BrowserPage, steady
 
 BAD = "<img src=x onerror=document.title='taken'>"
 """A name of a file that is out to do harm."""
@@ -35,27 +35,20 @@ def serving(file: str | Path, *options: str) -> Iterator[str]:
         process.communicate(timeout=20)
 
 
-class ExplorerPage:
+class ExplorerPage(BrowserPage):
     """The page as its user sees it, from where it has moves in its `body` and a verdict."""
 
     body: ClassVar[str]
 
     def __init__(self, driver: Any, address: str, **how: Any) -> None:
-        self.driver = driver
-        requests(driver)
-        complaints(driver)
-        # Another fragment alone would not load the page anew.
-        driver.get("about:blank")
-        show(driver, address, **how)
+        super().__init__(driver, address, **how)
         self.until(lambda: self.text("#verdict") != "deciding …" and self.all(f"{self.body} > *"))
-
-    def until(self, met: Callable[[], Any]) -> None:
-        from selenium.webdriver.support.ui import WebDriverWait  # noqa: PLC0415
-
-        WebDriverWait(self.driver, 20, 0.03).until(lambda _: met())
-
-    def all(self, selector: str) -> list[Any]:
-        return list(self.driver.find_elements("css selector", selector))
 
     def text(self, selector: str) -> str:
         return str(self.driver.execute_script("return document.querySelector(arguments[0])?.textContent || ''", selector))
+
+    def click(self, selector: str, label: str = "") -> None:
+        """Click the first such element that has this text, and wait until the page has changed."""
+        before = self.text("body")
+        steady(lambda: next(each for each in self.all(selector) if label in each.text).click())
+        self.until(lambda: self.text("body") != before)

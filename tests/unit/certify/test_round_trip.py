@@ -20,6 +20,7 @@ from rdma_robust.evidence.produce import robustness_certificate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.pipeline import check_program
 from tests.conftest import NOT_ROBUST, ROBUST, ROOT
@@ -65,6 +66,12 @@ def test_litmus_verdicts(path: Path) -> None:
     golden = read_golden(path)["pivot"]
     text = path.read_text(encoding="utf-8")
     assert round_trip(text, CheckOptions()) == golden["verdict"]
+
+
+@pytest.mark.parametrize(("name", "claim"), [("buffers-placed", "not-robust"), ("buffers-one-at-a-time", "robust")])
+def test_messages_that_may_take_any_receive(name: str, claim: str) -> None:
+    text = (ROOT / f"litmus/hardware/{name}.rdma").read_text(encoding="utf-8")
+    assert round_trip(text, CheckOptions(hardware=Model(order="ooo-dp"))) == claim
 
 
 @pytest.mark.parametrize("path", PAPER, ids=lambda p: p.stem)
