@@ -67,12 +67,13 @@ dist: $(DEV) ## build the sdist and, from it, a wheel in dist/
 recipe: dist ## write dist/recipe.yaml, the recipe for conda-forge with the hash of the sdist
 	$(BIN)/python release/fill_recipe.py
 
-artifact: dist ## pack sources, packages and expected output for a review without a network, dist/rdma-robust-artifact.tar.gz
+artifact: $(VENV)/.dependencies ## pack sources, packages and expected output for a review without a network, dist/rdma-robust-artifact.tar.gz
 	rm -rf $(ARTIFACT) && mkdir -p $(ARTIFACT)/wheels
 	git archive HEAD | tar -x -C $(ARTIFACT)
 	cp docs/artifact.md $(ARTIFACT)/ARTIFACT.md
 	$(PIP) download --only-binary :all: --require-hashes --requirement requirements/dev.lock --dest $(ARTIFACT)/wheels
-	cp dist/*.whl $(ARTIFACT)/wheels
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir $(ARTIFACT)/wheels ./$(ARTIFACT)
+	rm -rf $(ARTIFACT)/build $(ARTIFACT)/*.egg-info
 	$(BIN)/python -c 'import sys, sysconfig; print(sys.version, sysconfig.get_platform())' > $(ARTIFACT)/wheels/PLATFORM
 	$(BIN)/python $(ARTIFACT)/release/reproduce.py --record
 	rm -rf $(ARTIFACT)/.venv $(ARTIFACT)/certificates

@@ -1,6 +1,7 @@
 """Several values for a constant: `-D N=2..8` and `-D N=2,4,8` stand for one instance of the program for each value.
 
-Beside definitions stand options that a file is read with, such as `-I=FOLDER`; of these only `-n=2..4` has several values.
+Beside definitions stand options that a file is read with, such as `-I=FOLDER`; of these `-n=2..4` and `--arg=0..3` may have
+several values.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ MOST_INSTANCES: Final = 1_000
 
 PROCESSES: Final = "-n"
 """The option for how many processes run a program."""
+
+ARGUMENT: Final = "--arg"
+"""The option for an argument that a program is run with."""
 
 _DIGITS: Final = 9
 _SOME: Final = rf"-?[0-9]{{1,{_DIGITS}}}(?:\s*\.\.\s*-?[0-9]{{1,{_DIGITS}}})?"
@@ -105,6 +109,8 @@ def one_value(define: Sequence[str], command: str) -> None:
 def _several(definition: str) -> bool:
     """Whether a definition has several values: numbers, and at least one comma or `..` among them."""
     name, _, value = definition.partition("=")
+    if name == ARGUMENT:  # any text may be one, as `1,5` and `../file` are
+        return ".." in value and _VALUES.fullmatch(value) is not None
     return is_range(value) and (name == PROCESSES or not is_option(definition))
 
 

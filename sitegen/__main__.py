@@ -5,6 +5,7 @@ what Coq prints of them."""
 from __future__ import annotations
 
 from rdma_robust.grammar_tables import NAMES, are_stored, tables
+from sitegen.address import write_address
 from sitegen.contracts_index import CONTRACTS_INDEX, contracts_index
 from sitegen.counts import counted, pages_with_counts
 from sitegen.figures import figures
@@ -30,6 +31,7 @@ def main() -> None:
         (SYNTAXES / name).write_text(text, encoding="utf-8")
     for page in pages_with_counts():
         page.write_text(counted(page.read_text(encoding="utf-8")), encoding="utf-8")
+    write_address()
     INDEX.write_text(litmus_index(), encoding="utf-8")
     for folder in FOLDERS:
         folder.index.write_text(folder.text(), encoding="utf-8")

@@ -16,6 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from pygments.lexers import LEXERS
 
+from sitegen.address import address
 from sitegen.answers import decide, report_page
 from sitegen.formulas import FormulaError, with_formulas
 from sitegen.gallery import GALLERY, REPORT, STYLE_SHEET, drawings_css, gallery_page, picture, program_page, programs
@@ -43,6 +44,7 @@ TO_PLAYGROUND = "<!-- the link to the page, where this site has it -->"
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     _make_playground()
+    config.repo_url, config.repo_name = address(), "rdma-robust"
     LEXERS["RdmaLexer"] = ("sitegen.lexer", "rdma", ("rdma",), ("*.rdma",), ())
     LEXERS["MessageLexer"] = ("sitegen.lexer", "mp", ("mp",), ("*.mp",), ())
     return config
@@ -81,7 +83,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links lead to the site's pages, and programs to the playground, where this site has it."""
-    if page.file.src_uri.startswith("source/") and not page.file.src_uri.endswith("README.md"):
+    if page.file.src_uri.startswith("source/"):
         page.meta["search"] = {"exclude": True}  # a thousand sources would stand before the pages that explain
     if BUILT.is_dir():
         markdown = with_links(markdown, "../" * page.file.src_uri.count("/"))

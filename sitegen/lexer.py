@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
 
 from pygments.lexer import RegexLexer
-from pygments.token import Punctuation, Whitespace, _TokenType
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from sitegen.colours import KINDS, Rules, states
-from sitegen.message_colours import MESSAGE_RULES
-from sitegen.rdma_colours import RDMA_RULES
+from rdma_robust.reports.share.message_colours import MESSAGE_RULES
+from rdma_robust.reports.share.program_colours import Rules, states
+from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 
 __all__ = ["MessageLexer", "RdmaLexer"]
+
+TOKENS: Final[Mapping[str, _TokenType]] = {
+    "block": Comment.Multiline,
+    "builtin": Name.Builtin,
+    "claim": Keyword,
+    "comment": Comment.Single,
+    "condition": Keyword,
+    "constant": Name.Constant,
+    "contract": Keyword,
+    "control": Keyword,
+    "declaration": Keyword,
+    "error": Error,
+    "function": Name.Function,
+    "label": Name.Label,
+    "member": Name,
+    "modifier": Keyword,
+    "name": Name,
+    "node": Name,
+    "number": Number.Integer,
+    "operation": Name.Builtin,
+    "operator": Operator,
+    "outcome": Keyword,
+    "parameter": Name,
+    "program": Name,
+    "punctuation": Punctuation,
+    "text": String.Double,
+    "thread": Name,
+}
+"""What the kinds of words are on the site."""
 
 
 def lexer_rules(rules: Rules) -> dict[str, list[Any]]:
@@ -34,7 +63,7 @@ def _told(kinds: tuple[str, ...]) -> Any:
         at = match.start()
         for start, end, kind in _spans(match, kinds):
             yield from _between(match.string, at, start)
-            yield start, KINDS[kind].token, match.string[start:end]
+            yield start, TOKENS[kind], match.string[start:end]
             at = end
         yield from _between(match.string, at, match.end())
 

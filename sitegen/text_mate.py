@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.colours import KINDS, Rule, Rules
-from sitegen.message_colours import MESSAGE_RULES
-from sitegen.rdma_colours import RDMA_RULES
+from rdma_robust.reports.share.message_colours import MESSAGE_RULES
+from rdma_robust.reports.share.program_colours import KINDS, Rule, Rules
+from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 
 SYNTAXES: Final = Path(__file__).parents[1] / "editors/vscode/syntaxes"
 
@@ -26,7 +26,7 @@ def text_mate(name: str, title: str, rules: Rules) -> str:
     """Return the rules of a language as a TextMate grammar."""
     content = {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
-        "comment": "Written by `make promote` from sitegen/colours.py and the rules beside it: edit those.",
+        "comment": "Written by `make promote` from reports/share/program_colours.py and the rules beside it: edit those.",
         "name": title,
         "scopeName": f"source.{name}",
         "fileTypes": [name],

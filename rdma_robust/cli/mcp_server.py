@@ -55,9 +55,10 @@ _BUDGET: Final = (
 def serve_tools(folders: Sequence[str]) -> None:
     """Answer over standard input and output until the client has gone. Raises UsageError for what is no folder."""
     roots = [_root(folder) for folder in folders]
-    server: Any = import_module("mcp.server").MCPServer("rdma-robust", version=__version__)
+    sdk: Any = import_module("mcp.server.mcpserver")
+    server = sdk.MCPServer("rdma-robust", version=__version__, log_level="ERROR")
     for name, what in TOOLS.items():
-        server.tool(name=name, description=f"{what} {_BUDGET}")(_tool(name, roots))
+        server.tool(name=name, description=f"{what} {_BUDGET}")(_tool(name, roots, sdk.exceptions.ToolError))
     server.run("stdio")
 
 
@@ -68,9 +69,14 @@ def _root(folder: str) -> Path:
     return found.resolve()
 
 
-def _tool(command: str, roots: Sequence[Path]) -> Callable[..., dict[str, Any]]:
+def _tool(command: str, roots: Sequence[Path], refusal: type[Exception]) -> Callable[..., dict[str, Any]]:
+    """The function of a tool, which raises `refusal` where a call is refused: of others clients are told nothing."""
+
     def ask(timeout_s: float, memory_mib: int, text: str = "", path: str = "") -> dict[str, Any]:
-        return tool_answer(command, called_program(text, path, roots), timeout_s, memory_mib)
+        try:
+            return tool_answer(command, called_program(text, path, roots), timeout_s, memory_mib)
+        except ValueError as error:
+            raise refusal(str(error)) from None
 
     return ask
 
@@ -114,14 +120,13 @@ def tool_answer(command: str, content: bytes, timeout_s: float, memory_mib: int)
 
 
 def read_inside(path: str, roots: Sequence[Path]) -> bytes:
-    """Return a `.rdma` file that lies in one of the folders, with all links followed. Raises ValueError."""
+    """Return a `.rdma` file that lies in one of the folders, with all links followed; a relative path is from a folder.
+
+    Raises ValueError."""
     if not roots:
         raise ValueError("no folder was given with --folder: give the program as text")
-    try:
-        found = Path(path).resolve(strict=True)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ValueError(f"{path}: there is no such file in the folders that were given") from error
-    if not any(found.is_relative_to(root) for root in roots):
+    found = next(filter(None, (_inside(root, path) for root in roots)), None)
+    if found is None:
         raise ValueError(f"{path}: there is no such file in the folders that were given")
     if found.suffix != ".rdma":
         raise ValueError(f"{path}: only files that end in .rdma are read")
@@ -129,6 +134,14 @@ def read_inside(path: str, roots: Sequence[Path]) -> bytes:
         return read_regular(found, LARGEST)
     except (OSError, UsageError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _inside(root: Path, path: str) -> Path | None:
+    try:
+        found = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return found if found.is_relative_to(root) else None
 
 
 def _told(code: int, out: bytes, said: bytes) -> dict[str, Any]:

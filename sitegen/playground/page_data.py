@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from rdma_robust.reports.share.message_colours import MESSAGE_RULES
+from rdma_robust.reports.share.program_colours import KINDS, Rules, states
+from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 from rdma_robust.teaching.exercises import Exercise, course
 from rdma_robust.teaching.playground.page_questions import HARDWARE_OFFERED, TABS
-from sitegen.colours import KINDS, Rules, states
 from sitegen.litmus_index import LITMUS, SHELVES, on
-from sitegen.message_colours import MESSAGE_RULES
 from sitegen.messages_index import all_programs
-from sitegen.rdma_colours import RDMA_RULES
 
 FIRST: Final = "mailbox-plain.rdma"
 

@@ -124,7 +124,7 @@ def test_commands_that_do_not(cli: Cli, name: str) -> None:
 @pytest.mark.parametrize("name", sorted(ALONE))
 def test_commands_that_serve_have_the_options(cli: Cli, name: str) -> None:
     shown = cli(name, "--help").stdout
-    assert all(option in shown for option in ("-I", "--with", "--compile-commands", "-n", "--wc-errors"))
+    assert all(option in shown for option in ("-I", "--with", "--compile-commands", "-n", "--arg", "--wc-errors"))
 
 
 @pytest.mark.ci

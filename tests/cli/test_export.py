@@ -163,3 +163,15 @@ def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs
     refused = cli("export", "--to", "shmem-test", "messages.rdma")
     assert "messages.rdma:3:17: error: no call of this library does this [RR850]" in refused.stderr
     assert refused.stderr.count("[RR850]") == 2
+
+
+@pytest.mark.parametrize("form", ["verbs-c", "shmem-test"])
+def test_what_c_does_not_have_is_refused_at_its_place(cli: Cli, programs: Path, form: str) -> None:
+    """A kernel that reads a word of its host was an internal error."""
+    (programs / "via.rdma").write_text(
+        "node A { }\nnode H { f }\nnode G via H { x }\nthread T on A {\n  qp l to H\n  put G.x = 1 on l\n}\n"
+        "thread K on G {\n  reg r\n  r = H.f\n}\n"
+    )
+    refused = cli("export", "--to", form, "via.rdma")
+    assert refused.returncode == 2 and "via.rdma:10:7: error: memory behind the NIC of another node" in refused.stderr
+    assert ("via.rdma:6:15: error: a runner has one queue pair to each process" in refused.stderr) == (form == "shmem-test")

@@ -13,9 +13,11 @@ import pytest
 from rdma_robust.cli import page_worker
 from rdma_robust.language.load import load_decidable
 from rdma_robust.teaching.explorer.session import Session
+from rdma_robust.teaching.playground.page_questions import TABS, Tab, TabQuestion
 from tests.conftest import ROOT
 
 LITMUS = ROOT / "litmus"
+BCAST = "contracts/bcast.mp"
 RELAY = "messages/collectives/send-in-between.mp"
 
 AS_IN_A_BROWSER = """
@@ -69,6 +71,40 @@ def test_a_command_needs_nothing_that_a_browser_lacks(arguments: tuple[str, ...]
     )
     assert (done.returncode, done.stderr) == (exit_code, ""), done.stderr
     assert said in done.stdout
+
+
+def asked_of_the_worker(tab: Tab, question: TabQuestion, words: tuple[str, ...]) -> dict[str, Any]:
+    kind, name = (
+        ("rdma", "mailbox-plain.rdma") if question is tab.rdma else ("mp", BCAST if tab.name == "contracts" else RELAY)
+    )
+    program = {f"program.{kind}": (LITMUS / name).read_text(encoding="utf-8")}
+    asked = {"arguments": [*words, *program], "files": program, "read": [tab.writes] if tab.writes else []}
+    found: dict[str, Any] = json.loads(page_worker.ask(json.dumps(asked)))
+    return found
+
+
+ASKED = [
+    pytest.param(tab, question, words, id=" ".join(words), marks=() if tab.writes else pytest.mark.ci)
+    for tab in TABS
+    for question in (tab.rdma, tab.mp)
+    if question and not tab.explored
+    for form in question.forms
+    for words in (form.words, *([] if "--format" in form.words else [(*form.words, "--format", "json")]))
+]
+
+
+@pytest.mark.parametrize(("tab", "question", "words"), ASKED)
+def test_what_a_tab_asks_has_an_answer_outside_of_the_page_too(
+    tab: Tab, question: TabQuestion, words: tuple[str, ...]
+) -> None:
+    """Commands that work in processes of their own where there are any would give the answer to nobody."""
+    answer = asked_of_the_worker(tab, question, words)
+    if words[0] == "contracts" and "svg" in words:
+        assert (answer["exit"], answer["out"]) == (2, "") and "no contract is violated" in answer["err"]
+        return
+    assert answer["exit"] in (0, 1) and answer["out"]
+    assert "Traceback" not in answer["err"] and ("json" not in words or json.loads(answer["out"])["tool"])
+    assert list(answer["files"]) == ([tab.writes] if tab.writes else [])
 
 
 def test_the_explorer_is_answered_as_by_its_server() -> None:

@@ -77,8 +77,15 @@ def test_only_files_in_the_folders_are_read(tmp_path: Path) -> None:
         (folder / "it.rdma").write_text(ROBUST)
     (inside / "link.rdma").symlink_to(outside / "it.rdma")
     (inside / "key.pem").write_text("secret")
-    assert read_inside(str(inside / "it.rdma"), [inside]) == ROBUST.encode()
-    for path in (outside / "it.rdma", inside / "link.rdma", inside / ".." / "inside-not" / "it.rdma", inside / "none.rdma"):
+    roots = [outside.parent / "empty", inside]
+    assert read_inside(str(inside / "it.rdma"), roots) == read_inside("it.rdma", roots) == ROBUST.encode()
+    for path in (
+        outside / "it.rdma",
+        inside / "link.rdma",
+        inside / ".." / "inside-not" / "it.rdma",
+        inside / "none.rdma",
+        "../inside-not/it.rdma",
+    ):
         with pytest.raises(ValueError, match="no such file in the folders"):
             read_inside(str(path), [inside])
     with pytest.raises(ValueError, match=r"end in \.rdma"):
@@ -102,15 +109,18 @@ def test_a_client_of_the_sdk_over_standard_streams(tmp_path: Path) -> None:
     (tmp_path / "it.rdma").write_text(NOT_ROBUST)
     command, *arguments = own_command(["mcp", "--folder", str(tmp_path)])
 
-    async def talk() -> tuple[set[str], Any, Any, Any]:
+    async def talk() -> tuple[set[str], Any, Any, tuple[Any, ...]]:
         async with Client(StdioServerParameters(command=command, args=arguments)) as client:
             tools = await client.list_tools()
             found = await client.call_tool("check", {"path": str(tmp_path / "it.rdma"), **BUDGET})
             text = await client.call_tool("check", {"text": ROBUST, **BUDGET})
             without = await client.call_tool("check", {"text": ROBUST})
-            return {tool.name for tool in tools.tools}, found, text, without
+            refused = [await client.call_tool("check", {"path": "../it.rdma", **BUDGET})]
+            refused += [await client.call_tool("check", {"text": ROBUST, "timeout_s": -1, "memory_mib": 2048})]
+            return {tool.name for tool in tools.tools}, found, text, (without, *refused)
 
-    names, found, text, without = asyncio.run(talk())
+    names, found, text, refused = asyncio.run(talk())
     assert names == set(TOOLS)
     assert (found.structured_content["status"], text.structured_content["status"]) == ("wrong", "ok")
-    assert without.is_error, "a call without a budget is refused"
+    for answer, reason in zip(refused, ("timeout_s", "no such file in the folders", "a time above 0"), strict=True):
+        assert answer.is_error and reason in answer.content[0].text, "a client is told why it is refused"

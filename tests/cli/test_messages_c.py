@@ -133,6 +133,14 @@ def sides(first: str, second: str) -> str:
         (sides("MPI_Reduce(&x, &y, 1, MPI_INT, MPI_SUM, 0, w);", "MPI_Reduce(&x, &y, 1, MPI_INT, MPI_MAX, 0, w);"),
          {"operation-mismatch"}),
         (sides("MPI_Barrier(w);", ""), {"deadlock"}),
+        ("int o = 1 - rank; MPI_Sendrecv(&x, 1, MPI_INT, o, 3, &x, 1, MPI_INT, o, 3, w, &s);", {"buffer-alias"}),
+        (sides(f"{ISEND} MPI_Request_free(&q);", RECV), {"request-lost"}),
+        (sides("MPI_Send(&x, 1, MPI_INT, 1, 3, w); MPI_Ibsend(&x, 1, MPI_INT, 1, 4, w, &q); MPI_Request_free(&q);",
+               f"{RECV} MPI_Recv(&y, 1, MPI_INT, 0, 4, w, &s);"), set()),
+        ("int d[2] = {2, 2}, z[2] = {0, 0}; MPI_Comm g; MPI_Cart_create(w, 2, d, z, 0, &g);", {"invalid-argument"}),
+        ("int d[1] = {1}, z[1] = {0}; MPI_Comm g; MPI_Cart_create(w, 1, d, z, 0, &g);"
+         " if (rank == 0) MPI_Comm_free(&g); else assert(g == MPI_COMM_NULL);", set()),
+        ("MPI_Cart_rank(w, &x, &y);", {"invalid-communicator"}),
         ("x = rank + 1; MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, w); assert(y == 3);", set()),
         ("x = rank + 5; MPI_Bcast(&x, 1, MPI_INT, 1, w); assert(x == 6);", set()),
         ("int v[2]; x = rank + 5; MPI_Allgather(&x, 1, MPI_INT, v, 1, MPI_INT, w); assert(v[0] == 5 && v[1] == 6);", set()),
@@ -161,6 +169,69 @@ def sides(first: str, second: str) -> str:
 @pytest.mark.ci
 def test_what_is_wrong(body: str, expected: set[str]) -> None:
     assert kinds(body) == expected
+
+
+WINDOW = "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v); "
+FREE = " MPI_Win_free(&v);"
+PUT = "MPI_Put(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, v);"
+GET = "MPI_Get(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, v);"
+FENCE = "MPI_Win_fence(0, v);"
+LOCK, UNLOCK = "MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, v);", "MPI_Win_unlock(1, v);"
+ALONE = LOCK.replace("SHARED", "EXCLUSIVE")
+ADD = "MPI_Accumulate(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, v);"
+NEXT = "MPI_Send(&y, 0, MPI_INT, 1, 3, w);"
+HEARD = "MPI_Recv(&y, 0, MPI_INT, 0, 3, w, &s);"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"{FENCE} {sides(PUT, '')} {FENCE}", set()),
+        (f"y = 4; {FENCE} {sides(PUT, '')} {FENCE} assert(!rank || x == 4);", set()),
+        (f"x = 5; {FENCE} {sides(GET, '')} {FENCE} assert(rank || y == 5);", set()),
+        (f"{FENCE} {PUT} {FENCE}", {"window-race"}),
+        (f"{FENCE} {sides(PUT, 'x = 1;')} {FENCE}", {"window-race"}),
+        (f"{FENCE} {sides(GET, 'y = x;')} {FENCE}", set()),
+        (f"{FENCE} {sides(GET, 'x = 1;')} {FENCE}", {"window-race"}),
+        (f"{FENCE} {sides(PUT + ' y = 1;', '')} {FENCE}", {"buffer-race"}),
+        (f"{FENCE} {sides(GET + ' x = y;', '')} {FENCE}", {"buffer-race"}),
+        (f"y = 3; {FENCE} {ADD} {FENCE} assert(!rank || x == 6);", set()),
+        (f"{FENCE} {sides(ADD, ADD.replace('SUM', 'MAX'))} {FENCE}", {"window-race"}),
+        (f"{LOCK} {PUT} {UNLOCK}", {"window-race"}),
+        (f"{ALONE} {PUT} {UNLOCK}", set()),
+        (f"{sides(f'{ALONE} {PUT} {UNLOCK}', f'{ALONE} x = 1; {UNLOCK}')}", set()),
+        (f"{sides(f'{ALONE} {PUT} {UNLOCK}', 'x = 1;')}", {"window-race"}),
+        (f"{sides(f'{LOCK} {PUT} {UNLOCK} {NEXT}', f'{HEARD} x = 1;')}", set()),
+        (f"{sides(f'{LOCK} {PUT} {NEXT} {UNLOCK}', f'{HEARD} x = 1;')}", {"window-race"}),
+        (f"{sides(f'{LOCK} {PUT} MPI_Win_flush(1, v); {NEXT} {UNLOCK}', f'{HEARD} x = 1;')}", set()),
+        (f"{sides(f'{LOCK} {PUT} MPI_Win_flush_local(1, v); {NEXT} {UNLOCK}', f'{HEARD} x = 1;')}", {"window-race"}),
+        (f"{sides(f'{LOCK} {PUT} MPI_Win_flush_local(1, v); y = 1; {UNLOCK}', '')}", set()),
+        (sides(PUT, ""), {"epoch"}),
+        (sides(f"{LOCK} {PUT}", ""), {"epoch"}),
+        (sides(UNLOCK, ""), {"epoch"}),
+        (sides(f"{LOCK} {LOCK} {UNLOCK}", ""), {"epoch"}),
+        (f"{FENCE} {sides(f'{LOCK} {PUT} {UNLOCK}', '')} {FENCE}", {"epoch"}),
+        (f"MPI_Win_fence(MPI_MODE_NOSUCCEED, v); {sides(f'{LOCK} {PUT} {UNLOCK}', '')} {FENCE}", set()),
+        (sides(FENCE, ""), {"collective-mismatch"}),
+        (f"{FENCE} {PUT.replace(' 1, 0, 1', ' 2, 0, 1')} {FENCE}", {"invalid-rank"}),
+        (f"{FENCE} {PUT.replace(' 1, 0, 1', ' 1, 1, 1')} {FENCE}", {"buffer-overflow"}),
+        (f"{FENCE} {PUT.replace('1, MPI_INT, v', '1, MPI_FLOAT, v')} {FENCE}", {"type-mismatch"}),
+        (f"{FENCE} {PUT.replace(' v)', ' MPI_WIN_NULL)')} {FENCE}", {"invalid-window"}),
+        (sides("MPI_Win_complete(v);", ""), {"epoch"}),
+    ],
+)
+@pytest.mark.ci
+def test_what_is_wrong_with_windows(body: str, expected: set[str]) -> None:
+    assert kinds(WINDOW + body + FREE) == expected
+
+
+@pytest.mark.ci
+def test_a_store_that_messages_from_any_may_order_is_refused(cli: Cli, tmp_path: Path) -> None:
+    any_source = HEARD.replace(" 0, 3, w", " MPI_ANY_SOURCE, 3, w")
+    body = sides(f"{LOCK} {PUT} {UNLOCK} {NEXT}", f"{any_source} x = 1;")
+    code, results, told = checked(cli, tmp_path, WINDOW + body + FREE)
+    assert (code, bool(results[0]["errors"])) == (2, True)
+    assert "whether this is ordered with MPI_Put of line" in " ".join(told.split())
 
 
 def test_a_wrong_call_is_told_at_its_place_with_its_processes(cli: Cli, tmp_path: Path) -> None:
@@ -195,18 +266,25 @@ def test_a_test_that_may_fail_decides_nothing(loop: str) -> None:
 
 
 def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, tmp_path: Path) -> None:
-    body = sides(f"{ISEND} x = 1; MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);", RECV)
+    body = sides(f"{ISEND} x = 1; MPI_Win v; MPI_Win_create_dynamic(MPI_INFO_NULL, w, &v);", RECV)
     code, results, told = checked(cli, tmp_path, body)
     assert code in (1, 3)
     assert {each["asserts"] for each in results} == {"violated"}
     assert {each["deadlock"]["answer"] for each in results} == {"unknown"}  # type: ignore[index]
-    assert "`MPI_Win_create` is not modelled in programs of messages" in told
+    assert "`MPI_Win_create_dynamic` is not modelled in programs of messages" in told
 
 
-def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:
-    code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);")
+def test_arguments_of_the_program_are_rows(cli: Cli, tmp_path: Path) -> None:
+    code, results, _ = checked(cli, tmp_path, "if (rank || atoi(argv[1]) % 2) MPI_Barrier(w);", "2", "--arg", "1..2")
+    assert code == 1
+    found = {(each["file"], each["deadlock"]["answer"]) for each in results}  # type: ignore[index]
+    assert found == {(f"{tmp_path}/main.c (arg=1)", "no"), (f"{tmp_path}/main.c (arg=2)", "yes")}
+
+
+def test_what_is_not_modelled_is_refused_by_name(cli: Cli, tmp_path: Path) -> None:
+    code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create_dynamic(MPI_INFO_NULL, w, &v);")
     assert code == 2
-    assert "`MPI_Win_create` is not modelled in programs of messages [RR814]" in told
+    assert "`MPI_Win_create_dynamic` is not modelled in programs of messages [RR814]" in told
 
 
 @pytest.mark.ci

@@ -78,7 +78,7 @@ ONE_RUN = {
     *("--goal", "--sites", "--from-full", "--for", "--needs"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
     *("--between", "--size", "--statements", "--models", "--orders"),
-    *("-I", "--with", "--compile-commands", "-n", "--wc-errors", "--c"),
+    *("-I", "--with", "--compile-commands", "-n", "--arg", "--wc-errors", "--c"),
     *("--hint", "--solution"),
     *("--number", "--join", "--run-timeout", "--out", "--races"),
 }

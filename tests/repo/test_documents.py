@@ -30,7 +30,8 @@ REASONS = (
 
 
 SLOW = """
-crowds hardness language messages messages-traces prove repair reports safety scale tutorial undecidability
+contracts-checking crowds hardness language messages messages-traces prove repair repair-safe reports
+safety scale tutorial undecidability
 """
 """Documents whose commands take as long as those of all others: these are left to CI."""
 

@@ -19,6 +19,7 @@ from markdown.extensions.toc import slugify
 from rdma_robust.frame import registry
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.pipeline import PASSES
+from sitegen.address import NOBODYS, PLACES, address, addressed
 from sitegen.cli_reference import MEANINGS
 from sitegen.counts import counted, pages_with_counts
 from sitegen.figures import figures
@@ -112,7 +113,7 @@ def test_generated_pages_and_figures_are_up_to_date(page: str, text: str) -> Non
 
 
 def test_numbers_in_prose_are_those_of_the_files() -> None:
-    assert DOCS / "reports.md" in pages_with_counts()
+    assert DOCS / "report-forms.md" in pages_with_counts()
     for page in pages_with_counts():
         text = page.read_text(encoding="utf-8")
         assert counted(text) == text, f"{name(page)}: make promote writes it anew"
@@ -208,3 +209,20 @@ def test_figures_are_told_in_words_where_they_stand() -> None:
 
 def test_the_figure_of_the_passes_has_them_all() -> None:
     assert [passed for row in PASSED for passed, _ in row] == [each.name for each in PASSES]
+
+
+@pytest.mark.parametrize("file", sorted({place.file for place in PLACES}))
+def test_the_address_of_clones_is_that_of_the_project(file: str) -> None:
+    """It stands in pyproject.toml; as long as it does not, no page may name one."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert text == addressed(text, file, address()), "make promote"
+    moved = addressed(text, file, "https://forge.example/some/rdma-robust")
+    assert "some/rdma-robust" in moved and NOBODYS not in moved
+    assert addressed(moved, file, address()) == text
+
+
+def test_the_address_is_read_from_the_project(tmp_path: Path) -> None:
+    project = tmp_path / "pyproject.toml"
+    for urls, found in (('Repository = "https://forge.example/a/"', "https://forge.example/a"), ("", None)):
+        project.write_text(f"[project]\n[project.urls]\n{urls}\n", encoding="utf-8")
+        assert address(project) == found

@@ -21,9 +21,9 @@ from rdma_robust.model import Model
 from tests.support.random_deployed import EVENTS, loaded, most_events
 
 _THREAD: Final = re.compile(r"^(\s*)thread (\w+) on (\w+) \{(.*)$")
-_REQUEST: Final = re.compile(r"^\s*(?:put (\w+)\.|get \w+(?:\[\w+\])? = (?:\w+\()?(\w+)\.)")
+_REQUEST: Final = re.compile(r"^\s*(?:put |get \w+(?:\[\w+\])? = (?:\w+\()?|(?:cas|faa|swap)\()(\w+)\.")
 _SEND: Final = re.compile(r"^\s*send .* to (\w+)")
-_WAIT: Final = re.compile(r"\b(poll|rfence) (\w+)(?! or)\b(?!\[)")
+_WAIT: Final = re.compile(r"\b(poll|rfence|flush|order) (\w+)(?! or)\b(?!\[)")
 _RECEIVE: Final = re.compile(r"^\s*(?:(?:posted|recv) .* from|(?:\w+ = )?rpoll) (\w+)")
 
 
@@ -61,7 +61,7 @@ class _Lanes:
     def line(self, line: str, thread: str) -> str:
         request, send, receive = _REQUEST.match(line), _SEND.match(line), _RECEIVE.match(line)
         if request is not None or send is not None:
-            node = self.place[send[1]] if send is not None else request[1] or request[2] if request is not None else ""
+            node = self.place[send[1]] if send is not None else request[1] if request is not None else ""
             lane = self.of(thread, node)
             self.used.setdefault((thread, node), []).append(lane)
             return line + (f" on {lane}" if lane else "")

@@ -12,16 +12,16 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from rdma_robust.c.code import Address, Function, Load
 from rdma_robust.c.evaluate.byte_ranges import merged_ranges
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Value
+from rdma_robust.c.evaluate.c_values import Object, Scalar, Value
 from rdma_robust.c.evaluate.calls import Handler
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import Choice, RegisterUse, ThreadStatement, Word
+from rdma_robust.c.evaluate.program_arguments import program_arguments
 from rdma_robust.c.evaluate.raw_automaton import UNBOUNDED, RawAutomaton, RawEdge, most
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import End, EvaluationOptions, RoundFacts, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
-from rdma_robust.c.evaluate.thread_run import text_of
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.evaluate.verbs.sent_words import buffer_words
 from rdma_robust.errors import Diagnostic
@@ -158,8 +158,8 @@ class EvaluationRounds:
         else:
             arguments: list[Value] = [1]
             if self.units.libraries:
-                arguments.append(Pointer(_program_name(self.world, state, process)))
-                if _looks_at_arguments(body):
+                arguments = program_arguments(self.world, state, process)
+                if len(self.units.arguments) == 0 and _looks_at_arguments(body):
                     place = self.units.declared(function)
                     message = f"`{function}` is run without arguments: `{body.parameters[0].name}` is 1"
                     self.world.remark("RR846", message, (place,) if place else ())
@@ -202,6 +202,8 @@ class EvaluationRounds:
         self._share()
         found.ignored |= known.ignored
         found.said |= known.said
+        for name, ranges in known.written_elsewhere.items():
+            found.written_elsewhere[name] = merged_ranges((*ranges, *found.written_elsewhere.get(name, ())))
         for name, cuts in known.cuts.items():
             found.cuts[name] |= cuts
         for end, points in known.message_cuts.items():
@@ -296,14 +298,6 @@ def _looks_at_arguments(body: Function) -> bool:
     return any(each.variable in body.parameters[:2] for each in addresses)
 
 
-def _program_name(world: World, state: State, process: str) -> Object:
-    """Return the list of arguments of a program that is run without any: its name, and the end."""
-    found = Object("handle", process, "argv", ("argv",))
-    state.place(found, ObjectBytes({0: (8, Pointer(text_of(process, b"program\0"))), 8: (8, 0)}))
-    world.sizes[found] = 16
-    return found
-
-
 def _sends(edge: RawEdge) -> str:
     return edge.operation.sends if isinstance(edge.operation, ThreadStatement) else ""
 
@@ -343,6 +337,7 @@ def _signature(facts: RoundFacts) -> Hashable:
 
 _COMPARED = [
     "shared",
+    "written_elsewhere",
     "ignored",
     "cuts",
     "initial",

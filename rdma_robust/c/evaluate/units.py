@@ -16,6 +16,8 @@ class Units(Protocol):
     """What stands in it."""
     libraries: set[str]
     """Those of OpenSHMEM and MPI that it includes the header of."""
+    arguments: tuple[str, ...]
+    """Those that `main` is run with."""
     hardware: dict[str, SourcePlace]
     """The hardware that is asked about (RR_HARDWARE), as far as the program is read; more than one is an error."""
 

@@ -296,6 +296,10 @@ class ThreadWriter:
         if self._is_constant(ref):
             value = dict(self.given.program.constants)[ref.name.text]
             return f"({value})" if value < 0 else str(value)
+        if ref.owner is not None and ref.owner.text != self.written.node.text:
+            raise NotInCError(
+                ref.span, "memory behind the NIC of another node is not said in C", "one node with the words of both"
+            )
         index = "" if ref.index is None else self.expression(ref.index)
         return self.library.word(self.written, ref.name.text, index)
 

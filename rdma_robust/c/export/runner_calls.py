@@ -41,6 +41,7 @@ _HAS: Final = {
     "mpi": "put, get, atomics, poll, flush",
     "verbs": "put, get, atomics with an answer, poll",
 }
+_NO_LANES: Final = "a runner has one queue pair to each process, and no lanes"
 _COMPILED: Final = {
     "shmem": "oshcc -o test FILE.c && oshrun -np {} ./test",
     "mpi": "mpicc -o test FILE.c && mpirun -n {} ./test",
@@ -143,15 +144,16 @@ class RunnerCalls(CLibrary):
 
     def _process(self, node: ast.Ident) -> int:
         if node.text not in self.nodes:
-            raise NotInCError(node.span, "a runner has one queue pair to each process, and no lanes", "name the node")
+            raise NotInCError(node.span, _NO_LANES, "name the node")
         return self.nodes[node.text]
 
     def _flags(self, flags: tuple[ast.Flag, ...]) -> tuple[str, ...]:
         """Return the argument of a request that has its flags; libraries have none. Raises NotInCError."""
-        refused = ("on",) if self.library == "verbs" else ("fenced", "on")
         for flag in flags:
-            if flag.word in refused:
-                raise NotInCError(flag.span, f"`{flag.word}` is none of a library's", "`flush` is stronger than a fence")
+            if flag.word == "on":
+                raise NotInCError(flag.span, _NO_LANES, "leave the lane out: requests to one process are on one queue pair")
+            if flag.word == "fenced" and self.library != "verbs":
+                raise NotInCError(flag.span, "no library has requests behind a fence", "`flush` is stronger than a fence")
         if self.library != "verbs":
             return ()
         words = {flag.word for flag in flags}

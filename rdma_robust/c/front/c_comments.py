@@ -22,7 +22,7 @@ LINES: Final = ("expect", "outcome", "needs", "hardware")
 """Words of comments that are lines of the language: `rdma-robust: expect robust`."""
 
 OPTIONS: Final = "options"
-VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-commands", "-n", "--about")
+VALUED: Final = ("-I", "-D", "-U", "-include", "-std", "--with", "--compile-commands", "-n", "--about", "--arg")
 """The options that a C file is read with: of the command line, and of a comment in the file."""
 
 FLAGS: Final = ("--wc-errors",)
@@ -153,6 +153,8 @@ def _with_option(known: COptions, option: str, value: str, folder: str) -> COpti
         return replace(known, more_files=(*known.more_files, path))
     if option == "--compile-commands":
         return replace(known, commands=path)
+    if option == "--arg":
+        return replace(known, program_arguments=(*known.program_arguments, value))
     if option == "--about":
         if value not in ABOUT:
             raise UsageError(f"--about takes {' or '.join(map(quote, ABOUT))}, not {quote(value)}")

@@ -21,7 +21,7 @@ class COptions:
     """How C is read: folders of headers (`-I`), definitions (`-D`, `-U`), headers before the text (`-include`), the
     standard (`-std`), further files of the program (`--with`), a folder with `compile_commands.json`; and the number of
     processes of a program whose processes run the same (`-n`). A program of OpenSHMEM or MPI is about queue pairs or
-    about the `standard` of its library (`--about`)."""
+    about the `standard` of its library (`--about`). `main` is run with arguments (`--arg`)."""
 
     folders: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
@@ -33,6 +33,7 @@ class COptions:
     processes: int | None = None
     about: str = "queue pairs"
     with_errors: bool = False
+    program_arguments: tuple[str, ...] = ()
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ class CUnits:
         self._twice: set[str] = set()
         self.processes_asked: int | None = None
         self.processes_given = 2
+        self.arguments: tuple[str, ...] = ()
         self.libraries: set[str] = set()
 
     # What evaluation asks.
@@ -325,7 +326,7 @@ def parsed_units(
     texts = {**(changed or {}), path: source}
     use_texts(texts)
     units = CUnits(path, source)
-    units.processes_given = options.processes or 2
+    units.processes_given, units.arguments = options.processes or 2, options.program_arguments
     errors = []
     for file in (path, *options.more_files):
         if file not in texts and not Path(file).is_file():

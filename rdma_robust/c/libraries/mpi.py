@@ -26,7 +26,8 @@ Comm_create c g pc
 Comm_compare c c ip; Comm_group c pg; Comm_set_errhandler c e; Comm_get_name c ch ip; Comm_set_name c st
 Comm_remote_size c ip
 Comm_create_group c g n pc; Comm_get_attr c n b ip; Comm_set_attr c n b; Cart_create c n cip cip n pc; Cart_coords c r n ip
-Cart_rank c cip ip; Cart_shift c n n ip ip; Cart_sub c cip pc; Dims_create n n ip; Cart_get c n ip ip ip
+Cart_rank c cip ip; Cart_shift c n n ip ip; Cart_sub c cip pc; Dims_create n n ip; Cart_get c n ip ip ip; Cartdim_get c ip
+Topo_test c ip
 Group_incl g n cip pg; Group_excl g n cip pg; Group_rank g ip; Group_size g ip; Group_free pg; Group_union g g pg
 Group_intersection g g pg; Group_difference g g pg; Group_translate_ranks g n cip g ip; Group_compare g g ip
 Win_create b a n i c pw; Win_allocate a n i c b pw; Win_allocate_shared a n i c b pw; Win_create_dynamic i c pw; Win_free pw
@@ -119,6 +120,7 @@ _NUMBERS: Final = {
     "BSEND_OVERHEAD": 96, "IDENT": 0, "CONGRUENT": 1, "SIMILAR": 2, "UNEQUAL": 3, "ORDER_C": 1, "ORDER_FORTRAN": 2,
     "COMM_TYPE_SHARED": 1, "WIN_BASE": 1, "WIN_SIZE": 2, "WIN_DISP_UNIT": 3, "WIN_CREATE_FLAVOR": 4, "WIN_MODEL": 5,
     "WIN_SEPARATE": 1, "WIN_UNIFIED": 2, "TAG_UB": 6, "VERSION": 4, "SUBVERSION": 1, "MAX_LIBRARY_VERSION_STRING": 256,
+    "CART": 1, "GRAPH": 2, "DIST_GRAPH": 3,
     "WIN_FLAVOR_CREATE": 1, "WIN_FLAVOR_ALLOCATE": 2, "WIN_FLAVOR_DYNAMIC": 3, "WIN_FLAVOR_SHARED": 4,
 }  # fmt: skip
 _HANDLES: Final = {

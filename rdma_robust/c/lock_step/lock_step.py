@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.c.code import SourcePlace
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Value
+from rdma_robust.c.evaluate.c_values import Object
 from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.program_arguments import program_arguments
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic
 from rdma_robust.c.evaluate.round_facts import EvaluationOptions, World
 from rdma_robust.c.evaluate.state import Frame, State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
-from rdma_robust.c.evaluate.thread_run import text_of
 from rdma_robust.c.evaluate.units import Units
 from rdma_robust.c.lock_step.message_calls import RECEIVED
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
@@ -44,9 +44,9 @@ def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], S
         return LockStepResult((), ("",), {}, (diagnostic(_NONE, []),))
     world = World(units, EvaluationOptions(), _Initialiser(units))
     ranks = [RankMachine(world, job, number, LIBRARY) for number in range(processes)]
+    job.ranks = ranks
     for rank in ranks:
-        arguments: list[Value] = [1, Pointer(_program_name(world, rank.state, rank.process))]
-        rank.push(rank.state, main, arguments, None)
+        rank.push(rank.state, main, program_arguments(world, rank.state, rank.process), None)
     while any(rank.advance() for rank in ranks if rank.is_running):
         pass
     place = units.declared("main")
@@ -70,14 +70,6 @@ class _Initialiser:
         while state.frames:
             machine.execute(state)
         return state.memory[name]
-
-
-def _program_name(world: World, state: State, process: str) -> Object:
-    """Return the list of arguments of a program that is run without any: its name, and the end."""
-    found = Object("handle", process, "argv", ("argv",))
-    state.place(found, ObjectBytes({0: (8, Pointer(text_of(process, b"program\0"))), 8: (8, 0)}))
-    world.sizes[found] = 16
-    return found
 
 
 def _process(rank: RankMachine, job: RankWorld, place: SourcePlace | None) -> mp.Process:

@@ -41,6 +41,12 @@ class BufferLayout:
         """The bytes of the object that it covers, each from and to."""
         return tuple((self.offset + each.offset, self.offset + each.offset + each.size) for each in self.runs)
 
+    def overlaps(self, other: BufferLayout) -> bool:
+        """Whether some byte is in both."""
+        if self.object is None or self.object != other.object:
+            return False
+        return any(low < end and start < high for low, high in self.ranges for start, end in other.ranges)
+
 
 NOTHING: Final = BufferLayout(None, 0, ())
 

@@ -10,7 +10,8 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.lock_step.call_arguments import count_at, wrong
 from rdma_robust.c.lock_step.channels import ANY
 from rdma_robust.c.lock_step.message_calls import store_status
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
+from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.messages.language import message_program as mp
 
 EMPTY_STATUS: Final = (ANY, ANY, 0)
@@ -173,11 +174,11 @@ def _request_free(call: CallContext) -> Result:
     rank, record = rank_of(call), _record(call, 0)
     if record is None:
         raise wrong(call, "invalid-request", "the request is MPI_REQUEST_NULL")
-    if record.is_active and any(use.writes for _, use in record.uses):
-        line = record.chain[0].line
-        rank.wrong(
-            "request-lost", f"{call.name}: the receive of line {line} is active, and nobody can wait for it", call.chain
+    if record.is_active and record.call not in ("MPI_Ibsend", "MPI_Bsend_init"):  # a copy of the buffer is what they send
+        said = (
+            f"{call.name}: the request of {record.call} (line {record.chain[0].line}) is active, and nobody can wait for it"
         )
+        rank.wrong("request-lost", said, call.chain)
     rank.requests.pop(record.number)
     call.run.raw_write(call.state, *_cell(call, 0, 0), _HANDLE, 0)
     return 0

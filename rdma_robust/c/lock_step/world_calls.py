@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from rdma_robust.c.evaluate.annotations import ANNOTATIONS
@@ -18,15 +20,19 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS
-from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, mpi_handle, wrong
-from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
+from rdma_robust.c.lock_step.call_arguments import communicator_at, mpi_handle, wrong
+from rdma_robust.c.lock_step.channels import Communicator
+from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
 from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
+from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
-from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING
 from rdma_robust.c.lock_step.polling_calls import POLLING_CALLS
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
-from rdma_robust.messages.language import message_program as mp
+from rdma_robust.c.lock_step.request_records import RequestRecord
+from rdma_robust.c.lock_step.topology_calls import TOPOLOGY_CALLS, grid_of, grid_said, numbers_at
+from rdma_robust.c.lock_step.transfer_calls import TRANSFER_CALLS
+from rdma_robust.c.lock_step.window_calls import WINDOW_CALLS, tell_open
 
 _UNDEFINED: Final = -32766
 
@@ -53,6 +59,8 @@ def _finalize(call: CallContext) -> Result:
         for name, chain in made:
             line = chain[0].line if chain else 0
             rank.wrong("resource-leak", f"the {kind} of {name} (line {line}) is never freed", chain)
+    for window in rank.windows.values():
+        tell_open(call, window)
     rank.stage = "after"
     return 0
 
@@ -103,35 +111,34 @@ def _own(rank: RankMachine, kind: str, key: tuple[object, ...], name: str, chain
     rank.owned.setdefault((kind, key), []).append((name, chain))
 
 
+@dataclass(frozen=True, slots=True)
+class _NewCommunicator:
+    """A new communicator: what tells it from others of its call, its processes in the order of their ranks, its topology."""
+
+    label: str
+    members: tuple[int, ...]
+    grid: Grid | None = None
+
+
 def _constructor(
-    said: Callable[[CallContext, Communicator], object], made: Callable[[CallContext, dict[int, object]], object]
+    said: Callable[[CallContext, Communicator], object],
+    made: Callable[[CallContext, dict[int, object]], _NewCommunicator | None],
 ) -> Handler:
     """A call that makes a communicator of what all processes of another one say."""
 
     def handler(call: CallContext) -> Result:
         rank, group = rank_of(call), communicator_at(call, 0)
-        if rank.ongoing is None:
-            entered = CollectiveEntry(call.name, call.chain[0].line if call.chain else 0)
-            entered.gives, entered.takes = dict.fromkeys(group.members, EMPTY), dict.fromkeys(group.members, NOTHING)
-            entered.said = said(call, group)
-            rank.ongoing = enter(call, group, entered)
-            if rank.ongoing.places:
-                rank.emit(mp.Wait(rank.ongoing.places, rank.job.place(call.chain)))
-        record = rank.ongoing
-        assert isinstance(record, RequestRecord)
-        if not record.is_ready():
-            raise Blocked
-        rank.ongoing = None
-        rank.complete(record)
+        all_enter(call, group, lambda: said(call, group))
         number = rank.collectives[group.name] - 1
         others = rank.job.calls[group.name if group.name != "self" else f"self{rank.number}", number]
         told = {at: each.said for at, each in others.items() if isinstance(each, CollectiveEntry)}
         chosen = made(call, told)
-        if not isinstance(chosen, tuple):
+        if chosen is None:
             call.set_private(call.arguments[-1], 8, 0, "this communicator")
             return 0
-        label, *members = chosen
-        key = (f"{group.name or 'world'}_{number}_{label}", *(f"P{each}" for each in members))
+        key = (f"{group.name or 'world'}_{number}_{chosen.label}", *(f"P{each}" for each in chosen.members))
+        if chosen.grid is not None:
+            rank.job.grids[key[0]] = chosen.grid
         store_handle(call, call.arguments[-1], "communicator", key)
         _own(rank, "communicator", key, call.name, call.chain)
         return 0
@@ -143,7 +150,7 @@ def _split_said(call: CallContext, group: Communicator) -> object:
     return call.number(1, "the colour"), call.number(2, "the key"), group.rank(rank_of(call).number)
 
 
-def _split_made(call: CallContext, told: dict[int, object]) -> object:
+def _split_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator | None:
     own = told[rank_of(call).number]
     assert isinstance(own, tuple)
     if own[0] == _UNDEFINED:
@@ -151,11 +158,43 @@ def _split_made(call: CallContext, told: dict[int, object]) -> object:
     if own[0] < 0:
         raise wrong(call, "invalid-argument", f"the colour is {own[0]}")
     chosen = sorted((each[1], each[2], at) for at, each in told.items() if isinstance(each, tuple) and each[0] == own[0])
-    return (own[0], *(at for _, _, at in chosen))
+    return _NewCommunicator(str(own[0]), tuple(at for _, _, at in chosen))
 
 
-def _dup_made(call: CallContext, _: dict[int, object]) -> object:
-    return ("dup", *communicator_at(call, 0).members)
+def _dup_made(call: CallContext, _: dict[int, object]) -> _NewCommunicator:
+    group = communicator_at(call, 0)
+    return _NewCommunicator("dup", group.members, rank_of(call).job.grids.get(group.name))
+
+
+def _cart_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator | None:
+    grid, group = told[rank_of(call).number], communicator_at(call, 0)
+    assert isinstance(grid, Grid)
+    if any(each != grid for each in told.values()):
+        raise wrong(call, "invalid-argument", "processes ask for different topologies")
+    members = group.members[: prod(grid.lengths)]
+    return _NewCommunicator("cart", members, grid) if rank_of(call).number in members else None
+
+
+def _sub_said(call: CallContext, group: Communicator) -> object:
+    return numbers_at(call, 1, len(grid_of(call, group).lengths), "the list of dimensions that remain")
+
+
+def _sub_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator:
+    """The part of a topology that some dimensions span: who has the same coordinates in the others is in it."""
+    group, kept = communicator_at(call, 0), told[rank_of(call).number]
+    grid = grid_of(call, group)
+    assert isinstance(kept, tuple)
+    if any(each != kept for each in told.values()):
+        raise wrong(call, "invalid-argument", "processes keep different dimensions")
+
+    def others(rank: int) -> tuple[int, ...]:
+        return tuple(at for at, stays in zip(grid.coordinates(rank), kept, strict=True) if not stays)
+
+    own = others(group.rank(rank_of(call).number))
+    members = tuple(each for rank, each in enumerate(group.members) if others(rank) == own)
+    dimensions = [each for each, stays in zip(zip(grid.lengths, grid.periods, strict=True), kept, strict=True) if stays]
+    part = Grid(tuple(each for each, _ in dimensions), tuple(each for _, each in dimensions))
+    return _NewCommunicator("sub" + "_".join(map(str, own)), members, part)
 
 
 def _group_members(call: CallContext, index: int) -> tuple[int, ...]:
@@ -167,10 +206,10 @@ def _group_members(call: CallContext, index: int) -> tuple[int, ...]:
     return tuple(int(str(each)[1:]) for each in found)
 
 
-def _create_made(call: CallContext, told: dict[int, object]) -> object:
+def _create_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator | None:
     members = told[rank_of(call).number]
     assert isinstance(members, tuple)
-    return ("group" + "_".join(map(str, members)), *members) if rank_of(call).number in members else None
+    return _NewCommunicator("group" + "_".join(map(str, members)), members) if rank_of(call).number in members else None
 
 
 def _freed(kind: str, what: str, null: int = 0) -> Handler:
@@ -288,6 +327,8 @@ _CALLS: Final[dict[str, Handler]] = {
     **REQUEST_CALLS,
     **POLLING_CALLS,
     **COLLECTIVE_CALLS,
+    **WINDOW_CALLS,
+    **TRANSFER_CALLS,
     **{name: _made("group", MPI[name]) for name in _GROUPS},
     "MPI_Finalize": _finalize,
     "MPI_Abort": _abort,
@@ -295,6 +336,9 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Comm_size": _number(lambda _, group: len(group.members)),
     "MPI_Comm_dup": _constructor(lambda *_: None, _dup_made),
     "MPI_Comm_split": _constructor(_split_said, _split_made),
+    "MPI_Cart_create": _constructor(grid_said, _cart_made),
+    "MPI_Cart_sub": _constructor(_sub_said, _sub_made),
+    **TOPOLOGY_CALLS,
     "MPI_Comm_create": _constructor(lambda call, _: _group_members(call, 1), _create_made),
     "MPI_Comm_free": _freed("communicator", "communicator"),
     "MPI_Comm_group": _made("group", _group_of),

@@ -150,6 +150,15 @@ CProcesses = Annotated[
         show_default=False,
     ),
 ]
+ProgramArguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--arg",
+        metavar="VALUE",
+        help="C: an argument that the program is run with, or decide it for each of 0..3. Several times: all of them.",
+        show_default=False,
+    ),
+]
 WcErrors = Annotated[bool, typer.Option("--wc-errors", help="C: completions of verbs may tell of an error, too.")]
 WithC = Annotated[bool, typer.Option("--c", help="Search folders for C too.")]
 

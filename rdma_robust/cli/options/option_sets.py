@@ -15,7 +15,7 @@ from rdma_robust.frame.shell.inputs import OF_FOLDERS, Item, expand
 from rdma_robust.language.flow.send_queues import RNR_SETTING, SEND_DEPTH
 from rdma_robust.model import Hardware
 from rdma_robust.options import RECV_DEPTH, CheckOptions
-from rdma_robust.value_ranges import PROCESSES
+from rdma_robust.value_ranges import ARGUMENT, PROCESSES
 
 
 class OptionSet:
@@ -102,6 +102,7 @@ class CFileOptions(OptionSet):
     with_: arguments.WithFiles = None
     compile_commands: arguments.CompileCommands = None
     number: arguments.CProcesses = None
+    arg: arguments.ProgramArguments = None
     wc_errors: arguments.WcErrors = False
     with_c: arguments.WithC = False
 
@@ -110,6 +111,7 @@ class CFileOptions(OptionSet):
         made = [f"-I={each}" for each in self.include or ()] + [f"--with={each}" for each in self.with_ or ()]
         made += [] if self.compile_commands is None else [f"--compile-commands={self.compile_commands}"]
         made += [] if self.number is None else [f"{PROCESSES}={self.number}"]
+        made += [f"{ARGUMENT}={each}" for each in self.arg or ()]
         made += ["--wc-errors=on"] if self.wc_errors else []
         return [*made, *([OF_FOLDERS] if self.with_c else [])]
 

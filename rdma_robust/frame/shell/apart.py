@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -51,10 +52,11 @@ def each_apart(
 
     `answer` runs in another process, one number after the other; it may print, and what it returns crosses a pipe. Where
     that process has to be ended or dies, the answer is what `lost` makes of the name, the reason, and whether that is a
-    defect, and another process does what is left. Without limits, and where processes cannot be forked, all is done here.
+    defect, and another process does what is left. Without limits, where processes cannot be forked, and where nobody would
+    get what they write, all is done here.
     Raises BrokenPipeError where `answer` does, and no other exception of it: it is to raise none.
     """
-    if (limits.deadline is None and limits.memory is None) or not can_fork():
+    if (limits.deadline is None and limits.memory is None) or not can_fork() or not _files_are_written():
         return [answer(number) for number in range(len(names))]
 
     def decide(task: _Task) -> tuple[Found] | None:
@@ -75,6 +77,15 @@ def each_apart(
                 raise BrokenPipeError
             answers += reply
     return answers
+
+
+def _files_are_written() -> bool:
+    """Whether standard output and standard error are files or pipes, or nothing: another process shares those, but only
+    has a copy of a text in memory."""
+    try:
+        return all(stream.fileno() >= 0 for stream in (sys.stdout, sys.stderr) if stream is not None)
+    except OSError:
+        return False
 
 
 def warned(name: str, why: str, defect: bool) -> Exit:

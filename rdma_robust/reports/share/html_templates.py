@@ -9,32 +9,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, Literal
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from rdma_robust.reports.share.message_colours import MESSAGE_RULES
+from rdma_robust.reports.share.program_colours import KINDS, ColourTable, ReportKind, Rules, rule
+from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 from rdma_robust.reports.share.svg import markup_text
 from rdma_robust.text import printable
 
 Language = Literal["rdma", "mp", "spec", "json", "console"]
-Kind = Literal["", "word", "number", "text", "comment"]
 
-TOKEN: Final[Mapping[Language, str]] = {
-    "rdma": r"(?P<comment>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))|(?P<number>\b[0-9]+\b)"
-    r"|(?P<meant>\b(?:for(?=\s++\w++\s++in\b)|in(?=[^{}\n]{0,200}\.\.)|macro(?=\s++\w++\s*+\()|no(?=\s++hang\b)|hang(?=\s++under\b)"
-    r"|(?<=[\w)\]] )when(?=[ \t]+[\w(!-])|hardware(?=[ \t]+\w)))"
-    r"|(?P<word>\b[A-Za-z_]\w*)",
-    "mp": r"(?P<comment>//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))|(?P<number>\b[0-9]+\b)|(?P<word>\b[A-Za-z_]\w*)",
-    "spec": r"(?P<comment>#.*)|(?P<number>\b[0-9]+\b)|(?P<word>^[ \t]*[a-z]+[ \t]*$)",
-    "json": r'(?P<text>"(?:[^"\\]|\\(?s:.))*+(?:"|\\?\Z))|(?P<number>-?\b[0-9][0-9.eE+-]*)'
-    r"|(?P<word>\b(?:true|false|null)\b)",
-    "console": r"(?P<comment>^\$ )",
+RULES: Final[Mapping[Language, Rules]] = {
+    "rdma": RDMA_RULES,
+    "mp": MESSAGE_RULES,
+    "spec": (rule(r"#.*", "comment"), rule(r"\b[0-9]+\b", "number"), rule(r"^[ \t]*[a-z]+[ \t]*$", "declaration")),
+    "json": (
+        rule(r'"(?:[^"\\\n]|\\.)*"?', "text"),
+        rule(r"-?\b[0-9][0-9.eE+-]*", "number"),
+        rule(r"\b(?:true|false|null)\b", "declaration"),
+    ),
+    "console": (rule(r"^\$ ", "comment"),),
 }
-
-"""What is `meant` are words that are names elsewhere. A comment or text that is not closed goes to the end: looking for an
-end at each beginning would take as many steps as the text has characters, squared; so looking ahead without a bound."""
-
 STYLE: Final = (
     "i[class^=rr-t-]{font-style:normal}i.rr-t-word{color:var(--rr-nic)}i.rr-t-number{color:var(--rr-cpu)}"
     "i.rr-t-text{color:var(--rr-ok)}i.rr-t-comment{color:var(--rr-muted)}"
@@ -47,12 +47,12 @@ class Line:
     """A line as pieces of text, each with what it is; together they are the line."""
 
     number: int
-    pieces: tuple[tuple[Kind, str], ...]
+    pieces: tuple[tuple[ReportKind, str], ...]
 
 
 def coloured_lines(text: str, language: Language) -> tuple[Line, ...]:
     """Return the lines of `text`, printable, counted from 1; a line end at the end begins no further line."""
-    lines: list[list[tuple[Kind, str]]] = [[]]
+    lines: list[list[tuple[ReportKind, str]]] = [[]]
     for kind, piece in _pieces(printable(text, "\n\t").removesuffix("\n"), language):
         first, *rest = piece.split("\n")
         lines[-1].append((kind, first))
@@ -60,38 +60,28 @@ def coloured_lines(text: str, language: Language) -> tuple[Line, ...]:
     return tuple(Line(number, _told(line)) for number, line in enumerate(lines, 1))
 
 
-def _told(line: list[tuple[Kind, str]]) -> tuple[tuple[Kind, str], ...]:
+def _told(line: list[tuple[ReportKind, str]]) -> tuple[tuple[ReportKind, str], ...]:
     return tuple(each for each in line if each[1]) or (("", ""),)
 
 
 @cache
-def _keywords(language: Language) -> frozenset[str]:
-    """Return the words of a language that are its own wherever they stand; empty if the pattern alone tells."""
-    if language == "mp":
-        from rdma_robust.messages.language.message_words import message_grammar  # noqa: PLC0415 - loads the parser generator
-
-        return frozenset(message_grammar().keywords.values())
-    if language != "rdma":
-        return frozenset()
-    from rdma_robust.language.syntax.contextual import WORDS  # noqa: PLC0415
-    from rdma_robust.language.syntax.grammar import load_grammar  # noqa: PLC0415 - loads the parser generator
-
-    return frozenset(text for name, text in load_grammar().keywords.items() if name not in WORDS)
+def _table(language: Language) -> ColourTable:
+    return ColourTable(RULES[language])
 
 
-def _pieces(text: str, language: Language) -> Iterator[tuple[Kind, str]]:
+def _pieces(text: str, language: Language) -> Iterator[tuple[ReportKind, str]]:
+    """Yield a text in pieces, neighbours of one kind as one."""
+    for kind, same in groupby(filter(itemgetter(1), _parts(text, language)), key=itemgetter(0)):
+        yield kind, "".join(piece for _, piece in same)
+
+
+def _parts(text: str, language: Language) -> Iterator[tuple[ReportKind, str]]:
     at = 0
-    own = _keywords(language)
-    for found in re.finditer(TOKEN[language], text, re.MULTILINE):
-        kind: Kind = "word" if found.lastgroup == "meant" else found.lastgroup  # type: ignore[assignment]
-        if found.lastgroup == "word" and own and found[0] not in own:
-            continue
-        if found.start() > at:
-            yield "", text[at : found.start()]
-        yield kind, found[0]
-        at = found.end()
-    if at < len(text):
-        yield "", text[at:]
+    for start, end, kind in _table(language).parts(text):
+        yield "", text[at:start]
+        yield KINDS[kind].report, text[start:end]
+        at = end
+    yield "", text[at:]
 
 
 HERE = "rdma_robust.reports.share"

@@ -19,7 +19,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rdma_robust.errors import RdmaRobustError, UsageError
-from rdma_robust.reports.share.html_templates import Kind
+from rdma_robust.reports.share.program_colours import ReportKind
 from rdma_robust.teaching.explorer.live import Decide, Follow
 from rdma_robust.teaching.explorer.view import ValueView
 
@@ -30,7 +30,7 @@ WIDE: Final = 116
 RDMA, SC, BAD = "#c3a6ff", "#79c0ff", "#ff7b72"
 """Colours for the dark background that the interface paints."""
 
-KINDS: dict[Kind, str] = {"": "", "word": RDMA, "number": SC, "text": "green", "comment": "dim"}
+KINDS: dict[ReportKind, str] = {"": "", "word": RDMA, "number": SC, "text": "green", "comment": "dim"}
 STATUS_STYLE = {"ready": "green", "waiting": "yellow", "stopped": "yellow", "ended": "dim"}
 
 

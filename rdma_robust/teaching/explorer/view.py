@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rdma_robust.messages.language.message_program import Buffer
-from rdma_robust.reports.share.html_templates import Kind
+from rdma_robust.reports.share.program_colours import ReportKind
 from rdma_robust.teaching.explorer.address import Mode, Side
 
 Status = Literal["ready", "waiting", "ended", "stopped"]
@@ -141,7 +141,7 @@ class ProgramView:
     file: str
     name: str
     source: tuple[str, ...]
-    coloured: tuple[tuple[tuple[Kind, str], ...], ...]
+    coloured: tuple[tuple[tuple[ReportKind, str], ...], ...]
     threads: tuple[str, ...]
     ordered_reads: bool
     await_loops: bool
@@ -246,7 +246,7 @@ class MessageProgramView:
 
     file: str
     name: str
-    coloured: tuple[tuple[tuple[Kind, str], ...], ...]
+    coloured: tuple[tuple[tuple[ReportKind, str], ...], ...]
     processes: tuple[str, ...]
 
 

@@ -24,6 +24,7 @@ let tab;
 let form = 0;
 let typing;
 const answers = new Map();
+const asking = new Set();
 
 async function json(name) {
   const answer = await fetch(name);
@@ -56,21 +57,26 @@ async function run() {
   const text = editor.text();
   const asked = question(which);
   const key = JSON.stringify([asked, text]);
-  const still = () => which === tab && key === JSON.stringify([question(which), text]);
-  if (!answers.has(key)) {
-    notice("");
-    parts.panel.classList.add("old");
-    try {
-      const started = performance.now();
-      const answer = await tool.ask(asked, { [file()]: text }, which.writes ? [which.writes] : [], Number(parts.seconds.value));
-      answers.set(key, { ...answer, seconds: (performance.now() - started) / 1000 });
-    } catch (error) {
-      if (!(error instanceof Stopped)) { notice(`The tool cannot be loaded: ${error.message}. Load the page again.`); }
-      if (still()) { show({ exit: 3, out: "", err: `unknown: ${error.message}`, files: {} }, which); }
-      return;
-    }
+  if (asking.has(key)) { return; }
+  notice("");
+  parts.panel.classList.add("old");
+  const answer = answers.get(key) ?? await answered(key, asked, { [file()]: text }, which.writes ? [which.writes] : []);
+  if (which === tab && key === JSON.stringify([question(which), text])) { show(answer, which, text === editor.text()); }
+}
+
+/* Return what the tool answers, which is kept but where a limit came first; what was stopped has an answer that says so. */
+async function answered(key, asked, files, read) {
+  asking.add(key);
+  try {
+    const answer = await tool.ask(asked, files, read, Number(parts.seconds.value));
+    if (answer.exit !== 3) { answers.set(key, answer); }
+    return answer;
+  } catch (error) {
+    if (!(error instanceof Stopped)) { notice(`The tool cannot be loaded: ${error.message}. Load the page again.`); }
+    return { exit: 3, out: "", err: `unknown: ${error.message}`, files: {} };
+  } finally {
+    asking.delete(key);
   }
-  if (still()) { show(answers.get(key), which); }
 }
 
 /* Open the explorer at a place, with `lead` at the counterexample. */
@@ -81,12 +87,14 @@ function explore(place, lead) {
 
 /* ---- what is shown */
 
+const PLACED = /^program\.\w+:\d+:/m;
 const MEANINGS = { 0: ["ok", 0], 1: ["wrong", 1], 3: ["unknown", 2] };
 
-function show(answer, which) {
+/* Show an answer, to the text as it is or as it was. */
+function show(answer, which, current) {
   const [meaning, said] = MEANINGS[answer.exit] ?? ["unknown"];
-  parts.panel.classList.remove("old");
-  parts.badge.textContent = which[kind()].said[said] ?? (answer.exit === 2 ? "not well-formed" : "no answer");
+  parts.panel.classList.toggle("old", !current);
+  parts.badge.textContent = which[kind()].said[said] ?? (PLACED.test(answer.err) ? "not well-formed" : "no answer");
   parts.badge.className = `verdict ${meaning}`;
   parts.badge.hidden = false;
   const drawn = drawing(answer.out, editor.go);
@@ -96,7 +104,7 @@ function show(answer, which) {
   parts.apply.dataset.text = answer.files[which.writes] ?? "";
   parts.apply.hidden = !answer.files[which.writes];
   parts.step.hidden = answer.exit !== 1 || !["verdict", "messages", "explanation"].includes(which.name);
-  parts.actions.hidden = parts.apply.hidden && parts.step.hidden;
+  parts.actions.hidden = !current || (parts.apply.hidden && parts.step.hidden);
 }
 
 /* Show nothing, as no answer is here yet. */
@@ -112,9 +120,15 @@ function offerForms() {
   parts.forms.hidden = forms.length < 2;
   parts.forms.replaceChildren(...forms.map((each, number) => {
     const button = element("button", { type: "button", "aria-pressed": String(number === form) }, each.title);
-    button.addEventListener("click", () => { form = number; offerForms(); clear(); run(); });
+    button.addEventListener("click", () => { chooseForm(number); run(); });
     return button;
   }));
+}
+
+function chooseForm(number) {
+  form = number;
+  [...parts.forms.children].forEach((each, at) => each.setAttribute("aria-pressed", String(at === form)));
+  clear();
 }
 
 /* ---- tabs: arrows move, as the pattern for tab lists has it */
@@ -141,6 +155,8 @@ function choose(name, focus) {
 }
 
 function offered() {
+  if (parts.tabs.dataset.kind === kind()) { return; }
+  parts.tabs.dataset.kind = kind();
   parts.tabs.replaceChildren(...data.tabs.filter((each) => each[kind()]).map((each) => {
     const button = element("button", { type: "button", role: "tab", id: `tab-${each.name}`, "aria-controls": "panel" }, each.title);
     button.dataset.name = each.name;
@@ -208,6 +224,8 @@ async function fromAddress() {
   if (!fragment) { return false; }
   try {
     const state = await stateOf(fragment);
+    if (fragment !== location.hash.slice(1)) { return true; }
+    notice("");
     load(state);
     if (tab.explored) { explore(state.place, false); } else { run(); }
     return true;

@@ -60,9 +60,13 @@ export class Exercises {
   /* Return what the command answers, or null where the question was stopped or another exercise was opened. */
   async asked(words) {
     const { name } = this;
+    const text = this.page.text();
     try {
-      const answer = await this.tool.ask(["exercise", name, ...words], { "answer.rdma": this.page.text() }, [], this.page.seconds());
-      return name === this.name ? answer : null;
+      const answer = await this.tool.ask(["exercise", name, ...words], { "answer.rdma": text }, [], this.page.seconds());
+      if (name !== this.name) { return null; }
+      if (text === this.page.text()) { return answer; }
+      this.say("unknown", "The program has changed meanwhile.");
+      return null;
     } catch (error) {
       this.say("unknown", error instanceof Stopped ? `Undecided: ${error.message}.` : `The tool cannot be loaded: ${error.message}.`);
       return null;

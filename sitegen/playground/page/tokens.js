@@ -1,4 +1,4 @@
-/* The parts of a program by the rules of sitegen/colours.py, which also colour the site and what editors show. */
+/* The parts of a program by the rules of reports/share/program_colours.py, which also colour reports, the site and editors. */
 
 /* Return [from, to, kind] of the coloured parts of a text, by a table of states to rules: [pattern, kinds, next]. */
 export function tokens(table, text) {

@@ -19,9 +19,10 @@ export class Tool {
   start() {
     this.asked = new Map();
     this.ready = false;
-    this.worker = new Worker("worker.js", { type: "module" });
-    this.worker.onmessage = ({ data }) => this.heard(data);
-    this.worker.onerror = (event) => this.fail(event.message || "the worker cannot be loaded");
+    const worker = new Worker("worker.js", { type: "module" });
+    worker.onmessage = ({ data }) => { if (worker === this.worker) { this.heard(data); } };
+    worker.onerror = (event) => { if (worker === this.worker) { this.fail(event.message || "the worker cannot be loaded"); } };
+    this.worker = worker;
     this.tell();
   }
 
@@ -31,6 +32,7 @@ export class Tool {
 
   heard(data) {
     if (data.broken) { this.fail(data.broken); return; }
+    if (data.lost) { this.stop(`the tool broke off: ${data.lost}`); return; }
     if (data.ready) {
       this.ready = true;
       this.asked.forEach((each) => this.watch(each));

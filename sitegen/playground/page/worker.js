@@ -52,12 +52,15 @@ async function solver() {
 const tool = started();
 tool.then(() => self.postMessage({ ready: true }), (error) => self.postMessage({ broken: String(error) }));
 
-self.onmessage = async ({ data: { id, call, given } }) => {
+async function answer(call, given) {
   const page = await tool;
-  let answer = JSON.parse(page[call](...given));
-  if (answer?.needs === "highs") {
-    await solver();
-    answer = JSON.parse(page[call](...given));
-  }
-  self.postMessage({ id, answer });
-};
+  const found = JSON.parse(page[call](...given));
+  if (found?.needs !== "highs") { return found; }
+  await solver();
+  return JSON.parse(page[call](...given));
+}
+
+self.onmessage = ({ data: { id, call, given } }) => answer(call, given).then(
+  (found) => self.postMessage({ id, answer: found }),
+  (error) => self.postMessage({ id, lost: String(error) }),
+);

@@ -1,4 +1,4 @@
-"""Every word of a program has the colour that the grammar says: on the site, in the playground and in editors."""
+"""Every word of a program has the colour that the grammar says: in reports, the site, the playground and editors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from pygments.lexer import RegexLexer
@@ -17,11 +17,12 @@ from pygments.token import Error, Punctuation, Whitespace, _TokenType
 from rdma_robust.language.syntax.contextual import contextual_tokens
 from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.messages.language.message_words import message_grammar, message_tokens
-from sitegen.colours import KINDS, Rules
-from sitegen.lexer import MessageLexer, RdmaLexer
-from sitegen.message_colours import MESSAGE_RULES
+from rdma_robust.reports.share.html_templates import coloured_lines
+from rdma_robust.reports.share.message_colours import MESSAGE_RULES
+from rdma_robust.reports.share.program_colours import KINDS, Rules
+from rdma_robust.reports.share.rdma_colours import RDMA_RULES
+from sitegen.lexer import TOKENS, MessageLexer, RdmaLexer
 from sitegen.playground.page_data import page_rules
-from sitegen.rdma_colours import RDMA_RULES
 from sitegen.text_mate import SYNTAXES, grammars
 from tests.conftest import ROOT
 from tests.support.text_mate import scopes_in
@@ -83,6 +84,25 @@ def with_each_word(name: str) -> list[str]:
     return [found[0], *dict.fromkeys(text for end in ends for text in [*filter(end.search, found[1:])][:1])]
 
 
+@pytest.mark.parametrize("name", ["rdma", "mp"])
+def test_reports_have_the_same_colours(name: Literal["rdma", "mp"]) -> None:
+    each = language(name)
+    for text in programs(name)[::40]:
+        kinds, shown = in_editors(text, each), in_reports(text, name)
+        for at, letter in enumerate(text):
+            if not letter.isspace():
+                assert shown[at] == (KINDS[kinds[at]].report if at in kinds else ""), text[at - 20 : at + 9]
+
+
+def test_a_line_that_is_too_long_has_no_colours() -> None:
+    """Others have; the states go on behind it."""
+    long = "put " * 300
+    kinds = in_reports(f"put /*\n{long}\n*/ put\n", "rdma")
+    assert kinds[:6] == ["word"] * 3 + [""] + ["comment"] * 2
+    assert {*kinds[7 : 7 + len(long)]} == {""}
+    assert kinds[-7:] == ["comment"] * 2 + [""] + ["word"] * 3 + [""]
+
+
 def words(name: str) -> dict[str, str]:
     return {kind: text for kind, text in language(name).grammar.literals.items() if re.match(r"\\?[A-Za-z]", text)}
 
@@ -92,6 +112,12 @@ def in_editors(text: str, each: Language) -> dict[int, str]:
     kinds = {f"{kind.scope}.{each.text_mate['fileTypes'][0]}": name for name, kind in KINDS.items()}
     found = scopes_in(text, each.text_mate)
     return {at: kinds[scope] for start, end, scope in found for at in range(start, end)}
+
+
+def in_reports(text: str, name: Literal["rdma", "mp"]) -> list[str]:
+    """Return the kind of each character, by what colours reports."""
+    lines = coloured_lines(text, name)
+    return [kind for line in lines for kind, piece in (*line.pieces, ("", "\n")) for _ in piece]
 
 
 def on_the_site(text: str, each: Language) -> dict[int, _TokenType]:
@@ -110,7 +136,7 @@ def compared(name: str, texts: list[str]) -> set[str]:
         for at, letter in enumerate(text):
             if not letter.isspace():
                 assert (kinds.get(at) in {"comment", "block"}) == (at in comments), text[at - 20 : at + 9]
-                assert site[at] is (KINDS[kinds[at]].token if at in kinds else Punctuation), text[at - 20 : at + 9]
+                assert site[at] is (TOKENS[kinds[at]] if at in kinds else Punctuation), text[at - 20 : at + 9]
                 assert site[at] is not Error, text[at - 20 : at + 9]
         for token in each.in_context([token for token in tokens if token.type != "COMMENT"]):
             if re.match(r"\\?[A-Za-z]", token):
@@ -186,7 +212,7 @@ def test_a_text_that_is_no_program_stays_as_it_is() -> None:
         found = [*lexer.get_tokens_unprocessed(text)]
         assert "".join(piece for _, _, piece in found) == text
         assert {piece for _, kind, piece in found if kind is Error} >= {"12ab", "@"}
-        assert not any(piece.isspace() for _, kind, piece in found if kind not in {Whitespace, KINDS["block"].token})
+        assert not any(piece.isspace() for _, kind, piece in found if kind not in {Whitespace, TOKENS["block"]})
 
 
 @pytest.mark.parametrize(

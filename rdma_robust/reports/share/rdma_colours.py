@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from sitegen.colours import BEGINS, BEHIND, BEHIND_COMMA, COMMENTS, LINE_ENDS, REST, any_of, part, rule, words
+from rdma_robust.reports.share.program_colours import (
+    BEGINS,
+    BEHIND,
+    BEHIND_COMMA,
+    COMMENTS,
+    LINE_ENDS,
+    REST,
+    any_of,
+    part,
+    rule,
+    words,
+)
 
 _WORDS: Final = {
     "declaration": "program allow const domain node thread on reg",
