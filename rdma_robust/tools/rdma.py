@@ -91,8 +91,8 @@ RACES_HELP = """Decide whether programs have data races under sequential consist
 
 Two accesses of a location race if one writes, the location is not there to synchronise, and in some sequentially consistent
 execution nothing orders them: no poll, flush, fence, message, barrier, start or end of a thread, nor a location that
-synchronises. Those do that are declared so, `node B { sync flag, data }`; where none is, those that a thread awaits and those of
-atomics. Each race is shown with a run up to both accesses, and with what would order them.
+synchronises. Those do that are declared so, `node B { sync flag, data }`; where none is, those that a thread awaits and
+those of atomics. Each race is shown with a run up to both accesses, and with what would order them.
 
 \b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)
