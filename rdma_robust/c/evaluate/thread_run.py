@@ -36,6 +36,8 @@ from rdma_robust.c.evaluate.round_facts import WIDEST, World
 from rdma_robust.c.evaluate.state import Frame, State, local_of
 
 _LOOKED_AHEAD = 12
+_NULL_PAGE = 4096
+"""Addresses below are a null pointer, with an offset into what it does not point to."""
 
 
 class ThreadRun:
@@ -311,4 +313,6 @@ def text_of(process: str, content: bytes) -> Object:
 
 
 def _shown(value: Scalar) -> str:
-    return "the address 0" if value == 0 else f"{value}" if isinstance(value, int | float) else "a function"
+    if isinstance(value, int) and 0 <= value < _NULL_PAGE:
+        return "a null pointer" + f" and {value} bytes" * bool(value)
+    return f"{value}" if isinstance(value, int | float) else "a function"
