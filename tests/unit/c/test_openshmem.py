@@ -309,6 +309,18 @@ def test_an_atomic_of_several_words_races_with_those_of_another_size() -> None:
         races_of_c(program(f"v = shmem_atomic_compare_swap(&x, 1, 2, 1); {part}"))
 
 
+@pytest.mark.ci
+def test_an_answer_of_several_words_is_there_behind_a_quiet() -> None:
+    half = "((int *)&v)[1] = 3;"
+    for call in ("shmem_atomic_fetch_add_nbi(&v, &x, 1, 1);", "shmem_atomic_fetch_nbi(&v, &x, 1);"):
+        assert len(races_of_c(program(f"{call} {half}"))) == 1
+        assert races_of_c(program(f"{call} shmem_quiet(); {half}")) == set()
+    with pytest.raises(ProgramError, match="covers 2 words"):
+        races_of_c(program(f"shmem_atomic_compare_swap_nbi(&v, &x, 1, 2, 1); {half}"))
+    with pytest.raises(ProgramError, match="2 words"):
+        evaluated(program(f"shmem_atomic_fetch_nbi(&v, &x, 1); {half}"))
+
+
 DOWN = "static void down(long n, long end) {{ shmem_p(&list[n], n, 1); if (n < end) {0} }}\n"
 ODD = "static void odd(long n);\nstatic void even(long n) { shmem_p(&list[n], n, 1); if (n < 3) odd(n + 1); }\n"
 
