@@ -31,8 +31,8 @@ from tests.support.shares import chunks
 KINDS = (*FAMILIES, "mutations")
 
 
-def programs(kind: str, seeds: range) -> Iterator[tuple[Program, Model]]:
-    return on_lanes(mutants(seeds) if kind == "mutations" else random_deployed(kind, seeds))
+def programs(kind: str, seeds: range, *, shared: bool = False) -> Iterator[tuple[Program, Model]]:
+    return on_lanes(mutants(seeds) if kind == "mutations" else random_deployed(kind, seeds), shared=shared)
 
 
 def same_outcomes(cases: Iterator[tuple[Program, Model]], enough: int) -> int:
@@ -97,3 +97,14 @@ def test_machines_end_as_the_axioms_say(kind: str, chunk: int) -> None:
 def test_the_checker_decides_as_brute_force_does(kind: str, chunk: int) -> None:
     start = 60_000 * (chunk + 1)
     assert compared(programs(kind, range(start, start + 200)), 8, certified=True).total() >= 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunk", chunks(1, 60))
+def test_completion_queues_that_lanes_share(kind: str, chunk: int) -> None:
+    """All of that with `poll a or b` and `trypoll`: 3 of every kind in .ci/run, 40 a chunk in `make test-long`."""
+    start, enough = 90_000 * (chunk + 1), 40 if chunk else 3
+    seeds = range(start, start + 1_000)
+    assert agreeing(programs(kind, seeds, shared=True), 1, enough) == enough
+    same_outcomes(programs(kind, seeds, shared=True), enough)
+    assert compared(programs(kind, seeds, shared=True), enough, certified=True).total() >= enough
