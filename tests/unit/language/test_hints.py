@@ -31,6 +31,7 @@ INSTRUCTIONS = re.compile(
     r"|messages, `start` and `join` are about two|each copy of (the node|\w+) has "
     r"|write `(thread \w+\[\*\] )?on |write the same behind both names|say for how many this holds"
     r"|it has a value: |`recv BUFFER from THREAD`|`rpoll THREAD` waits|`posted BUFFER|`send VARIABLE to THREAD`"
+    r"|its lanes are |to \w+ there is |it is a node; without a lane |leave the word out"
 )
 """Hints that say what to do where no one text can be proposed."""
 
