@@ -111,11 +111,15 @@ def compared(answer: Any) -> Any:
 
 
 def without_cut_notes(native: Any, page: Any) -> tuple[Any, Any]:
-    """Return both answers without what matters in a program, where one side had no time left to say all of that."""
+    """Return both answers without what matters in a program, and facts of proofs, where a side had no time for them."""
     for pair in zip((native["out"] or {}).get("results", ()), (page["out"] or {}).get("results", ()), strict=False):
         if any(each.get("matters", {}).get("skipped") for each in pair):
             for each in pair:
                 del each["matters"]
+        for models in zip(*(each.get("models", ()) for each in pair), strict=False):
+            if not all(each.get("facts") for each in models):
+                for each in models:
+                    each.pop("facts", None)
     return native, page
 
 
