@@ -1,7 +1,8 @@
 """Order tables that a certificate brings along, as the checker reads them.
 
 Written from docs/deployed.md ("Tables as files") alone: the rest of the tool has a reader of its own, on purpose. A table is
-an inline table of TOML, `{name = .., based-on = .., cells = {..}, rules = {..}}`, based on one of the checker's orders.
+an inline table of TOML, `{name = .., based-on = .., cells = {..}, rules = {..}}`, based on one of the checker's orders, or
+on the text of another table.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 Kept = Callable[[str, str], str]
 """What an order keeps of two types of events, by their names: `qp`, `i`, `-`, or `(-)`."""
@@ -88,6 +89,32 @@ def own_table(order: str, bases: Bases, how: TableReading) -> OwnTable:
 
     Raises UnreadableTable.
     """
+    table = _table_of(order)
+    base = bases(table["based-on"])
+    if base is None:
+        raise UnreadableTable(f"it is based on {table['based-on']!r}")
+    kept, pushes, own, ordered, by_word = base
+    rules = table["rules"]
+    said = {cell: how.known(word) for cell, word in _said(table["cells"]).items()}
+    if not how.messages:
+        said = {cell: word for cell, word in said.items() if _MESSAGE not in cell}
+    cells = {(a, b): _read(said, kept, a, b) for a in TYPES for b in TYPES}
+    return OwnTable(
+        table["name"],
+        _with_what_follows(cells),
+        _pushes(rules.get("reads-push-writes"), pushes),
+        table["below"],
+        rules.get("receive-covers", "own" if own else "earlier") == "own",
+        rules.get("completions-order", ordered),
+        rules.get("atomics-of-a-word", "program order" if by_word else "table") == "program order",
+        rules.get("completion-tells", "source") == "placed",
+        how.messages and rules.get("receives-match") == "any",
+    )
+
+
+def _table_of(order: str) -> dict[str, Any]:
+    """Return what a table says, and `below` what it says that it is based on: where that is a table in full, it says what
+    that one says of all else. Raises UnreadableTable."""
     try:
         found = tomllib.loads(f"order = {order}")
     except (ValueError, RecursionError) as error:
@@ -95,29 +122,16 @@ def own_table(order: str, bases: Bases, how: TableReading) -> OwnTable:
     table = found["order"]
     if len(found) != 1 or not isinstance(table, dict) or not set(table) <= set(_MEMBERS):
         raise UnreadableTable("no table, or a member that none has")
-    base = bases(table.get("based-on", ""))
-    if base is None:
-        raise UnreadableTable(f"it is based on {table.get('based-on')!r}")
-    kept, pushes, own, ordered, by_word = base
-    rules = table.get("rules", {})
+    below: object = table.get("based-on")
+    cells, rules = table.get("cells", {}), table.get("rules", {})
+    if not isinstance(below, str) or not isinstance(cells, dict) or not isinstance(rules, dict):
+        raise UnreadableTable("what it is based on is no text, or its cells or rules are no table")
     for name, value in rules.items():
         if name != "reads-push-writes" and (name not in _RULES or not any(value is w or value == w for w in _RULES[name])):
             raise UnreadableTable(f"the rule {name} is {value!r}")
-    said = {cell: how.known(word) for cell, word in _said(table.get("cells", {})).items()}
-    if not how.messages:
-        said = {cell: word for cell, word in said.items() if _MESSAGE not in cell}
-    cells = {(a, b): _read(said, kept, a, b) for a in TYPES for b in TYPES}
-    return OwnTable(
-        str(table.get("name", "")),
-        _with_what_follows(cells),
-        _pushes(rules.get("reads-push-writes"), pushes),
-        table["based-on"],
-        rules.get("receive-covers", "own" if own else "earlier") == "own",
-        rules.get("completions-order", ordered),
-        rules.get("atomics-of-a-word", "program order" if by_word else "table") == "program order",
-        rules.get("completion-tells", "source") == "placed",
-        how.messages and rules.get("receives-match") == "any",
-    )
+    under = _table_of(below) if is_own_table(below) else dict[str, Any]({"based-on": below, "cells": {}, "rules": {}})
+    both = {"cells": under["cells"] | cells, "rules": under["rules"] | rules}
+    return {"name": str(table.get("name", "")), "based-on": under["based-on"], "below": below, **both}
 
 
 def _said(cells: Mapping[str, object]) -> dict[tuple[str, str], str]:

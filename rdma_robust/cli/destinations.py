@@ -1,5 +1,5 @@
 """Where `-o` of every command may write and in which form, found out before anything is decided: a mistake there should
-cost nothing. docs/reports.md has the rule for people.
+cost nothing. docs/output.md has the rule for people.
 
 A report, what a command has found out, replaces an older one. A program or model, what a command has made, is written as it
 is, into a new file or with --force over an old one. Neither is written over an input, nor a report over any program.

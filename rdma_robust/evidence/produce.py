@@ -38,7 +38,7 @@ from rdma_robust.language.load import load_decidable
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
-from rdma_robust.orders.known_orders import BASE, order_table, told_in_full, told_order
+from rdma_robust.orders.known_orders import order_table, told_in_full, told_order
 from rdma_robust.orders.order_changes import reading, told_of_source, weaker_with_facts
 from rdma_robust.orders.order_facts import OF_ATOMICS, lacking
 from rdma_robust.orders.order_strength import keeps_all_of
@@ -241,7 +241,7 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     is known, and InternalError if the search contradicts the verdict.
     """
     program, options = outcome.program, options.on(outcome.program.hardware)
-    order = _order_of(options.model)
+    order = _told(options.model.order)
     if outcome.verdict is Verdict.ROBUST and program.memories and takes_operands(program):
         raise SizeLimitError("no rules are argued for operands of atomics in memory beside memory behind a NIC")
     if has_waiting_messages(program) and (outcome.verdict is Verdict.NOT_ROBUST or outcome.engine == BRUTE_FORCE):
@@ -273,23 +273,13 @@ def race_certificate(outcome: RaceOutcome, text: str, file: str | None, *, await
     trace = trace_of_order([event for _, mine in race.run for event in mine], looking, outcome.model)
     pair = {"first": race.first.index - len(looking.cells), "second": race.second.index - len(looking.cells)}
     evidence = {**trace_evidence(looking, trace), "kind": RACING, **pair}
-    settings = {"model": asdict(replace(outcome.model, order=_order_of(outcome.model))), "await_loops": await_loops}
+    settings = {"model": asdict(replace(outcome.model, order=_told(outcome.model.order))), "await_loops": await_loops}
     return Certificate(PROGRAM, file, content_digest(text), {"kind": "race"}, settings, evidence)
 
 
-def _order_of(model: Model) -> str:
-    """Return the order of a certificate: a name that the checker knows, or a table in full. Raises SizeLimitError."""
-    if model.order in ORDERS:
-        return model.order
-    table = order_table(model.order)
-    if (table.behind_polls or BASE) not in ORDERS:
-        raise SizeLimitError(f"the checker of certificates cannot read the table of order {model.order_name}")
-    return _told(model.order)
-
-
 def _told(order: str) -> str:
-    """Return an order as certificates have it, without the reasons."""
-    return order if order in ORDERS else told_in_full(replace(order_table(order), why={}))
+    """Return an order as certificates have it: a name that the checker knows, or a table in full without the reasons."""
+    return order if order in ORDERS else told_in_full(replace(order_table(order), why={}), ORDERS)
 
 
 def _robust_evidence(program: Program, options: CheckOptions, limits: Limits) -> JsonObject:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import resources
 from typing import Final
 
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.order_reader import read_order
-from rdma_robust.orders.order_record import PUSHABLE, OrderTable
+from rdma_robust.orders.order_record import PUSHABLE, OrderTable, as_put
 
 BASE: Final = "default"
 """The table on which such a text is based: it says what is not as there."""
@@ -82,12 +83,15 @@ def told_order(table: OrderTable) -> str:
     return table.name if table.name in SHIPPED and order_table(table.name) == table else told_in_full(table)
 
 
-def told_in_full(table: OrderTable) -> str:
-    """Return all that a table says, as the order of a model."""
+def told_in_full(table: OrderTable, known: Sequence[str] = SHIPPED) -> str:
+    """Return all that a table says, as the order of a model. A table that it is based on is told by its name if that is
+    among the `known` ones, else in full."""
     below = table.behind_polls or BASE
     base = order_table(below)
-    said: dict[str, object] = {"name": table.name, "based-on": below}
-    cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]} | dict(table.messages)
+    said: dict[str, object] = {"name": table.name}
+    said["based-on"] = below if below in known else told_in_full(replace(base, why={}), known)
+    cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]}
+    cells |= {cell: table.written[as_put(cell)] for cell in base.messages} | dict(table.messages)
     if cells:
         said["cells"] = {" ".join(cell): kept for cell, kept in cells.items()}
     rules: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""The decision procedure, on one screen: events, filter, instrument, lower, cover, lift, confirm."""
+"""The decision procedure: events, filter, instrument, lower, cover, lift, confirm."""
 
 from __future__ import annotations
 

@@ -89,10 +89,10 @@ Examples
 
 RACES_HELP = """Decide whether programs have data races under sequential consistency.
 
-Two accesses of a word race if one writes, the word is not there to synchronise, and in some sequentially consistent
-execution nothing orders them: no poll, flush, fence, message, barrier, start or end of a thread, nor a synchronising word.
-Words synchronise that are declared so, `node B { sync flag, data }`; where none is, those that a thread awaits and those of
-atomics. Each race is shown with a run up to both accesses, and with what would order them.
+Two accesses of a location race if one writes, the location is not there to synchronise, and in some sequentially consistent
+execution nothing orders them: no poll, flush, fence, message, barrier, start or end of a thread, nor a location that
+synchronises. Those do that are declared so, `node B { sync flag, data }`; where none is, those that a thread awaits and
+those of atomics. Each race is shown with a run up to both accesses, and with what would order them.
 
 \b
 Exit codes (the worst program counts, in the order 4, 2, 3, 1)

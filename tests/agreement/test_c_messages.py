@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.c.lock_step import window_calls
 from rdma_robust.c.lock_step.channels import Channels, PostedReceive
+from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.rank_machine import RankMachine
+from rdma_robust.c.lock_step.window_conflicts import WindowAccess
 from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
@@ -154,9 +157,14 @@ DATA = ROOT / "tests/data/data_of_messages.c"
 GRID = ROOT / "tests/data/grid_of_processes.c"
 """One whose assertions say what topologies are."""
 
+WINDOWS = ROOT / "tests/data/windows_beside_messages.c"
+"""One whose assertions say what transfers move."""
+
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("file", "size"), [(DATA, 2), (DATA, 3), (DATA, 4), (GRID, 2), (GRID, 6)])
+@pytest.mark.parametrize(
+    ("file", "size"), [(DATA, 2), (DATA, 3), (DATA, 4), (GRID, 2), (GRID, 6), (WINDOWS, 2), (WINDOWS, 3)]
+)
 def test_data_is_where_a_library_of_mpi_puts_it(file: Path, size: int, tmp_path: Path) -> None:
     text = file.read_text(encoding="utf-8")
     program = load_messages(f"{text}/* rdma-robust: options -n {size} */\n", "data.c")
@@ -173,6 +181,16 @@ def test_data_is_where_a_library_of_mpi_puts_it(file: Path, size: int, tmp_path:
 
 def _version() -> str:
     return subprocess.run(["mpirun", "--version"], check=True, capture_output=True, text=True).stdout
+
+
+WINDOW = "MPI_Win o; MPI_Win_create(v, 4, 4, MPI_INFO_NULL, w, &o);"
+PUT = "MPI_Put(v + 1, 1, MPI_INT, 1, 0, 1, MPI_INT, o);"
+FENCE, FREE, ALONE = "MPI_Win_fence(0, o);", "MPI_Win_free(&o);", "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, o);"
+REAL_COMPLETE = window_calls.complete
+
+
+def _all_complete(rank: RankMachine, window: OwnWindow, targets: tuple[int, ...] | None = None, **_: bool) -> None:
+    REAL_COMPLETE(rank, window, targets)
 
 
 MUTANTS: dict[str, tuple[Patch, str, str]] = {
@@ -195,6 +213,21 @@ MUTANTS: dict[str, tuple[Patch, str, str]] = {
         (RankMachine, "note", lambda *_, **__: None),
         "MPI_Irecv(v, 1, MPI_INT, 1, 3, w, q); v[0] = 1; MPI_Wait(q, 0);",
         "int x = 4; MPI_Send(&x, 1, MPI_INT, 0, 3, w);",
+    ),
+    "transfers are complete when their buffers are free": (
+        (window_calls, "complete", _all_complete),
+        f"{WINDOW} {ALONE} {PUT} MPI_Win_flush_local(1, o); MPI_Send(v, 0, MPI_INT, 1, 3, w); MPI_Win_unlock(1, o); {FREE}",
+        f"{WINDOW} MPI_Recv(v + 2, 0, MPI_INT, 0, 3, w, 0); v[0] = 1; {FREE}",
+    ),
+    "nothing orders transfers and stores": (
+        (WindowAccess, "is_before", lambda self, other: self.process == other.process),
+        f"{WINDOW} {FENCE} {PUT} {FENCE} {FREE}",
+        f"{WINDOW} {FENCE} {FENCE} v[0] = 1; {FREE}",
+    ),
+    "exclusive locks exclude nobody": (
+        (WindowAccess, "excludes", lambda *_: False),
+        f"{WINDOW} {ALONE} {PUT} MPI_Win_unlock(1, o); {FREE}",
+        f"{WINDOW} {ALONE} v[0] = 1; MPI_Win_unlock(1, o); {FREE}",
     ),
 }  # fmt: skip
 """What is changed, and the two sides of a program that notices it."""

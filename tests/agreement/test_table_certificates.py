@@ -143,6 +143,17 @@ def test_what_is_decided_under_any_table_is_certified(seeds: range) -> None:
     assert len(seeds) < 30 or (found["weaker"] and found["refused"] < found.total() // 4)
 
 
+@pytest.mark.parametrize("base", ["ooo-dp", "relaxed-mr", "fi-verbs", "fi-cxi", "srd"])
+def test_tables_whose_completions_give_the_order_of_another_table_have_certificates(base: str) -> None:
+    """What is posted behind the poll stays behind the put where the base keeps writes in order."""
+    program = load_program((ROOT / "litmus/guarantees/flag-behind-a-poll.rdma").read_text(encoding="utf-8"), "polled")
+    order = order_of_file(
+        f'name = "mine"\nbased-on = "{base}"\n[cells]\n"nrW nrW" = "-"\n[rules]\ncompletions-order = true\n', "mine.toml"
+    )
+    kept = order_table(base).cells["nrW", "nrW"] == "qp"
+    assert certify(with_listing(program), Model(order=order)) == Counter(["robust" if kept else "not-robust"])
+
+
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 3000), marks=pytest.mark.long)], ids=["few", "many"])
 def test_the_checkers_facts_and_its_order_of_tables_are_those_of_the_tool(seeds: range) -> None:
     for seed in seeds:

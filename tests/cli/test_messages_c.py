@@ -171,6 +171,69 @@ def test_what_is_wrong(body: str, expected: set[str]) -> None:
     assert kinds(body) == expected
 
 
+WINDOW = "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v); "
+FREE = " MPI_Win_free(&v);"
+PUT = "MPI_Put(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, v);"
+GET = "MPI_Get(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, v);"
+FENCE = "MPI_Win_fence(0, v);"
+LOCK, UNLOCK = "MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, v);", "MPI_Win_unlock(1, v);"
+ALONE = LOCK.replace("SHARED", "EXCLUSIVE")
+ADD = "MPI_Accumulate(&y, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, v);"
+NEXT = "MPI_Send(&y, 0, MPI_INT, 1, 3, w);"
+HEARD = "MPI_Recv(&y, 0, MPI_INT, 0, 3, w, &s);"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"{FENCE} {sides(PUT, '')} {FENCE}", set()),
+        (f"y = 4; {FENCE} {sides(PUT, '')} {FENCE} assert(!rank || x == 4);", set()),
+        (f"x = 5; {FENCE} {sides(GET, '')} {FENCE} assert(rank || y == 5);", set()),
+        (f"{FENCE} {PUT} {FENCE}", {"window-race"}),
+        (f"{FENCE} {sides(PUT, 'x = 1;')} {FENCE}", {"window-race"}),
+        (f"{FENCE} {sides(GET, 'y = x;')} {FENCE}", set()),
+        (f"{FENCE} {sides(GET, 'x = 1;')} {FENCE}", {"window-race"}),
+        (f"{FENCE} {sides(PUT + ' y = 1;', '')} {FENCE}", {"buffer-race"}),
+        (f"{FENCE} {sides(GET + ' x = y;', '')} {FENCE}", {"buffer-race"}),
+        (f"y = 3; {FENCE} {ADD} {FENCE} assert(!rank || x == 6);", set()),
+        (f"{FENCE} {sides(ADD, ADD.replace('SUM', 'MAX'))} {FENCE}", {"window-race"}),
+        (f"{LOCK} {PUT} {UNLOCK}", {"window-race"}),
+        (f"{ALONE} {PUT} {UNLOCK}", set()),
+        (f"{sides(f'{ALONE} {PUT} {UNLOCK}', f'{ALONE} x = 1; {UNLOCK}')}", set()),
+        (f"{sides(f'{ALONE} {PUT} {UNLOCK}', 'x = 1;')}", {"window-race"}),
+        (f"{sides(f'{LOCK} {PUT} {UNLOCK} {NEXT}', f'{HEARD} x = 1;')}", set()),
+        (f"{sides(f'{LOCK} {PUT} {NEXT} {UNLOCK}', f'{HEARD} x = 1;')}", {"window-race"}),
+        (f"{sides(f'{LOCK} {PUT} MPI_Win_flush(1, v); {NEXT} {UNLOCK}', f'{HEARD} x = 1;')}", set()),
+        (f"{sides(f'{LOCK} {PUT} MPI_Win_flush_local(1, v); {NEXT} {UNLOCK}', f'{HEARD} x = 1;')}", {"window-race"}),
+        (f"{sides(f'{LOCK} {PUT} MPI_Win_flush_local(1, v); y = 1; {UNLOCK}', '')}", set()),
+        (sides(PUT, ""), {"epoch"}),
+        (sides(f"{LOCK} {PUT}", ""), {"epoch"}),
+        (sides(UNLOCK, ""), {"epoch"}),
+        (sides(f"{LOCK} {LOCK} {UNLOCK}", ""), {"epoch"}),
+        (f"{FENCE} {sides(f'{LOCK} {PUT} {UNLOCK}', '')} {FENCE}", {"epoch"}),
+        (f"MPI_Win_fence(MPI_MODE_NOSUCCEED, v); {sides(f'{LOCK} {PUT} {UNLOCK}', '')} {FENCE}", set()),
+        (sides(FENCE, ""), {"collective-mismatch"}),
+        (f"{FENCE} {PUT.replace(' 1, 0, 1', ' 2, 0, 1')} {FENCE}", {"invalid-rank"}),
+        (f"{FENCE} {PUT.replace(' 1, 0, 1', ' 1, 1, 1')} {FENCE}", {"buffer-overflow"}),
+        (f"{FENCE} {PUT.replace('1, MPI_INT, v', '1, MPI_FLOAT, v')} {FENCE}", {"type-mismatch"}),
+        (f"{FENCE} {PUT.replace(' v)', ' MPI_WIN_NULL)')} {FENCE}", {"invalid-window"}),
+        (sides("MPI_Win_complete(v);", ""), {"epoch"}),
+    ],
+)
+@pytest.mark.ci
+def test_what_is_wrong_with_windows(body: str, expected: set[str]) -> None:
+    assert kinds(WINDOW + body + FREE) == expected
+
+
+@pytest.mark.ci
+def test_a_store_that_messages_from_any_may_order_is_refused(cli: Cli, tmp_path: Path) -> None:
+    any_source = HEARD.replace(" 0, 3, w", " MPI_ANY_SOURCE, 3, w")
+    body = sides(f"{LOCK} {PUT} {UNLOCK} {NEXT}", f"{any_source} x = 1;")
+    code, results, told = checked(cli, tmp_path, WINDOW + body + FREE)
+    assert (code, bool(results[0]["errors"])) == (2, True)
+    assert "whether this is ordered with MPI_Put of line" in " ".join(told.split())
+
+
 def test_a_wrong_call_is_told_at_its_place_with_its_processes(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "main.c"
     file.write_text(f"{START}\tMPI_Send(&x, 1, MPI_INT, size, 3, w);{END}", encoding="utf-8")
@@ -203,12 +266,24 @@ def test_a_test_that_may_fail_decides_nothing(loop: str) -> None:
 
 
 def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, tmp_path: Path) -> None:
-    body = sides(f"{ISEND} x = 1; MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);", RECV)
+    body = sides(f"{ISEND} x = 1; MPI_Win v; MPI_Win_create_dynamic(MPI_INFO_NULL, w, &v);", RECV)
     code, results, told = checked(cli, tmp_path, body)
     assert code in (1, 3)
     assert {each["asserts"] for each in results} == {"violated"}
     assert {each["deadlock"]["answer"] for each in results} == {"unknown"}  # type: ignore[index]
-    assert "`MPI_Win_create` is not modelled in programs of messages" in told
+    assert "`MPI_Win_create_dynamic` is not modelled in programs of messages" in told
+
+
+def test_findings_have_a_class_and_a_place(cli: Cli, tmp_path: Path) -> None:
+    code, results, _ = checked(
+        cli, tmp_path, f"\t{ISEND} x = 1;\n\tMPI_Send(&x, 1, MPI_FLOAT, 1, 3, w);", "2", "--buffer", "infinite"
+    )
+    assert code == 1
+    found = {(each["class"], each["severity"], each["line"], tuple(each["processes"])) for each in results[0]["findings"]}  # type: ignore[attr-defined]
+    assert ("buffer-race", "error", LINE, ("P0", "P1")) in found
+    assert ("request-leak", "error", LINE, ("P0", "P1")) in found
+    assert ("unmatched-send", "error", LINE + 1, ("P0",)) in found
+    assert results[0]["language"] == "c"
 
 
 def test_arguments_of_the_program_are_rows(cli: Cli, tmp_path: Path) -> None:
@@ -218,10 +293,10 @@ def test_arguments_of_the_program_are_rows(cli: Cli, tmp_path: Path) -> None:
     assert found == {(f"{tmp_path}/main.c (arg=1)", "no"), (f"{tmp_path}/main.c (arg=2)", "yes")}
 
 
-def test_one_sided_calls_are_refused_by_name(cli: Cli, tmp_path: Path) -> None:
-    code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, w, &v);")
+def test_what_is_not_modelled_is_refused_by_name(cli: Cli, tmp_path: Path) -> None:
+    code, _, told = checked(cli, tmp_path, "MPI_Win v; MPI_Win_create_dynamic(MPI_INFO_NULL, w, &v);")
     assert code == 2
-    assert "`MPI_Win_create` is not modelled in programs of messages [RR814]" in told
+    assert "`MPI_Win_create_dynamic` is not modelled in programs of messages [RR814]" in told
 
 
 @pytest.mark.ci

@@ -73,6 +73,32 @@ def asked(tables: list[str], folder: Path) -> list[tuple[set[str], set[str]]]:
     return list(zip(facts[::2], facts[1::2], strict=True))
 
 
+OF_RELAXED_MR = """\
+Require Import List String.
+From RR Require Import RemoteAtomicsHardware RelaxedMr.
+Definition kinds := (LR :: NLR :: NRW :: NRR :: NLW :: NF :: NAR :: NAW :: nil)%list.
+Definition letter c := match c with All => "a" | Qp => "q" | Issue => "i" | Never => "-" end%string.
+Definition found := map (fun a => String.concat "" (map (fun b => letter (table relaxed_mr a b)) kinds)) kinds.
+Redirect "found" Eval vm_compute in found.
+"""
+
+
+def test_relaxed_mr_in_coq_is_the_table_of_the_file(tmp_path: Path) -> None:
+    if reason := not_compiled():
+        pytest.skip(f"not run: {reason}")
+    (tmp_path / "Relaxed.v").write_text(OF_RELAXED_MR)
+    done = subprocess.run(
+        ["coqc", "-q", "-w", "none", "-R", str(PROOFS), "RR", "Relaxed.v"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.returncode, done.stderr
+    found = re.findall(r'"([^"]*)"', (tmp_path / "found.out").read_text())
+    assert found == re.findall(r'"([^"]*)"', written(order_table("relaxed-mr"))) and not order_table("relaxed-mr").pushes
+
+
 def test_the_letters_of_tables_are_those_of_their_cells() -> None:
     default = written(order_table("default"))
     assert default.startswith('["aaaaaaaa"; "-qqqqqqq"; "--qqqiqq"') and len(TYPES) + 1 == len(KINDS)

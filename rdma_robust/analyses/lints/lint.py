@@ -392,5 +392,5 @@ def _written(step: Step) -> frozenset[Cell]:
 def _told(step: Step, cell: Cell, other: Span) -> Diagnostic:
     what = "the CPU's atomic operation" if isinstance(step.op, Cas | Rmw) else "this write"
     message = f"the NIC's atomic on {quote(str(cell))} (line {other.line}) does not exclude {what}: atomics hca"
-    hint = "change the word by remote atomics only, also from its own node, or say `hardware atomics glob`"
+    hint = "change the location by remote atomics only, also from its own node, or say `hardware atomics glob`"
     return Diagnostic("warning", "RR728", message, step.span, hint=hint)

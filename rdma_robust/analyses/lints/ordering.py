@@ -208,9 +208,13 @@ def _proves_less(poll: Step, ops: list[RequestTrail], first: Step) -> Diagnostic
         f"{quote(poll.text)} waits until the `put` of line {lines} is sent, not until it has arrived: "
         f"{quote(first.text)} on line {first.span.where} may be seen before it"
     )
-    word = f"{node_of(poll.op)}{on_lane(named_lane(poll.op))}"
+    from_it = f"{node_of(poll.op)}{on_lane(named_lane(poll.op))}"
     return Diagnostic(
-        "warning", "RR723", message, poll.span, hint=f"to know that it has arrived, get a word of {word}, and poll that too"
+        "warning",
+        "RR723",
+        message,
+        poll.span,
+        hint=f"to know that it has arrived, get a location of {from_it}, and poll that too",
     )
 
 

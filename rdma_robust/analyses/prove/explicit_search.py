@@ -4,7 +4,7 @@ The second are searched packed and compiled, whatever values variables come to h
 
 A bounded search on the model's machine: it finds real runs, and where nothing had to be cut it decides.
 
-It knows nothing of reductions. Source: docs/prove.md, "How it is found".
+It knows nothing of reductions. Source: docs/theory-safety.md, "Engines".
 """
 
 from __future__ import annotations

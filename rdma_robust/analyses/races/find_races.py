@@ -184,7 +184,7 @@ def what_would_order(outcome: RaceOutcome, race: Race) -> str:
         return f"{said} {threads[first.thread].name} tells {threads[second.thread].name}, would order them"
     words = _words_of_c(outcome.program)
     told = (
-        f"a message or a barrier, or {words.tells if words else 'a word declared `sync`'} that "
+        f"a message or a barrier, or {words.tells if words else 'a location declared `sync`'} that "
         f"{threads[first.thread].name} writes and {threads[second.thread].name} reads"
     )
     behind = f"{done} behind line {a}, and then {told}" if done else told
@@ -222,7 +222,7 @@ _LIBRARIES: Final = {
 _VERBS: Final = _WordsOfC(
     "`ibv_poll_cq` of its completion",
     "`ibv_poll_cq` of a read behind it",
-    "an access of a word that processors only access as volatile or atomic",
+    "an access of a location that processors only access as volatile or atomic",
 )
 _INCLUDED: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)", re.MULTILINE)
 

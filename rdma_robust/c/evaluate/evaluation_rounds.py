@@ -202,6 +202,8 @@ class EvaluationRounds:
         self._share()
         found.ignored |= known.ignored
         found.said |= known.said
+        for name, ranges in known.written_elsewhere.items():
+            found.written_elsewhere[name] = merged_ranges((*ranges, *found.written_elsewhere.get(name, ())))
         for name, cuts in known.cuts.items():
             found.cuts[name] |= cuts
         for end, points in known.message_cuts.items():
@@ -335,6 +337,7 @@ def _signature(facts: RoundFacts) -> Hashable:
 
 _COMPARED = [
     "shared",
+    "written_elsewhere",
     "ignored",
     "cuts",
     "initial",

@@ -71,7 +71,7 @@ def _spawn(call: CallContext, name: str, function: str) -> None:
     """Say that a thread begins, with the memory as it is now. Raises RR844 where that differs between ways."""
     run, base = call.run, State()
     for object, block in call.state.memory.items():
-        base.memory[object] = block.copy()
+        base.memory[object] = block.without(run.world.known.shared.get(object, ()))
     base.queue_pairs, base.numbers = dict(call.state.queue_pairs), {}
     base.is_set_up = True
     found = SpawnedThread(run.process, name, run.thread, function, known_scalar(call.arguments[3]), base)
@@ -126,7 +126,7 @@ def _set_word(call: CallContext, index: int, value: int, what: str) -> Result:
 def _put_word(call: CallContext, index: int, value: int, what: str) -> Result:
     _, _, word = _word(call, index, what)
     assert word is not None
-    return call.step([call.run.write_word(word, value, what)])
+    return call.step([call.run.write_word(call.state, word, value, what)])
 
 
 def _clear_word(call: CallContext) -> Result:
@@ -272,7 +272,7 @@ def _once(call: CallContext) -> Result:
         if word is None:
             call.run.raw_write(call.state, name, offset, 4, 2)
             return 0
-        return call.step([call.run.write_word(word, 2, "this `pthread_once_t`")])
+        return call.step([call.run.write_word(call.state, word, 2, "this `pthread_once_t`")])
     if word is None:
         seen: Value = call.run.raw_read(call.state, name, offset, 4)
     elif pending is None or pending == 1:

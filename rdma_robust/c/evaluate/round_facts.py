@@ -79,6 +79,7 @@ class RoundFacts:
     """The facts that one round has found; of those that are `said` all that any round has."""
 
     shared: dict[Object, Ranges] = field(default_factory=dict)
+    written_elsewhere: dict[Object, Ranges] = field(default_factory=dict)
     ignored: set[Object] = field(default_factory=set)
     cuts: dict[Object, set[int]] = field(default_factory=lambda: defaultdict(set))
     values: dict[Word, set[Scalar]] = field(default_factory=lambda: defaultdict(set))
@@ -218,10 +219,11 @@ class World:
                     raise Refusal(
                         "RR844", f"`{name.name}` starts with different values on different ways", "RR_START ends set-up"
                     )
-            if name.kind != "heap" and self.is_all_shared(name):
+            if name.kind == "global" and self.is_all_shared(name):
                 state.drop(name)
             else:
-                state.place(name, state.memory[name].without(shared))
+                lost = self.known.written_elsewhere.get(name, ()) if name.kind == "local" else shared
+                state.place(name, state.memory[name].without(lost))
         self._post_early(process, state)
 
     def _post_early(self, process: str, state: State) -> None:
@@ -284,8 +286,23 @@ class World:
         known = self.known.values if self.allowed is None else self.allowed
         return sorted({*known.get(word, ()), self.initial_of(word)}, key=rank)
 
-    def add_values(self, word: Word, values: Iterable[Scalar]) -> None:
-        """Say what is written into a word. Raises RR820 if the values become too many."""
+    def is_known_to(self, thread: str, word: Word) -> bool:
+        """Whether a word is of a local of a thread that nobody else writes, so that it reads there what it wrote."""
+        written = self.known.written_elsewhere.get(word.object, ())
+        is_local = word.object.kind == "local" and word.object.key[0] == thread
+        return is_local and not has_some(written, word.offset, word.offset + word.size)
+
+    def write_elsewhere(self, word: Word) -> None:
+        """Say that others write a word than the processor of the thread that it belongs to."""
+        if word.object.kind == "local":
+            found, end = self.found.written_elsewhere, word.offset + word.size
+            found[word.object] = merged_ranges((*found.get(word.object, ()), (word.offset, end)))
+
+    def add_values(self, word: Word, values: Iterable[Scalar], thread: str = "") -> None:
+        """Say what is written into a word, by the processor of a thread if it says so. Raises RR820 if the values become too
+        many."""
+        if not thread or word.object.key[:1] != (thread,):
+            self.write_elsewhere(word)
         found = self.found.values[word]
         found.update(values)
         for each in found:
@@ -299,17 +316,18 @@ class World:
                 "RR_VALUES(lo, hi) keeps them in a range",
             )
 
-    def computed(self, word: Word, values: Iterable[Scalar]) -> None:
+    def computed(self, word: Word, values: Iterable[Scalar], thread: str = "") -> None:
         """Say what is written into a word that was not moved there. Raises RunEnds where RR_VALUES leaves one out."""
         found = tuple(values)
         if not all(map(self.is_within, found)):
             raise RunEnds
-        self.add_values(word, found)
+        self.add_values(word, found, thread)
 
     def leave(self, word: Word, reason: str, chain: Chain) -> None:
         """Say that the values of a word are not followed: what decides on them is refused, and nothing else is."""
         self.remark("RR846", f"the values of `{word.object.name}` are not followed, as {reason}", chain)
         self.found.values[word].add(UnknownValue(f"`{word.object.name}`{NOT_FOLLOWED}"))
+        self.write_elsewhere(word)
 
     def unfollowed(self, word: Word) -> UnknownValue | None:
         """Return why the values of a word are not known, None if they are followed."""
@@ -329,6 +347,7 @@ class World:
     def flow(self, source: Word, target: Word) -> None:
         """Say that a word takes the values of another one. Where those are too many, that is said where they are made."""
         self.found.flows.add((source, target))
+        self.write_elsewhere(target)
         moved = self.values_of(source)
         if len(moved) < self.options.values:
             self.add_values(target, moved)

@@ -196,7 +196,7 @@ class ThreadMachine(ThreadRun):
         found = self.object_of(state, each.variable)
         if each.size is not None:
             self.world.sizes[found] = max(as_number(frame.registers[each.size], "the size of this array"), 0)
-        if self.is_private(state, found):
+        if self.is_private(state, found) or found in state.memory:
             state.place(found, ObjectBytes())
         frame.at += 1
 

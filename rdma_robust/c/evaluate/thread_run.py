@@ -36,6 +36,8 @@ from rdma_robust.c.evaluate.round_facts import WIDEST, World
 from rdma_robust.c.evaluate.state import Frame, State, local_of
 
 _LOOKED_AHEAD = 12
+_NULL_PAGE = 4096
+"""Addresses below are a null pointer, with an offset into what it does not point to."""
 
 
 class ThreadRun:
@@ -235,8 +237,14 @@ class ThreadRun:
         (self.world.found.watched if is_watched else self.world.found.plain).add(word)
 
     def read_word(self, state: State, word: Word, hint: str, taken: Sequence[str] = ()) -> tuple[str, Value]:
-        """Return a register for the value of a word, and the raw value that it has."""
-        register, lost = self.new_register(state, hint or word.object.name, taken), self.world.unfollowed(word)
+        """Return a register for the value of a word, and the raw value that it has: what the thread wrote, where nobody else
+        writes."""
+        register = self.new_register(state, hint or word.object.name, taken)
+        if word.object in state.memory and self.world.is_known_to(self.thread, word):
+            own = state.memory[word.object].read(word.offset, word.size, word.object.name)
+            if not isinstance(own, UnknownValue):
+                return register, own
+        lost = self.world.unfollowed(word)
         if lost is not None:
             return register, lost
         return register, symbolic(register, [(value, value) for value in self.world.values_of(word)])
@@ -256,18 +264,28 @@ class ThreadRun:
         words = self._words_of_scalar(name, offset, kind, "write")
         if len(words) > 1:
             lost = UnknownValue(f"a number of {kind.size} bytes")
-            return [self.write_word(word, lost, "a part of it") for word in words]
-        operation = self.write_word(words[0], raw, f"what is written to `{name.name}`")
+            return [self.write_word(state, word, lost, "a part of it") for word in words]
+        operation = self.write_word(state, words[0], raw, f"what is written to `{name.name}`")
         return [operation, FENCE] if kind.atomic else [operation]
 
-    def write_word(self, word: Word, raw: Value, what: str) -> ThreadStatement:
-        """Return the write of a raw value to a word."""
+    def write_word(self, state: State, word: Word, raw: Value, what: str) -> ThreadStatement:
+        """Return the write of a raw value to a word, whose value this thread knows then if nobody else writes it."""
         operand, values = written_operand(raw, what)
         if isinstance(operand, RegisterUse):
-            self.world.add_values(word, values)
+            self.world.add_values(word, values, self.thread)
         else:
-            self.world.computed(word, values)
+            self.world.computed(word, values, self.thread)
+        if self.world.is_known_to(self.thread, word):
+            self._remember(state, word, UnknownValue("what was read") if isinstance(operand, RegisterUse) else operand)
         return write_statement(word, operand)
+
+    def _remember(self, state: State, word: Word, raw: Scalar) -> None:
+        """Keep what a thread has written to a word of its own that others read."""
+        if word.object not in state.memory:
+            if isinstance(raw, UnknownValue):
+                return
+            state.place(word.object, ObjectBytes())
+        state.block(word.object).write(word.offset, word.size, raw)
 
     def returns(self, value: Value) -> None:
         """Say what this thread returns, to who joins it."""
@@ -295,4 +313,6 @@ def text_of(process: str, content: bytes) -> Object:
 
 
 def _shown(value: Scalar) -> str:
-    return "the address 0" if value == 0 else f"{value}" if isinstance(value, int | float) else "a function"
+    if isinstance(value, int) and 0 <= value < _NULL_PAGE:
+        return "a null pointer" + f" and {value} bytes" * bool(value)
+    return f"{value}" if isinstance(value, int | float) else "a function"

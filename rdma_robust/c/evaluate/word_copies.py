@@ -70,7 +70,7 @@ def _through_register(run: ThreadRun, state: State, source: Word, target: Word) 
     register, raw = run.read_word(state, source, "copy")
     run.kind_of_access(source, _PLAIN)
     run.kind_of_access(target, _PLAIN)
-    return [read_statement(register, source), run.write_word(target, raw, "what is copied")]
+    return [read_statement(register, source), run.write_word(state, target, raw, "what is copied")]
 
 
 def _into_private(run: ThreadRun, state: State, target: Range, words: list[Word], start: int) -> list[ThreadStatement]:
@@ -88,7 +88,7 @@ def _out_of_private(run: ThreadRun, state: State, word: Word, source: Range) -> 
     raw = run.raw_read(state, *source, word.size)
     if isinstance(raw, UnknownValue) and _is_padding(run, word):
         raw = 0
-    return run.write_word(word, raw, f"what is copied to `{word.object.name}`")
+    return run.write_word(state, word, raw, f"what is copied to `{word.object.name}`")
 
 
 def _is_padding(run: ThreadRun, word: Word) -> bool:
@@ -107,7 +107,7 @@ def bytes_set(run: ThreadRun, state: State, target: Range, size: int, byte: int)
         words = run.world.words(to, low, size, run.world.field_cuts(to, low, size))
         for word in words:
             run.kind_of_access(word, _PLAIN)
-        return [run.write_word(word, _repeated(byte, word.size), "what is written") for word in words]
+        return [run.write_word(state, word, _repeated(byte, word.size), "what is written") for word in words]
     if byte & 0xFF == 0:
         run.raw_read(state, to, low, 1)
         run.raw_read(state, to, low + size - 1, 1)

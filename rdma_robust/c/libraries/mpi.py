@@ -112,8 +112,14 @@ def _declarations() -> dict[str, str]:
 DECLARATIONS: Final[Mapping[str, str]] = _declarations()
 """The functions by their names, each with its declaration."""
 
+_ERRORS: Final = """
+BUFFER COUNT TYPE TAG COMM RANK ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN IN_STATUS PENDING REQUEST
+WIN BASE SIZE DISP LOCKTYPE ASSERT RMA_CONFLICT RMA_SYNC RMA_RANGE RMA_ATTACH RMA_FLAVOR RMA_SHARED NO_MEM INFO INFO_KEY
+INFO_VALUE INFO_NOKEY KEYVAL NAME PORT SERVICE SPAWN LASTCODE
+"""
+"""The classes of errors, from 1 on: none happens here."""
 _NUMBERS: Final = {
-    "SUCCESS": 0, "ERR_OTHER": 15, "ANY_SOURCE": -1, "ANY_TAG": -1, "PROC_NULL": -2, "ROOT": -3, "UNDEFINED": -32766,
+    "SUCCESS": 0, "ANY_SOURCE": -1, "ANY_TAG": -1, "PROC_NULL": -2, "ROOT": -3, "UNDEFINED": -32766,
     "LOCK_SHARED": 1, "LOCK_EXCLUSIVE": 2, "MODE_NOCHECK": 1, "MODE_NOSTORE": 2, "MODE_NOPUT": 4, "MODE_NOPRECEDE": 8,
     "MODE_NOSUCCEED": 16, "THREAD_SINGLE": 0, "THREAD_FUNNELED": 1, "THREAD_SERIALIZED": 2, "THREAD_MULTIPLE": 3,
     "MAX_PROCESSOR_NAME": 128, "MAX_ERROR_STRING": 256, "MAX_INFO_KEY": 36, "MAX_INFO_VAL": 256, "MAX_OBJECT_NAME": 64,
@@ -158,6 +164,7 @@ def mpi_header() -> str:
     lines += [
         f"#define MPI_{name} ((MPI_{kind})({number}))" for kind, names in _HANDLES.items() for name, number in names.items()
     ]
+    lines += [f"#define MPI_ERR_{name} ({number})" for number, name in enumerate(_ERRORS.split(), 1)]
     lines += [f"#define MPI_{name} ({number})" for name, number in _NUMBERS.items()]
     lines += [f"{declared};" for declared in DECLARATIONS.values()]
     return _HEAD + "\n".join([*lines, "#endif", ""])

@@ -10,7 +10,7 @@ from rdma_robust.c.evaluate.calls import CallContext
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype, datatype_of
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import OPERATIONS, TYPES
-from rdma_robust.c.lock_step.channels import ANY
+from rdma_robust.c.lock_step.channels import ANY, Communicator
 from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout
 from rdma_robust.c.lock_step.rank_machine import WrongCallError, rank_of
 
@@ -18,18 +18,6 @@ PROC_NULL: Final = -2
 IN_PLACE: Final = 1
 TAG_UB: Final = 2**30
 _WORLD, _SELF = 1, 2
-
-
-@dataclass(frozen=True, slots=True)
-class Communicator:
-    """A communicator: its name among all, and the processes of its ranks."""
-
-    name: str
-    members: tuple[int, ...]
-
-    def rank(self, process: int) -> int:
-        """Return the rank of a process, which is a member."""
-        return self.members.index(process)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
+from rdma_robust.c.lock_step.window_conflicts import Clock
 
 ANY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Communicator:
+    """A communicator: its name among all, and the processes of its ranks."""
+
+    name: str
+    members: tuple[int, ...]
+
+    def rank(self, process: int) -> int:
+        """Return the rank of a process, which is a member."""
+        return self.members.index(process)
 
 
 @dataclass(slots=True)
@@ -25,6 +38,7 @@ class Message:
     tag: int
     payload: MessageData
     at: int
+    clock: Clock = ()
     is_taken: bool = False
 
 

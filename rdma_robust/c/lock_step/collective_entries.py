@@ -8,10 +8,13 @@ from functools import partial
 
 from rdma_robust.c.evaluate.calls import CallContext
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.lock_step.call_arguments import Communicator, wrong
+from rdma_robust.c.lock_step.call_arguments import wrong
+from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.message_calls import RECEIVED, new_record
-from rdma_robust.c.lock_step.message_layouts import EMPTY, BufferLayout, MessageData, delivered_into
-from rdma_robust.c.lock_step.rank_machine import RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING, BufferLayout, MessageData, delivered_into
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
+from rdma_robust.c.lock_step.request_records import RequestRecord
+from rdma_robust.c.lock_step.window_conflicts import Clock
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
 
@@ -27,6 +30,7 @@ class CollectiveEntry:
     takes: dict[int, BufferLayout] = field(default_factory=dict)
     combine: Callable[[State, dict[int, MessageData]], None] | None = None
     said: object = None
+    clock: Clock = ()
 
 
 def enter(call: CallContext, group: Communicator, entered: CollectiveEntry) -> RequestRecord:
@@ -40,7 +44,7 @@ def enter(call: CallContext, group: Communicator, entered: CollectiveEntry) -> R
     for other, made in others.items():
         assert isinstance(made, CollectiveEntry)
         _compare(call, rank, entered, other, made)
-    others[rank.number] = entered
+    others[rank.number], entered.clock = entered, rank.stamp()
     record = new_record(rank, call, ())
     sources = [each for each in entered.takes if each != rank.number]
     targets = [each for each in entered.gives if each != rank.number]
@@ -54,6 +58,23 @@ def enter(call: CallContext, group: Communicator, entered: CollectiveEntry) -> R
     record.is_ready = lambda: all(each in others for each in entered.takes)
     record.finish = partial(_finish, rank, entered, others)
     return record
+
+
+def all_enter(call: CallContext, group: Communicator, said: Callable[[], object] = lambda: None) -> None:
+    """Wait for all processes of a communicator in its next collective call, which moves no data. Raises Blocked."""
+    rank = rank_of(call)
+    if rank.ongoing is None:
+        entered = CollectiveEntry(call.name, call.chain[0].line if call.chain else 0)
+        entered.gives, entered.takes = dict.fromkeys(group.members, EMPTY), dict.fromkeys(group.members, NOTHING)
+        entered.said = said()
+        rank.ongoing = enter(call, group, entered)
+        rank.emit_wait([rank.ongoing], call.chain)
+    record = rank.ongoing
+    assert isinstance(record, RequestRecord)
+    if not record.is_ready():
+        raise Blocked
+    rank.ongoing = None
+    rank.complete(record)
 
 
 def _compare(call: CallContext, rank: RankMachine, entered: CollectiveEntry, other: int, made: CollectiveEntry) -> None:
@@ -87,6 +108,7 @@ def _finish(rank: RankMachine, entered: CollectiveEntry, others: dict[int, objec
     for source in entered.takes:
         made = others[source]
         assert isinstance(made, CollectiveEntry)
+        rank.join(made.clock)
         found[source] = made.gives.get(rank.number, EMPTY)
     if entered.combine is not None:
         entered.combine(state, found)

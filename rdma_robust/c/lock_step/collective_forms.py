@@ -20,7 +20,6 @@ from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import (
     IN_PLACE,
-    Communicator,
     communicator_at,
     count_at,
     datatype_at,
@@ -29,6 +28,7 @@ from rdma_robust.c.lock_step.call_arguments import (
     root_at,
     wrong,
 )
+from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
 from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING, BufferLayout, MessageData, delivered_into, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, rank_of

@@ -44,6 +44,7 @@ def evaluate_in_lock_step(units: Units, processes: int, span: Callable[[Span], S
         return LockStepResult((), ("",), {}, (diagnostic(_NONE, []),))
     world = World(units, EvaluationOptions(), _Initialiser(units))
     ranks = [RankMachine(world, job, number, LIBRARY) for number in range(processes)]
+    job.ranks = ranks
     for rank in ranks:
         rank.push(rank.state, main, program_arguments(world, rank.state, rank.process), None)
     while any(rank.advance() for rank in ranks if rank.is_running):

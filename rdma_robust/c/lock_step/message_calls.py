@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, known_scalar
@@ -11,9 +11,10 @@ from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at, wrong
-from rdma_robust.c.lock_step.channels import ANY, Message, PostedReceive
+from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
+from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
 
@@ -39,7 +40,9 @@ def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope
     kind = None if payload.basic is None else Const(payload.basic)
     to, tag, size = Const(envelope.peer), Const(envelope.tag), Const(payload.size)
     at = rank.emit(mp.IssueSend(record.places[0], Const(payload.number), to, port, tag, span, mode, kind, size))
-    message = Message(envelope.communicator.name, rank.number, envelope.peer, envelope.tag, payload, at)
+    if mode == "sync":  # it is over behind the call that receives, which is not followed
+        rank.job.unordered = f"{record.call} of line {record.chain[0].line}"
+    message = Message(envelope.communicator.name, rank.number, envelope.peer, envelope.tag, payload, at, rank.stamp())
     rank.job.channels.send(message)
     rank.begin(record, envelope.layout, writes=False)
 
@@ -73,12 +76,14 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
     def finish(now: State) -> None:
         if receive.is_open or receive.message is None:
             reason = f"what {record.call} of line {record.chain[0].line} takes, which may differ from run to run"
+            rank.job.unordered = reason
             forget(rank, now, [layout], reason)
             unknown = UnknownValue(reason)
             known = group.rank(receive.source) if receive.source != ANY else unknown
             record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
             return
         message = receive.message
+        rank.join(message.clock)
         delivered_into(rank, now, message.payload, layout)
         record.status = group.rank(message.sender), message.tag, min(message.payload.size, layout.size)
 
@@ -260,7 +265,24 @@ def probed(call: CallContext, status: int) -> None:
         known: Scalar = unknown if peer == ANY else group.rank(peer)
         store_status(call, call.arguments[status], (known, unknown if tag == ANY else tag, unknown))
     else:
+        rank.join(message.clock)
         store_status(call, call.arguments[status], (group.rank(message.sender), message.tag, message.payload.size))
+
+
+def exchange_signals(call: CallContext, group: Communicator, peers: Sequence[int], tag: int, *, sends: bool) -> None:
+    """Tell processes something by messages without data, or hear it from all of them. Raises Blocked."""
+    rank = rank_of(call)
+    if rank.ongoing is None:
+        records = [new_record(rank, call, (rank.new_place(),)) for _ in peers]
+        for record, peer in zip(records, peers, strict=True):
+            envelope = Envelope(NOTHING, peer, tag, group)
+            if sends:
+                _issue_send(rank, call.state, record, envelope, "buffered")
+            else:
+                _issue_receive(rank, call.state, record, envelope)
+        rank.emit_wait(records, call.chain)
+        rank.ongoing = tuple(records)
+    _awaited(rank)
 
 
 def _get_count(call: CallContext) -> Result:

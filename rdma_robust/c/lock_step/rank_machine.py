@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from rdma_robust.c.code import Call, SourcePlace
-from rdma_robust.c.evaluate.c_values import Object, Value
+from rdma_robust.c.evaluate.c_values import Object, UnknownValue, Value
 from rdma_robust.c.evaluate.calls import FRAMES_CHANGED, CallContext, Handler
 from rdma_robust.c.evaluate.operations import FAILED, Chain, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal, diagnostic, span_of
@@ -18,6 +18,9 @@ from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Channels
 from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_layouts import BufferLayout
+from rdma_robust.c.lock_step.own_windows import OwnWindow
+from rdma_robust.c.lock_step.request_records import ActiveUse, RequestRecord
+from rdma_robust.c.lock_step.window_conflicts import Clock, WindowAccess, WindowAccesses
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
@@ -40,46 +43,18 @@ class WrongCallError(Exception):
         self.kind, self.text = kind, text
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveUse:
-    """Bytes of an object that an operation under way reads or, with `writes`, writes; the call, and where it is."""
-
-    low: int
-    high: int
-    writes: bool
-    call: str
-    line: int
-
-
-@dataclass(slots=True)
-class RequestRecord:
-    """A request: the call that made it, its requests in the program of messages, what completes it, and its uses of memory.
-
-    `again` issues a persistent one. One that `is_active` was issued and is not complete. Its completion says `status`:
-    source, tag, bytes. `maybe` is memory that it has received into, if it is the one of several that is complete.
-    """
-
-    number: int
-    call: str
-    chain: Chain
-    places: tuple[mp.Place, ...] = ()
-    is_ready: Callable[[], bool] = lambda: True
-    finish: Callable[[State], None] = lambda _: None
-    again: Callable[[State, RequestRecord], None] | None = None
-    is_active: bool = True
-    status: tuple[Value, Value, Value] | None = None
-    uses: tuple[tuple[Object, ActiveUse], ...] = ()
-    maybe: list[tuple[Object, int, int]] = field(default_factory=list)
-
-
 @dataclass(slots=True)
 class RankWorld:
-    """All that the processes of a run share: messages, collective calls, ports, and what was found."""
+    """All that the processes of a run share: messages, collective calls, ports, and what was found. `unordered` is a call
+    that may order accesses to windows in a way that is not followed."""
 
     processes: int
     span: Callable[[Span], Span]
     channels: Channels = field(default_factory=Channels)
     ports: list[str] = field(default_factory=lambda: [""])
+    ranks: list[RankMachine] = field(default_factory=list)
+    accesses: WindowAccesses = field(default_factory=WindowAccesses)
+    unordered: str = ""
     grids: dict[str, Grid] = field(default_factory=dict)
     calls: dict[tuple[str, int], dict[int, object]] = field(default_factory=dict)
     found: dict[Span, dict[tuple[str, str], list[int]]] = field(default_factory=dict)
@@ -114,6 +89,10 @@ class RankMachine(ThreadMachine):
         self.owned: dict[tuple[str, tuple[object, ...]], list[tuple[str, Chain]]] = {}
         self.committed: set[tuple[object, ...]] = set()
         self.collectives: dict[str, int] = {}
+        self.clock = [int(each == number) for each in range(job.processes)]
+        self.windows: dict[str, OwnWindow] = {}
+        self.making: OwnWindow | None = None
+        self.exposed: dict[Object, tuple[OwnWindow, ...]] = {}
         self.partly: dict[frozenset[int], int] = {}
         self.cells: dict[tuple[Object, int], int] = {}
         self._free: list[str] = []
@@ -129,7 +108,7 @@ class RankMachine(ThreadMachine):
         try:
             while self.is_running:
                 self._count()
-                if moved and not any(self.uses.values()):  # no operation is under way, which an access might disturb
+                if moved and not self.exposed and not any(self.uses.values()):  # nothing that an access might disturb
                     self.job.steps += silent_run(self, self.state, self._addresses, STEPS - self.job.steps)
                 top = self.state.frames[-1]
                 steps = self.execute(self.state)
@@ -225,6 +204,10 @@ class RankMachine(ThreadMachine):
         record.uses += tuple(made)
         for name, use in made:
             self.uses.setdefault(name, []).append(use)
+        if layout.object in self.exposed:
+            access = self.own_access(record.call, line, layout.object, layout.ranges, writes=writes)
+            self.begin_access(layout.object, access, of_owner=True)
+            record.accesses.append(access)
 
     def complete(self, record: RequestRecord) -> None:
         """Complete a request that is ready."""
@@ -238,6 +221,9 @@ class RankMachine(ThreadMachine):
     def unused(self, record: RequestRecord) -> tuple[tuple[Object, ActiveUse], ...]:
         """A request uses no memory any more; return what it used."""
         found, record.uses = record.uses, ()
+        for access in record.accesses:
+            access.end = self.clock[self.number]
+        record.accesses = []
         for name, use in found:
             self.uses[name].remove(use)
         return found
@@ -249,12 +235,64 @@ class RankMachine(ThreadMachine):
                 done = "written" if is_write else "read"
                 text = f"`{name.name}` is {done} while {use.call} of line {use.line} is active"
                 self.wrong("buffer-race", text, self.chain(state))
+        if name in self.exposed:
+            self._note_own(state, name, offset, size, is_write=is_write)
 
     def note_layout(self, state: State, layout: BufferLayout, *, is_write: bool) -> None:
         """Say the same of all that a call accesses."""
         if layout.object is not None:
             for low, high in layout.ranges:
                 self.note(state, layout.object, low, high - low, is_write=is_write)
+
+    # one-sided accesses
+
+    def stamp(self) -> Clock:
+        """Return the moment until which this process tells others of itself; what it does from now on is behind that."""
+        found = tuple(self.clock)
+        self.clock[self.number] += 1
+        return found
+
+    def join(self, other: Clock) -> None:
+        """What happened before a moment of another process happened before what this one does from now on."""
+        self.clock = [max(pair) for pair in zip(self.clock, other, strict=True)]
+
+    def own_access(
+        self, call: str, line: int, name: Object, ranges: tuple[tuple[int, int], ...], *, writes: bool
+    ) -> WindowAccess:
+        """Return an access of this process to memory that it exposes."""
+        is_exclusive = any(each.locks.get(self.number) for each in self.exposed[name])
+        return WindowAccess(self.number, call, line, ranges, writes, tuple(self.clock), is_exclusive=is_exclusive)
+
+    def _note_own(self, state: State, name: Object, offset: int, size: int, *, is_write: bool) -> None:
+        """Note a load or store of memory that is exposed."""
+        chain = self.chain(state)
+        said = "a store" if is_write else "a load"
+        access = self.own_access(said, chain[0].line if chain else 0, name, ((offset, offset + size),), writes=is_write)
+        access.end = self.clock[self.number]
+        if not self.job.accesses.is_known(name, access):
+            self.begin_access(name, access, of_owner=True)
+        if access.is_open and not is_write:
+            self.raw_write(state, name, offset, size, UnknownValue("what others write at the same time"))
+
+    def begin_access(self, name: Object, access: WindowAccess, *, of_owner: bool) -> None:
+        """Note an access to memory in a window, and what it conflicts with. Raises Refusal where the order is not known."""
+        for other in self.job.accesses.begin(name, access, of_owner=of_owner):
+            if access.commutes_with(other):
+                continue
+            access.is_open = other.is_open = True
+            if access.may_overlap_in_time(other):
+                continue
+            if access.excludes(other):
+                if other.end is not None and not other.writes:
+                    raise Refusal("RR819", f"what {other.call} of line {other.line} reads depends on the order of locks")
+                continue
+            if self.job.unordered:
+                raise Refusal(
+                    "RR819",
+                    f"whether this is ordered with {other.call} of line {other.line} depends on {self.job.unordered}",
+                )
+            said = f"{access.call}, and {other.call} of P{other.process} (line {other.line}), access the same bytes"
+            self.wrong("window-race", f"{said} of a window of {name.process}, in no order", self.chain(self.state))
 
     def emit_wait(self, records: Sequence[RequestRecord], chain: Chain) -> None:
         """Add the wait for what requests are in the program of messages, if there is anything."""

@@ -10,7 +10,8 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.lock_step.call_arguments import count_at, wrong
 from rdma_robust.c.lock_step.channels import ANY
 from rdma_robust.c.lock_step.message_calls import store_status
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
+from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.messages.language import message_program as mp
 
 EMPTY_STATUS: Final = (ANY, ANY, 0)

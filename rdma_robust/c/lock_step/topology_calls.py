@@ -7,7 +7,8 @@ from typing import Final
 
 from rdma_robust.c.evaluate.c_values import known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
-from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Communicator, communicator_at, wrong
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, wrong
+from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.grids import Grid, balanced
 from rdma_robust.c.lock_step.rank_machine import rank_of
 

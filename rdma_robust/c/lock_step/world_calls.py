@@ -20,17 +20,19 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS
-from rdma_robust.c.lock_step.call_arguments import Communicator, communicator_at, mpi_handle, wrong
-from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, enter
+from rdma_robust.c.lock_step.call_arguments import communicator_at, mpi_handle, wrong
+from rdma_robust.c.lock_step.channels import Communicator
+from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
 from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
 from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
-from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING
 from rdma_robust.c.lock_step.polling_calls import POLLING_CALLS
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, RequestRecord, rank_of
+from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
+from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.c.lock_step.topology_calls import TOPOLOGY_CALLS, grid_of, grid_said, numbers_at
-from rdma_robust.messages.language import message_program as mp
+from rdma_robust.c.lock_step.transfer_calls import TRANSFER_CALLS
+from rdma_robust.c.lock_step.window_calls import WINDOW_CALLS, tell_open
 
 _UNDEFINED: Final = -32766
 
@@ -57,6 +59,8 @@ def _finalize(call: CallContext) -> Result:
         for name, chain in made:
             line = chain[0].line if chain else 0
             rank.wrong("resource-leak", f"the {kind} of {name} (line {line}) is never freed", chain)
+    for window in rank.windows.values():
+        tell_open(call, window)
     rank.stage = "after"
     return 0
 
@@ -124,19 +128,7 @@ def _constructor(
 
     def handler(call: CallContext) -> Result:
         rank, group = rank_of(call), communicator_at(call, 0)
-        if rank.ongoing is None:
-            entered = CollectiveEntry(call.name, call.chain[0].line if call.chain else 0)
-            entered.gives, entered.takes = dict.fromkeys(group.members, EMPTY), dict.fromkeys(group.members, NOTHING)
-            entered.said = said(call, group)
-            rank.ongoing = enter(call, group, entered)
-            if rank.ongoing.places:
-                rank.emit(mp.Wait(rank.ongoing.places, rank.job.place(call.chain)))
-        record = rank.ongoing
-        assert isinstance(record, RequestRecord)
-        if not record.is_ready():
-            raise Blocked
-        rank.ongoing = None
-        rank.complete(record)
+        all_enter(call, group, lambda: said(call, group))
         number = rank.collectives[group.name] - 1
         others = rank.job.calls[group.name if group.name != "self" else f"self{rank.number}", number]
         told = {at: each.said for at, each in others.items() if isinstance(each, CollectiveEntry)}
@@ -335,6 +327,8 @@ _CALLS: Final[dict[str, Handler]] = {
     **REQUEST_CALLS,
     **POLLING_CALLS,
     **COLLECTIVE_CALLS,
+    **WINDOW_CALLS,
+    **TRANSFER_CALLS,
     **{name: _made("group", MPI[name]) for name in _GROUPS},
     "MPI_Finalize": _finalize,
     "MPI_Abort": _abort,

@@ -119,6 +119,8 @@ def nodes(world: ProgramNames, name: ast.Ident) -> Hint:
 def lanes(world: ProgramNames, owner: str, name: ast.Ident) -> Hint:
     """Return a hint for an unknown lane of the thread `owner`."""
     known = world.lanes.get(owner, {})
+    if name.text in world.nodes:
+        return Hint("it is a node; without a lane its queue pair that has no name is meant")
     declare = f"declare it: `qp {family_name(name.text)} to NODE` in thread {owner}"
     return meant_at(name.span, name.text, known) or Hint(listed_names("its lanes are", known) or declare)
 

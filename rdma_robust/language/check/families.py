@@ -277,9 +277,11 @@ class OneOfThem:
     def _no_family(self, name: ast.Ident, kind: PlaceKind) -> ast.Ident:
         world = self._world
         declared = name.text in (world.nodes if kind == "node" else world.placed)
-        if name.index is not None and declared and name.text not in world.poisoned:
+        is_lane = kind == "node" and any(name.text in lanes for lanes in world.lanes.values())
+        if name.index is not None and (declared or is_lane) and name.text not in world.poisoned:
             hint = Hint(f"write {quote(name.text)}", (Edit(name.span, name.text),))
-            message = f"{quote(printer.place_text(name))}: there is one {kind} {quote(name.text)}, no family of them"
+            one = f"one {kind if declared else 'lane'} {quote(name.text)}"
+            message = f"{quote(printer.place_text(name))}: there is {one}, no family of them"
             self._report.error("RR227", name.span, message, hint=hint)
         return name if name.index is None else ast.Ident(name.text, alone(name))
 

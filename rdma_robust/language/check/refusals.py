@@ -1,4 +1,7 @@
-"""Which operations a memory model does not have, and what to write instead. Source: docs/language.md, "For proofs"."""
+"""Which operations a memory model does not have, and what to write instead.
+
+Source: docs/language-proofs.md, "The language for proofs".
+"""
 
 from __future__ import annotations
 

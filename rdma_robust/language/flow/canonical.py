@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Final
 
 from rdma_robust.errors import NO_SPAN, Span
@@ -50,12 +51,15 @@ def with_listing(program: cfg.Program) -> cfg.Program:
     return replace(program, source=text, threads=threads)
 
 
+def _there(span: Span, _: Span) -> Span:
+    return span
+
+
 def _placed(thread: cfg.Thread, number: int, places: dict[tuple[int, int], Span]) -> cfg.Thread:
     edges = []
     for k, (source, target, step) in enumerate(cfg.steps(thread)):
         span = replace(places[number, k], origin=None if step.span == NO_SPAN else step.span)
-        fault = None if step.fault is None else replace(step.fault, span=span)
-        edges.append((source, target, replace(step, span=span, fault=fault)))
+        edges.append((source, target, cfg.moved(step, partial(_there, span))))
     return replace(thread, edges=tuple(edges))
 
 

@@ -10,7 +10,8 @@ More than 400 lines: each operation is a record of a few lines, and a program is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -361,6 +362,16 @@ class Step:
     fault: Fault | None = None
     aside: bool = False
     synchronises: str = ""
+
+
+def moved(step: Step, move: Callable[[Span], Span]) -> Step:
+    """Return a step with its span, and those of all that may go wrong with it, as `move` says."""
+    op = step.op
+    if isinstance(op, RemoteRmw) and op.wraps is not None:
+        condition, fault = op.wraps
+        op = replace(op, wraps=(condition, replace(fault, span=move(fault.span))))
+    own = None if step.fault is None else replace(step.fault, span=move(step.fault.span))
+    return replace(step, op=op, span=move(step.span), fault=own)
 
 
 Edge = tuple[int, int, Step]

@@ -285,6 +285,43 @@ def test_windows_complete_apart() -> None:
     assert races_of_c(program(body.format("1, other"), both=reads, before=made)) == set()
 
 
+ATTACHED = (
+    "MPI_Aint at[2]; MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &other); MPI_Win_attach(other, &r, 8);"
+    "MPI_Get_address(&r, &at[rank]);"
+    "MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, at, 1, MPI_AINT, MPI_COMM_WORLD);"
+)
+THERE = "MPI_Put(&v, 1, MPI_LONG, 1, {0}, 1, MPI_LONG, other); MPI_Win_flush(1, other);"
+
+
+def test_a_dynamic_window_is_one_that_is_created_with_the_memory() -> None:
+    created = "MPI_Win_create(&r, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &other);"
+    wanted = statements(evaluated(program(put() + THERE.format(0), before=created)), "main_P0")
+    assert wanted[-2:] == ["put P1.r = v on win1_P0_P1 unsignaled", "flush win1_P0_P1"]
+    for place in ("at[1]", "MPI_Aint_add(MPI_Aint_diff(at[1], 8), 8)"):
+        found = statements(evaluated(program(put() + THERE.format(place), before=ATTACHED)), "main_P0")
+        assert set(wanted[-2:]) <= set(found)
+
+
+@pytest.mark.ci
+def test_memory_of_a_dynamic_window_races_as_that_of_others_does() -> None:
+    asked = program(THERE.format("at[1]") + ROWS["Send"][0], "{0}", before=ATTACHED)
+    assert races_of_c(asked.replace("{0}", f"{RECEIVED} w = r;")) == set()
+    assert len(races_of_c(asked.replace("{0}", f"w = r; {RECEIVED}"))) == 1
+
+
+@pytest.mark.parametrize(("place", "says"), [("MPI_Aint_add(at[1], 8)", "not attached"), ("0", "no address of an object")])
+def test_what_is_not_attached_is_refused(place: str, says: str) -> None:
+    with pytest.raises(ProgramError, match=says):
+        evaluated(program(THERE.format(place), before=ATTACHED))
+
+
+@pytest.mark.parametrize(("key", "kind", "value"), [("SIZE", "MPI_Aint", 16), ("DISP_UNIT", "int", 8), ("MODEL", "int", 2)])
+def test_attributes_of_windows(key: str, kind: str, value: int) -> None:
+    asked = f"{kind} *a; int f; long *b; MPI_Win_get_attr(win, MPI_WIN_{key}, &a, &f);"
+    asked += "MPI_Win_get_attr(win, MPI_WIN_BASE, &b, &f);"
+    assert f"v = {value}" in statements(evaluated(program(f"{asked} v = *a + (b != m) + !f; {put()}")), "main_P0")
+
+
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to compare with")
 def test_the_header_and_the_tests_are_c(tmp_path: Path) -> None:
     (tmp_path / "mpi.h").write_text(mpi.mpi_header())

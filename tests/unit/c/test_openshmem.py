@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.analyses.safety.goals import faults
 from rdma_robust.c.evaluate.evaluated_c import evaluate_units
 from rdma_robust.c.front.c_options import COptions
 from rdma_robust.c.front.c_units import read_units
 from rdma_robust.c.libraries import openshmem
+from rdma_robust.c.read_c import read_c
 from rdma_robust.errors import ProgramError
 from tests.conftest import ROOT
 from tests.support.c_automata import evaluated, statements
@@ -52,6 +54,11 @@ def test_barriers() -> None:
     found = evaluated(program("shmem_p(&x, 1, 1);", both="shmem_sync_all(); shmem_barrier_all(); shmem_finalize();"))
     assert statements(found, "main_P0")[1:] == ["barrier", "flush P1", "barrier", "barrier"]
     assert statements(found, "main_P1") == ["barrier", "barrier", "barrier"]
+
+
+def test_an_atomic_that_may_leave_the_domain_is_told_of_in_the_c() -> None:
+    found, _ = read_c(program("", both="shmem_atomic_inc(&x, 1);"), "test.c")
+    assert {(each.kind, each.span.line) for each in faults(found)} == {("overflow", 7)}
 
 
 def test_a_team_meets_alone() -> None:
@@ -214,6 +221,8 @@ def test_what_is_not_known_may_be_sent_and_decides_nothing() -> None:
     ("body", "code", "says"),
     [
         ("shmem_put(&v, &x, 1, 1);", "RR813", "`v` is on the stack"),
+        ("v = *(long *)0;", "RR813", "a null pointer, "),
+        ("v = ((struct { long a, b; } *)0)->b;", "RR813", "a null pointer and 8 bytes, "),
         ("shmem_put(&x, &v, 2, 1);", "RR813", "bytes 8 to 16 are outside of `v`"),
         ("shmem_p(&x, 1, 2);", "RR818", "there is no process 2 here"),
         ("long *p = shmem_ptr(&x, 1); *p = 1;", "RR842", "`shmem_ptr`"),
@@ -298,6 +307,18 @@ def test_an_atomic_of_several_words_races_with_those_of_another_size() -> None:
     assert races_of_c(program("shmem_int_atomic_add((int *)&x + 1, 1, 1);", part)) == set()
     with pytest.raises(ProgramError, match="2 words"):
         races_of_c(program(f"v = shmem_atomic_compare_swap(&x, 1, 2, 1); {part}"))
+
+
+@pytest.mark.ci
+def test_an_answer_of_several_words_is_there_behind_a_quiet() -> None:
+    half = "((int *)&v)[1] = 3;"
+    for call in ("shmem_atomic_fetch_add_nbi(&v, &x, 1, 1);", "shmem_atomic_fetch_nbi(&v, &x, 1);"):
+        assert len(races_of_c(program(f"{call} {half}"))) == 1
+        assert races_of_c(program(f"{call} shmem_quiet(); {half}")) == set()
+    with pytest.raises(ProgramError, match="covers 2 words"):
+        races_of_c(program(f"shmem_atomic_compare_swap_nbi(&v, &x, 1, 2, 1); {half}"))
+    with pytest.raises(ProgramError, match="2 words"):
+        evaluated(program(f"shmem_atomic_fetch_nbi(&v, &x, 1); {half}"))
 
 
 DOWN = "static void down(long n, long end) {{ shmem_p(&list[n], n, 1); if (n < end) {0} }}\n"

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import product
+from random import Random
 
 import pytest
 
 from rdma_robust import check
+from rdma_robust.certify.hardware import ORDERS, Platform, kept_between
 from rdma_robust.cli.app import run
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.fi_flags import fi_order
-from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_text
+from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_text, told_in_full
 from rdma_robust.orders.order_facts import FACTS, fact_meaning, lacking
-from rdma_robust.orders.order_record import ALL_TYPES, FIXED
+from rdma_robust.orders.order_reader import read_order
+from rdma_robust.orders.order_record import ALL_TYPES, FIXED, MESSAGE, TYPES
 from tests.conftest import ROOT
 from tests.support.random_orders import LACKING
 
@@ -179,3 +184,41 @@ def test_the_order_of_a_fence_between_every_two_requests_is_that_of_a_flag() -> 
     apart = {(a, b) for a in ("nrW", "naR", "naW") for b in ("nrW", "naR", "naW")}
     assert {cell for cell in none if fenced[cell] != none[cell]} == apart
     assert all(fenced[cell] == "qp" for cell in apart)
+
+
+def random_file(rng: Random) -> str:
+    """Return the file of a table based on any table of the package, with any rules."""
+    types = (*TYPES, MESSAGE)
+    lines = ['name = "mine"', f'based-on = "{rng.choice(SHIPPED)}"', "[cells]"]
+    for earlier, later in rng.sample([*product(types, types)], rng.randint(0, 6)):
+        lines.append(f'"{earlier} {later}" = "{rng.choice(["qp", "-"])}"')
+    rules = {"completions-order": ("true", "false"), "receive-covers": ('"own"', '"earlier"')}
+    chosen = [name for name in rules if rng.random() < 0.6]
+    return "\n".join([*lines, "[rules]", *(f"{name} = {rng.choice(rules[name])}" for name in chosen), ""])
+
+
+def kept_by(platform: Platform) -> dict[tuple[str, str], str]:
+    """The cells of an order as the checker reads it."""
+    return {(a, b): kept_between(platform, a, b) for a in ALL_TYPES for b in ALL_TYPES}
+
+
+def kept_under(order: str) -> dict[tuple[str, str], str]:
+    """The cells of an order as the rest of the tool reads it."""
+    cells = order_table(order).cells
+    return {(a, b): "-" if cells[a, b] == "(-)" else cells[a, b] for a in ALL_TYPES for b in ALL_TYPES}
+
+
+def test_what_a_file_says_is_told_and_read_again_also_by_the_checker() -> None:
+    """A table based on fi-cxi, with a cell of nmW as that of nrW, was read with the cell of its base."""
+    for seed in range(120):
+        text = random_file(Random(f"told {seed}"))
+        read, order = read_order(text, "mine.toml", based=order_table), order_of_file(text, "mine.toml")
+        again = order_table(order)
+        assert replace(again, title="", source="", based_on="", says="") == replace(
+            read, title="", source="", based_on="", says=""
+        ), text
+        platform = Platform(order=told_in_full(replace(again, why={}), ORDERS))
+        assert kept_by(platform) == kept_under(order), text
+        assert platform.completions_order == bool(again.behind_polls), text
+        if again.behind_polls:
+            assert kept_by(platform.behind_polls) == kept_under(again.behind_polls), text

@@ -1,7 +1,8 @@
 """A program with crowds under SC as a counting system: the shared part is the control, the copies are the tokens.
 
-Source: docs/safety.md, "Any number of threads". A goal is a control state: that of a fault is reached by the step that meets
-it, that of a condition on copies by taking the copies it asks for, one after another, while the shared part stands still.
+Source: docs/safety-method.md, "Any number of threads". A goal is a control state: that of a fault is reached by the step
+that meets it, that of a condition on copies by taking the copies it asks for, one after another, while the shared part
+stands still.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from math import prod
 from typing import Final
 
 from rdma_robust.c.code import CType
-from rdma_robust.c.evaluate.c_values import Pointer, Value
+from rdma_robust.c.evaluate.c_values import Value, binary, map_two
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
-from rdma_robust.c.evaluate.mpi.handles import handle_key, known_object
+from rdma_robust.c.evaluate.mpi.handles import handle_key
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import PAIRS, TYPES
@@ -18,6 +18,7 @@ from rdma_robust.c.libraries.mpi import PAIRS, TYPES
 _TYPES: Final = tuple(TYPES.items())
 _NUMBERS: Final = {name: number + 1 for number, name in enumerate(TYPES)}
 _MOST_RUNS: Final = 20_000
+_AINT: Final = CType("int", 8, signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,20 +252,14 @@ def _get_address(call: CallContext) -> Result:
     return 0
 
 
-def _aint_add(call: CallContext) -> Result:
-    base, distance = known_object(call.arguments[0]), call.number(1, "a displacement")
-    if base is None:
-        return call.number(0, "a displacement") + distance
-    return Pointer(base.object, base.offset + distance)
+def _aint(operator: str) -> Handler:
+    """`MPI_Aint_add`, `MPI_Aint_diff`: an operation of addresses as numbers."""
 
+    def handler(call: CallContext) -> Result:
+        left, right, *_ = call.arguments
+        return map_two(left, right, lambda x, y: binary(operator, x, y, _AINT, _AINT))
 
-def _aint_diff(call: CallContext) -> Result:
-    first, second = known_object(call.arguments[0]), known_object(call.arguments[1])
-    if first is None or second is None:
-        return call.number(0, "a displacement") - call.number(1, "a displacement")
-    if first.object != second.object:
-        raise Refusal("RR819", "a difference of addresses of two objects is not known here")
-    return first.offset - second.offset
+    return handler
 
 
 DATATYPES: Final[dict[str, Handler]] = {
@@ -282,8 +277,8 @@ DATATYPES: Final[dict[str, Handler]] = {
     "MPI_Type_get_extent": _extent(is_true=False),
     "MPI_Type_get_true_extent": _extent(is_true=True),
     "MPI_Get_address": _get_address,
-    "MPI_Aint_add": _aint_add,
-    "MPI_Aint_diff": _aint_diff,
+    "MPI_Aint_add": _aint("+"),
+    "MPI_Aint_diff": _aint("-"),
 }
 """The handlers of types, and of addresses as numbers."""
 

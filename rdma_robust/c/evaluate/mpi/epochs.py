@@ -12,7 +12,8 @@ from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.c_values import Object, known_scalar, map_one
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.mpi.handles import members, process_of_rank
-from rdma_robust.c.evaluate.mpi.windows import Window, done, window
+from rdma_robust.c.evaluate.mpi.window_memory import Window, window
+from rdma_robust.c.evaluate.mpi.windows import done
 from rdma_robust.c.evaluate.one_sided.spmd import queue_pair, reaches_others
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic

@@ -19,7 +19,8 @@ from rdma_robust.c.evaluate.mpi.handles import (
 )  # fmt: skip
 from rdma_robust.c.evaluate.mpi.mpi_collectives import MPI_COLLECTIVES, collective_message
 from rdma_robust.c.evaluate.mpi.transfer_requests import REQUESTS
-from rdma_robust.c.evaluate.mpi.windows import WINDOWS, window
+from rdma_robust.c.evaluate.mpi.window_memory import window
+from rdma_robust.c.evaluate.mpi.windows import WINDOWS
 from rdma_robust.c.evaluate.one_sided.spmd import barrier, store_handle
 from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import not_modelled

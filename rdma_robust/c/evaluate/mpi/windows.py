@@ -1,4 +1,4 @@
-"""Windows of MPI: memory that others reach, transfers and accumulates, and what completes them.
+"""Windows of MPI: transfers and accumulates, and what completes them.
 
 Requests have no completion unless the program completes some of the window locally: then each has one, and what completes
 it here polls them all. A request that MPI_Wait waits for has a queue pair of its own where the standard is asked about.
@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from rdma_robust.c.evaluate.c_values import Object, Pointer, known_scalar
+from rdma_robust.c.evaluate.c_values import Object
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
-from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.mpi.accumulates_under_way import accumulated, accumulates_completed
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype, ElementRun, datatype, elements, transfer_pieces
-from rdma_robust.c.evaluate.mpi.handles import handle_key, members, process_of_rank
+from rdma_robust.c.evaluate.mpi.handles import process_of_rank
+from rdma_robust.c.evaluate.mpi.window_memory import WINDOW_MEMORY, Window, memory_at, window
 from rdma_robust.c.evaluate.one_sided.spmd import (
     barrier,
-    begin,
     completed,
     connections_under_way,
     mark_outstanding,
@@ -39,70 +38,6 @@ _EMPTY: Final = 0
 """A request of nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A window: its number, and its processes."""
-
-    number: int
-    processes: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        """What its queue pairs are called; the first window has those without a name."""
-        return f"win{self.number}_" if self.number else ""
-
-    @property
-    def group(self) -> tuple[str, int]:
-        """What flushes of the window complete."""
-        return "window", self.number
-
-
-def window(call: CallContext, index: int) -> Window:
-    """Return the window that an argument is."""
-    found = handle_key(call.arguments[index], "window")
-    if found is None:
-        raise Refusal("RR812", "this window is not known here", "MPI_Win_create or MPI_Win_allocate makes one")
-    return Window(int(found[0]), tuple(map(str, found[1:])))
-
-
-# making and freeing
-
-
-def _create(call: CallContext, base: Pointer | None, size_at: int) -> Result:
-    """Say what this process has in a new window, and store its handle. All processes make it. Behind the size stand the unit
-    of displacements, an info and the communicator, last where the window goes."""
-    size, unit = call.number(size_at, "the size of the window"), size_at + 1
-    processes = members(call, size_at + 3)
-    number = call.state.numbers.get("windows", 0)
-    call.state.numbers["windows"] = number + 1
-    region = (base, size, call.number(unit, "the unit of displacements"))
-    known = call.run.world.found.regions.setdefault(("window", number, call.run.process), region)
-    if known != region:
-        raise Refusal("RR844", "this window is other memory on other ways", "make it at one place")
-    store_handle(call, call.arguments[5], "window", (number, *processes))
-    begin(call)
-    return barrier(call, members=processes) if call.state.is_set_up and number else 0
-
-
-def _win_create(call: CallContext) -> Result:
-    base = known_scalar(call.arguments[0])
-    return _create(call, base if isinstance(base, Pointer) else None, 1)
-
-
-def _win_allocate(call: CallContext) -> Result:
-    base = allocated(call, call.number(0, "the size of the window"), "win")
-    call.set_private(call.arguments[4], 8, base, "the address of the window")
-    return _create(call, base, 0)
-
-
-def _win_free(call: CallContext) -> Result:
-    name, offset = call.address(0, "this window")
-    call.arguments = [call.run.raw_read(call.state, name, offset, 8), *call.arguments[1:]]
-    found = window(call, 0)
-    call.run.raw_write(call.state, name, offset, 8, 0)
-    return barrier(call, members=found.processes)
-
-
 # transfers
 
 
@@ -120,15 +55,8 @@ def _remote(call: CallContext, of: Window, rank: int, there: Sequence[ElementRun
     reaches_others(call)
     if peer is None or not there:
         return None
-    match call.run.world.known.regions.get(("window", of.number, peer)):
-        case (base, int(total), int(unit)):
-            at = call.number(rank + 1, "the displacement") * unit
-        case _:
-            raise Refusal("RR812", f"{peer} does not make this window", "all processes call MPI_Win_create")
-    low, high = at + min(each.offset for each in there), at + max(each.offset + each.size for each in there)
-    if not isinstance(base, Pointer) or low < 0 or high > total:
-        raise Refusal("RR813", f"bytes {low} to {high} are outside of the window of {peer}, which has {total}")
-    return Remote(peer, "", base.object, base.offset + at)
+    extent = min(each.offset for each in there), max(each.offset + each.size for each in there)
+    return Remote(peer, "", *memory_at(call, of, peer, rank + 1, extent))
 
 
 def _on(call: CallContext, of: Window, remote: Remote, label: str) -> Remote:
@@ -210,12 +138,12 @@ class _Accumulate:
 
     def __call__(self, call: CallContext, apart: str) -> _Posted:
         of, kind = window(call, self.window), datatype(call, self.type)
-        operation = _CAS if self.operation is None else _operation(call, self.operation, kind)
-        if operation == "fetch" and self.answer is None:
-            return [], None
         there = _laid_out(call, self.type, self.count)
         remote = _remote(call, of, self.rank, there)
         if remote is None:
+            return [], None
+        operation = _CAS if self.operation is None else _operation(call, self.operation, kind)
+        if operation == "fetch" and self.answer is None:
             return [], None
         operands = [each.operands(call) for each in self.operands] if operation != "fetch" else []
         answers = None if self.answer is None else self.answer.operands(call)
@@ -367,10 +295,6 @@ def _fence(call: CallContext) -> Result:
     return barrier(call, done(call, of), of.processes)
 
 
-def _alias(call: CallContext) -> Result:
-    raise Refusal("RR842", f"`{call.name}` gives loads and stores to another process", "MPI_Win_allocate, MPI_Put, MPI_Get")
-
-
 _POSTS: Final[dict[str, tuple[Callable[[CallContext, str], _Posted], int]]] = {
     "Put": (_moved(is_put=True), 7),
     "Get": (_moved(is_put=False), 7),
@@ -383,11 +307,7 @@ _ATOMICS: Final = {
     "Compare_and_swap": _Accumulate((_Buffer(1, 3), _Buffer(0, 3)), _Buffer(2, 3), 4, 3, None, None, 6),
 }
 WINDOWS: Final[dict[str, Callable[[CallContext], Result]]] = {
-    "MPI_Win_create": _win_create,
-    "MPI_Win_allocate": _win_allocate,
-    "MPI_Win_allocate_shared": _alias,
-    "MPI_Win_shared_query": _alias,
-    "MPI_Win_free": _win_free,
+    **WINDOW_MEMORY,
     **{f"MPI_{name}": _transfer(post) for name, (post, _) in _POSTS.items()},
     **{f"MPI_R{name.lower()}": _request(post, window_at) for name, (post, window_at) in _POSTS.items()},
     **{f"MPI_{name}": _transfer(post) for name, post in _ATOMICS.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rdma_robust.c.code import CType
@@ -150,18 +151,34 @@ class Atomic:
     domain: str
 
 
-def atomic(call: CallContext, remote: Remote, what: Atomic, answer: Word | None) -> list[ThreadStatement]:
-    """Return an atomic; its old value goes to `answer`, or nowhere. Where races are asked for, it is one for each word that
+def atomic(call: CallContext, remote: Remote, what: Atomic, answers: Sequence[Word] = ()) -> list[ThreadStatement]:
+    """Return an atomic; its old value goes to `answers`, or nowhere. Where races are asked for, it is one for each word that
     others touch, as accumulates are. Raises RR815 for a compare-and-swap of several words."""
     words = _covered(call, remote, what.type.size, what.operation)
     used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
-    if len(words) == 1:
-        return [_atomic_of_word(call, remote, what, words[0], answer)]
-    if answer is not None:
-        not_followed(call, answer)
-    what = replace(what, operation=_in_words(what.operation), domain=f"{what.domain} at {remote.offset}")
-    rest = None if answer is None else _dropped_answer(call, what.type.size)
-    return [_atomic_of_word(call, remote, what, word, rest if at else answer) for at, word in enumerate(words)]
+    pieces = max(len(words), len(answers))
+    if pieces > 1:
+        _do_not_follow(call, what.operation, pieces, answers)
+        what = replace(what, operation=_in_words(what.operation), domain=_domain_at(what.domain, remote, words))
+    found: list[ThreadStatement] = []
+    for at in range(pieces):
+        answer = answers[at] if at < len(answers) else _dropped_answer(call, what.type.size) if answers else None
+        found.append(_atomic_of_word(call, remote, what, words[min(at, len(words) - 1)], answer))
+    return found
+
+
+def _do_not_follow(call: CallContext, operation: str, pieces: int, answers: Iterable[Word]) -> None:
+    """Say that an atomic of several words is followed in none of them, nor in its answers. Raises RR815 for a
+    compare-and-swap, which depends on values."""
+    if operation == "cas":
+        raise Refusal("RR815", f"this compare-and-swap covers {pieces} words that others touch one by one")
+    for each in answers:
+        not_followed(call, each)
+
+
+def _domain_at(domain: str, remote: Remote, words: Sequence[Word]) -> str:
+    """Return what an atomic is atomic with: of several words, with those of its type at its very place."""
+    return f"{domain} at {remote.offset}" if len(words) > 1 else domain
 
 
 def _covered(call: CallContext, remote: Remote, size: int, operation: str) -> list[Word]:
@@ -216,16 +233,12 @@ def accumulate(
     size = (what.places[0] if answer is None else answer)[2]
     words = _covered(call, remote, size, what.operation)
     used_by(PostedWork(call, remote.connection, remote.process, Request(what.operation)))
-    sources = [_card_words(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
-    targets = [] if answer is None else _card_words(call, answer[:2], answer[2])
+    sources = [card_words(call, (name, offset), width, is_written=False) for name, offset, width in what.places]
+    targets = [] if answer is None else card_words(call, answer[:2], answer[2])
     pieces = max(len(each) for each in (words, *sources, targets))
     if pieces > 1:
-        if what.operation == "cas":
-            raise Refusal("RR815", f"this compare-and-swap covers {pieces} words that others touch one by one")
-        for each in targets:
-            not_followed(call, each)
-        domain = f"{what.domain} at {remote.offset}" if len(words) > 1 else what.domain
-        what = replace(what, operation=_in_words(what.operation), domain=domain)
+        _do_not_follow(call, what.operation, pieces, targets)
+        what = replace(what, operation=_in_words(what.operation), domain=_domain_at(what.domain, remote, words))
     found: list[ThreadStatement] = []
     for at in range(pieces):
         parts = [each[min(at, len(each) - 1)] for each in (words, *sources)]
@@ -291,7 +304,7 @@ def _written(call: CallContext, word: Word, operation: str, operands: list[tuple
 def waited_atomic(call: CallContext, remote: Remote, what: Atomic) -> tuple[list[ThreadStatement], Value]:
     """Return an atomic that the process waits for, and its old value."""
     got = got_word(call, what.type.size)
-    requests = [replace(each, form=each.form.removesuffix(" unsignaled")) for each in atomic(call, remote, what, got)]
+    requests = [replace(each, form=each.form.removesuffix(" unsignaled")) for each in atomic(call, remote, what, [got])]
     register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "old")
     operations = [*requests, *polls(remote.connection, len(requests)), read_statement(register, got)]
     return operations, map_one(raw, lambda each: value_of_raw(each, what.type))
@@ -319,14 +332,9 @@ def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[Thre
     return operations, map_one(raw, lambda each: value_of_raw(each, kind))
 
 
-def result_word(call: CallContext, target: Range, size: int) -> Word:
-    """Return the word that an answer goes to while the process goes on. Raises RR815 if others touch it in pieces."""
-    _card_words(call, target, size)
-    return call.run.one_word(*target, size, "answer")
-
-
-def _card_words(call: CallContext, place: Range, size: int, *, is_written: bool = True) -> list[Word]:
-    """Return the words of memory that an answer goes to, or an operand is taken from, while the process goes on."""
+def card_words(call: CallContext, place: Range, size: int, *, is_written: bool = True) -> list[Word]:
+    """Return the words of memory that an answer goes to, or an operand is taken from, while the process goes on: one, or,
+    where races are asked for, those that others touch one by one. Raises RR815 if there are several, and they are not."""
     name, offset = place
     call.run.own(name, "give to its NIC")
     call.run.note(call.state, name, offset, size, is_write=is_written)

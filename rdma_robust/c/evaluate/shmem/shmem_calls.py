@@ -17,12 +17,12 @@ from rdma_robust.c.evaluate.one_sided.transfers import (
     Atomic,
     Remote,
     atomic,
+    card_words,
     get,
     get_value,
     not_modelled,
     put,
     put_value,
-    result_word,
     waited_atomic,
 )  # fmt: skip
 from rdma_robust.c.evaluate.operations import Queue, ThreadStatement
@@ -105,7 +105,7 @@ def _put_signal(call: CallContext, function: ShmemFunction, context: ShmemContex
         raise Refusal("RR814", f"a signal operation {operation} is not known", "SHMEM_SIGNAL_SET, SHMEM_SIGNAL_ADD")
     what = Atomic("swap" if operation == _SET else "faa", (call.arguments[4],), _SIGNAL, "a signal")
     order = [ThreadStatement("order {0}", (Queue(remote.connection),))]
-    return call.step([*found, *order, *atomic(call, signal, what, None)])
+    return call.step([*found, *order, *atomic(call, signal, what)])
 
 
 _ATOMICS: Final[Mapping[str, tuple[str, bool, int | None]]] = {
@@ -131,10 +131,10 @@ def _atomic(call: CallContext, function: ShmemFunction, context: ShmemContext) -
     operands = tuple(call.arguments[first + 1 : last]) if step is None else (step,)
     what = Atomic(operation, operands, function.type, f"{_kind(function.type)}, {context.team.name}")
     if late:
-        target = result_word(call, call.address(0, "where the answer goes"), function.type.size)
-        return call.step(atomic(call, remote, what, target))
+        answers = card_words(call, call.address(0, "where the answer goes"), function.type.size)
+        return call.step(atomic(call, remote, what, answers))
     if not has_answer:
-        return call.step(atomic(call, remote, what, None))
+        return call.step(atomic(call, remote, what))
     return call.step(*waited_atomic(call, remote, what))
 
 
