@@ -78,6 +78,8 @@ class _Lanes:
 
     def waited(self, thread: str, node: str) -> str:
         """The queue pair of a poll or fence, mostly one that has been used."""
+        if node == self.place[thread]:
+            return node
         used = self.used.get((thread, node), [])
         lane = self.rng.choice(used) if used and self.rng.random() < 0.9 else self.of(thread, node)
         return lane or node
