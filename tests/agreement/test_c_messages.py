@@ -15,9 +15,9 @@ import pytest
 
 from rdma_robust.c.lock_step import window_calls
 from rdma_robust.c.lock_step.channels import Channels, PostedReceive
+from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.rank_machine import RankMachine
 from rdma_robust.c.lock_step.window_conflicts import WindowAccess
-from rdma_robust.c.lock_step.windows import OwnWindow
 from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from random import Random
 
 import pytest
 
 from rdma_robust.certify.invariants import fences_matter
-from rdma_robust.language.flow.cfg import Program
+from rdma_robust.language.flow.cfg import Program, named_lane
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
@@ -20,19 +21,20 @@ from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.oracle.brute_force import axiomatic_outcomes
 from tests.agreement.test_checker_deployed import compared
-from tests.agreement.test_deployed import agreeing
+from tests.agreement.test_deployed import agreeing, check_unrollings, looping
 from tests.conftest import ROOT
 from tests.support.explained import explained
 from tests.support.naive_axioms import Naive
-from tests.support.random_deployed import FAMILIES, most_events, mutants, named, random_deployed
-from tests.support.random_lanes import on_lanes
+from tests.support.random_deployed import FAMILIES, loaded, most_events, mutants, named, random_deployed
+from tests.support.random_lanes import on_lanes, with_lanes
+from tests.support.region_programs import relaxed_text
 from tests.support.shares import chunks
 
 KINDS = (*FAMILIES, "mutations")
 
 
-def programs(kind: str, seeds: range) -> Iterator[tuple[Program, Model]]:
-    return on_lanes(mutants(seeds) if kind == "mutations" else random_deployed(kind, seeds))
+def programs(kind: str, seeds: range, *, shared: bool = False) -> Iterator[tuple[Program, Model]]:
+    return on_lanes(mutants(seeds) if kind == "mutations" else random_deployed(kind, seeds), shared=shared)
 
 
 def same_outcomes(cases: Iterator[tuple[Program, Model]], enough: int) -> int:
@@ -97,3 +99,36 @@ def test_machines_end_as_the_axioms_say(kind: str, chunk: int) -> None:
 def test_the_checker_decides_as_brute_force_does(kind: str, chunk: int) -> None:
     start = 60_000 * (chunk + 1)
     assert compared(programs(kind, range(start, start + 200)), 8, certified=True).total() >= 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("chunk", chunks(1, 60))
+def test_completion_queues_that_lanes_share(kind: str, chunk: int) -> None:
+    """All of that with `poll a or b` and `trypoll`: 3 of every kind in .ci/run, 40 a chunk in `make test-long`."""
+    start, enough = 90_000 * (chunk + 1), 40 if chunk else 3
+    seeds = range(start, start + 1_000)
+    assert agreeing(programs(kind, seeds, shared=True), 1, enough) == enough
+    same_outcomes(programs(kind, seeds, shared=True), enough)
+    assert compared(programs(kind, seeds, shared=True), enough, certified=True).total() >= enough
+
+
+def looping_on_lanes(seeds: range) -> Iterator[tuple[Program, Model]]:
+    """Looping programs of `test_deployed` on lanes, half of them with relaxed regions, a third under `order multipath`."""
+    for seed in seeds:
+        case, rng = looping(seed), Random(f"lanes {seed}")
+        if case is None:
+            continue
+        text = with_lanes(case[0].source, rng)
+        text = relaxed_text(text, rng) if seed % 2 else text
+        text = text if seed % 3 else text.replace(text[: text.index("\n")], "hardware order multipath", 1)
+        program, model = loaded(text, f"looping {seed}, on lanes")
+        if any(named_lane(step.op) for thread in program.threads for _, _, step in thread.edges):
+            yield program, model
+
+
+@pytest.mark.parametrize("chunk", chunks(1, 60))
+def test_looping_programs_and_their_unrollings(chunk: int) -> None:
+    """8 looping programs on lanes in .ci/run, 100 a chunk in `make test-long`."""
+    enough = 100 if chunk else 8
+    cases = looping_on_lanes(range(10_000 * chunk, 10_000 * (chunk + 1)))
+    assert sum(check_unrollings(*case) for case in islice(cases, 2 * enough)) >= enough

@@ -274,6 +274,18 @@ def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, 
     assert "`MPI_Win_create_dynamic` is not modelled in programs of messages" in told
 
 
+def test_findings_have_a_class_and_a_place(cli: Cli, tmp_path: Path) -> None:
+    code, results, _ = checked(
+        cli, tmp_path, f"\t{ISEND} x = 1;\n\tMPI_Send(&x, 1, MPI_FLOAT, 1, 3, w);", "2", "--buffer", "infinite"
+    )
+    assert code == 1
+    found = {(each["class"], each["severity"], each["line"], tuple(each["processes"])) for each in results[0]["findings"]}  # type: ignore[attr-defined]
+    assert ("buffer-race", "error", LINE, ("P0", "P1")) in found
+    assert ("request-leak", "error", LINE, ("P0", "P1")) in found
+    assert ("unmatched-send", "error", LINE + 1, ("P0",)) in found
+    assert results[0]["language"] == "c"
+
+
 def test_arguments_of_the_program_are_rows(cli: Cli, tmp_path: Path) -> None:
     code, results, _ = checked(cli, tmp_path, "if (rank || atoi(argv[1]) % 2) MPI_Barrier(w);", "2", "--arg", "1..2")
     assert code == 1

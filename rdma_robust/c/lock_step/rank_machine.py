@@ -18,9 +18,9 @@ from rdma_robust.c.evaluate.thread_machine import ThreadMachine
 from rdma_robust.c.lock_step.channels import Channels
 from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_layouts import BufferLayout
+from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.request_records import ActiveUse, RequestRecord
 from rdma_robust.c.lock_step.window_conflicts import Clock, WindowAccess, WindowAccesses
-from rdma_robust.c.lock_step.windows import OwnWindow
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp

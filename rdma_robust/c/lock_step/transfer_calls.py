@@ -15,11 +15,11 @@ from rdma_robust.c.libraries.mpi import OPERATIONS
 from rdma_robust.c.lock_step.call_arguments import count_at, datatype_at, layout_of, mpi_handle, wrong
 from rdma_robust.c.lock_step.message_calls import new_record
 from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout, MessageData, delivered_into, forget, message_data
+from rdma_robust.c.lock_step.own_windows import OwnWindow, TransferUnderWay
 from rdma_robust.c.lock_step.rank_machine import RankMachine, rank_of
 from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.c.lock_step.window_calls import target_at, window_at
 from rdma_robust.c.lock_step.window_conflicts import WindowAccess
-from rdma_robust.c.lock_step.windows import OwnWindow, TransferUnderWay
 
 _COMBINED: Final = {"SUM": "sum", "PROD": "prod", "MIN": "min", "MAX": "max", "BAND": "and", "BOR": "or", "BXOR": "xor"}
 _OPEN: Final = "what a transfer has read or written beside others, whose order is open"
@@ -129,7 +129,7 @@ def _agree(call: CallContext, here: BufferLayout, there: BufferLayout) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Movement:
-    """What a transfer of a process moves at its end: what it reads here, writes here, and its memory at another process."""
+    """The data that a transfer of a process moves at its end: what it reads here, writes here, and its memory there."""
 
     rank: RankMachine
     other: RankMachine

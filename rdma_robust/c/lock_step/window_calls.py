@@ -18,8 +18,8 @@ from rdma_robust.c.lock_step.call_arguments import (
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import all_enter
 from rdma_robust.c.lock_step.message_calls import exchange_signals
+from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.rank_machine import RankMachine, rank_of
-from rdma_robust.c.lock_step.windows import OwnWindow
 
 _EXCLUSIVE: Final = 2
 _NO_PRECEDE, _NO_SUCCEED = 8, 16

@@ -23,6 +23,7 @@ from rdma_robust.messages.message_answers import (
     Violation,
     WaitingProcess,
 )
+from rdma_robust.reports.messages.classed_findings import ClassedFindings
 from rdma_robust.reports.messages.message_claims import LOCAL, JudgedClaim, place_of
 from rdma_robust.reports.messages.narration import Direction, OperationNames
 
@@ -44,6 +45,7 @@ def buffer_object(
     return {
         "file": valid_unicode(program.file),
         "buffer": answer.buffer,
+        "language": "c" if program.is_c else "mp",
         "program": program.name,
         "processes": [each.name for each in program.processes],
         **_found(told, answer),
@@ -67,6 +69,7 @@ def _found(told: AnswerObjects, answer: BufferAnswer) -> JsonObject:
     return {
         "asserts": ASSERTS[answer.violated],
         "violations": [told.violation(each) for each in answer.violations],
+        "findings": ClassedFindings(told.program, told.names).objects(answer),
         "deadlock": {
             "answer": answer.deadlocked,
             "waiting": [] if deadlock is None else [told.waiting(each) for each in deadlock.waiting],
@@ -100,10 +103,12 @@ def no_answer_object(result: Failure) -> JsonObject:
     return {
         "file": valid_unicode(result.file),
         "buffer": None,
+        "language": None,
         "program": None,
         "processes": [],
         "asserts": "unknown",
         "violations": [],
+        "findings": [],
         "deadlock": {"answer": "unknown", "waiting": []},
         "races": [],
         "leak": {"answer": "unknown", "sends": [], "receives": []},
