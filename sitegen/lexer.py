@@ -10,7 +10,7 @@ from pygments.lexer import RegexLexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
 from rdma_robust.reports.share.message_colours import MESSAGE_RULES
-from rdma_robust.reports.share.program_colours import Rules, states
+from rdma_robust.reports.share.program_colours import ColourRules, states
 from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 
 __all__ = ["MessageLexer", "RdmaLexer"]
@@ -45,7 +45,7 @@ TOKENS: Final[Mapping[str, _TokenType]] = {
 """What the kinds of words are on the site."""
 
 
-def lexer_rules(rules: Rules) -> dict[str, list[Any]]:
+def lexer_rules(rules: ColourRules) -> dict[str, list[Any]]:
     """Return the rules of a language as Pygments has them."""
     return {
         name: [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rdma_robust.reports.share.message_colours import MESSAGE_RULES
-from rdma_robust.reports.share.program_colours import KINDS, Rule, Rules
+from rdma_robust.reports.share.program_colours import KINDS, ColourRules, Rule
 from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 
 SYNTAXES: Final = Path(__file__).parents[1] / "editors/vscode/syntaxes"
@@ -22,7 +22,7 @@ def grammars() -> dict[str, str]:
     }
 
 
-def text_mate(name: str, title: str, rules: Rules) -> str:
+def text_mate(name: str, title: str, rules: ColourRules) -> str:
     """Return the rules of a language as a TextMate grammar."""
     content = {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",

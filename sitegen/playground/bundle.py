@@ -28,7 +28,7 @@ COPIED: Final = ("pyodide/pyodide.asm.mjs", "pyodide/pyodide-lock.json")
 PACKED: Final = ("pyodide/pyodide.asm.wasm", "highs/build/highs.wasm")
 """What the worker unpacks, as not all servers compress; with an ending that no server takes for a compressed page."""
 SCRIPTS: Final = ("app.js", "worker.js")
-_MOST_S: Final = 300.0  # npm without a network tries for long
+_MOST_S: Final = 900.0  # npm without a network tries for long
 
 
 class NotMadeError(Exception):
@@ -61,7 +61,10 @@ def make(folder: Path = BUILT) -> None:
     (folder / "theme.js").write_text(page_script(), encoding="utf-8")
     (folder / "index.html").write_text(_with_policy("index.html"), encoding="utf-8")
     (folder / "playground.json").write_text(json.dumps(page_data(), separators=(",", ":")), encoding="utf-8")
-    write_python(folder, INSTALLED, _MOST_S)
+    try:
+        write_python(folder, INSTALLED, _MOST_S)
+    except subprocess.TimeoutExpired as error:
+        raise NotMadeError(f"compiling Python took more than {_MOST_S:.0f} s") from error
     (folder / "offline.js").write_text(_offline(folder), encoding="utf-8")
 
 

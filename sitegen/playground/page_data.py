@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from rdma_robust.reports.share.message_colours import MESSAGE_RULES
-from rdma_robust.reports.share.program_colours import KINDS, Rules, states
+from rdma_robust.reports.share.program_colours import KINDS, ColourRules, states
 from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 from rdma_robust.teaching.exercises import Exercise, course
-from rdma_robust.teaching.playground.page_questions import HARDWARE_OFFERED, TABS
+from rdma_robust.teaching.playground.page_questions import CUT_SHORT, HARDWARE_OFFERED, NO_C, TABS
 from sitegen.litmus_index import LITMUS, SHELVES, on
 from sitegen.messages_index import all_programs
 
@@ -22,6 +22,7 @@ def page_data() -> dict[str, Any]:
     """Return what `playground.json` says."""
     return {
         "first": FIRST,
+        "said": {"cut": CUT_SHORT, "c": NO_C},
         "tabs": [asdict(each) for each in TABS],
         "hardware": [{"name": name, "label": label, "values": values} for name, (label, values) in HARDWARE_OFFERED.items()],
         "examples": [*_shelves()],
@@ -49,7 +50,7 @@ def _program(path: Path) -> dict[str, str]:
     return {"path": path.relative_to(LITMUS).as_posix(), "text": path.read_text(encoding="utf-8")}
 
 
-def page_rules(rules: Rules) -> dict[str, list[tuple[str, list[str], str]]]:
+def page_rules(rules: ColourRules) -> dict[str, list[tuple[str, list[str], str]]]:
     """Return the rules of a language as the playground has them: pattern, kinds, and the state that follows."""
     return {
         name: [(pattern, [KINDS[kind].page for kind in kinds], following) for pattern, kinds, following in state]

@@ -27,7 +27,14 @@ from rdma_robust.robustness.searched_orders import lacked_facts, not_searched
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
-from tests.support.random_orders import LACKING, order_lacking, programs_under_orders, random_order, words_under_orders
+from tests.support.random_orders import (
+    LACKING,
+    order_lacking,
+    programs_under_orders,
+    random_order,
+    small_under_orders,
+    words_under_orders,
+)
 
 
 def agree(seed: int, number: int, fact: str = "") -> int:
@@ -59,6 +66,23 @@ def agree(seed: int, number: int, fact: str = "") -> int:
 )
 def test_the_search_is_right_under_every_table(seeds: range) -> None:
     assert sum(agree(seed, 8) for seed in seeds) > 3 * len(seeds)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(6), pytest.param(range(6, 60), marks=pytest.mark.ci), pytest.param(range(60, 3000), marks=pytest.mark.long)],
+    ids=["few", "more", "many"],
+)
+def test_the_search_is_right_of_small_programs_under_many_tables(seeds: range) -> None:
+    """Each program under eight tables; those that need neighbours, which takes most of the time, are compared elsewhere."""
+    compared = 0
+    for program, model in chain.from_iterable(small_under_orders(seed, 8) for seed in seeds):
+        found = "unknown" if not_searched(program, model) else decide(program, CheckOptions(hardware=model)).verdict.value
+        if found != "unknown":
+            robust = oracle_robust(program, model) is None
+            assert found == ("robust" if robust else "not-robust"), f"{model.order}\n{program.source}"
+            compared += 1
+    assert compared >= len(seeds) // 2
 
 
 @pytest.mark.ci

@@ -226,6 +226,9 @@ def test_the_other_tabs(opened: Playground) -> None:
     assert opened.ask("messages") == "goes wrong" and "DEADLOCK" in opened.text("#said")
     opened.choose("contracts/bcast.mp")
     assert opened.ask("contracts") == "verified" and "z3" in opened.text("#lacks")
+    opened.click("#forms button:last-child")
+    assert opened.answered() == "no answer" and "no run to draw" in opened.text("#said")
+    assert opened.driver.switch_to.active_element.text == "Chart"
     assert complaints(opened.driver) == []
 
 
@@ -271,6 +274,9 @@ def test_a_search_that_does_not_end_is_stopped_and_the_next_question_answered(op
     opened.until(lambda: opened.driver.find_element("css selector", "body").get_attribute("data-tool") == "working")
     opened.click("#stop")
     assert opened.answered() == "cut short" and "stopped" in opened.text("#said")
+    assert "in Python" in opened.text("#lacks")
+    opened.write("#include <stdio.h>\n")
+    assert opened.ask("verdict") == "not well-formed" and "C is not read here" in opened.text("#lacks")
     opened.write(MAILBOX)
     assert opened.ask("verdict") == "not robust"
 
@@ -290,7 +296,9 @@ def test_links(opened: Playground, address: str, tmp_path: Path) -> None:
     assert version == "1"
     state = {"kind": "rdma", "tab": "outcomes", "options": {}, "place": "", "exercise": ""}
     assert said == {"text": program.read_text(encoding="utf-8"), **state}
+    later = SharedProgram(said["text"], "rdma", "later", {"cpu": "later"})
     for fragment, wrong in (
+        (fragment_of(later), "does not have: the tab later, cpu later."),
         ("7.abc", "version 7"),
         (f"1.{code[: len(code) // 2]}", "cut short"),
         ("nothing", "is no program"),

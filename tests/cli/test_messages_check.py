@@ -75,7 +75,7 @@ def test_races_and_matchings_are_left_out_if_so_wanted_and_nothing_is_judged_by_
             ("ring.mp --deny leek", 2),
             ("ring.mp --engine dfs", 2),
             ("many.mp --engine states --timeout 0.5", 3),
-            ("many.mp ring.mp broken.mp --engine states --timeout 0.5", 2),
+            ("many.mp ring.mp broken.mp --engine states --timeout 3", 2),
         ]
     ),
 )

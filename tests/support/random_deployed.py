@@ -104,9 +104,9 @@ def random_deployed(family: str, seeds: Iterable[int]) -> Iterator[tuple[Program
         yield loaded(random_text(family, Random(f"{family} {seed}")), f"{family} {seed}")
 
 
-def random_text(family: str, rng: Random) -> str:
-    """Return the text of a random program of the family."""
-    return _Writer(rng, _KINDS[family], _hardware(rng, family)).program()
+def random_text(family: str, rng: Random, events: int = EVENTS) -> str:
+    """Return the text of a random program of the family, with about so many events at most."""
+    return _Writer(rng, _KINDS[family], _hardware(rng, family), events).program()
 
 
 @cache
@@ -227,7 +227,7 @@ class _Thread:
 class _Writer:
     """Messages and receives of a connection are counted, so that most, but not all, messages find a receive."""
 
-    def __init__(self, rng: Random, kinds: dict[str, int], hardware: dict[str, str]) -> None:
+    def __init__(self, rng: Random, kinds: dict[str, int], hardware: dict[str, str], events: int) -> None:
         self.rng = rng
         self.kinds = dict(kinds)
         self.hardware = hardware
@@ -238,7 +238,7 @@ class _Writer:
         self.domain = "faa" in kinds and rng.random() < 0.6
         if not self.domain:
             self.kinds.pop("faa", None)
-        total = rng.randint(5, EVENTS)
+        total = rng.randint(5, events)
         self.threads = [_Thread(f"T{i + 1}", self.place(i, near), max(2, total // count)) for i in range(count)]
         self.sent: dict[tuple[str, str], int] = {}
         self.received: dict[tuple[str, str], int] = {}

@@ -102,6 +102,18 @@ def programs_under_orders(
         yield program, replace(model_of(program), order=order)
 
 
+def small_under_orders(seed: int, number: int) -> Iterator[tuple[Program, Model]]:
+    """Yield one random program of about three to five operations under so many random tables."""
+    rng = Random(f"small {seed}")
+    program = load_program(random_text(rng.choice(FAMILIES[1:]), rng, 7), f"small {seed}")
+    for _ in range(number):
+        order = random_order(rng)
+        yield (
+            replace(program, hardware=replace(program.hardware, order=order)),
+            replace(model_of(program), order=order),
+        )
+
+
 def words_under_orders(seed: int) -> Iterator[tuple[Program, Model]]:
     """Yield two programs with relaxed words, words behind cards or neither under a random table, whose completions may tell
     that writes were placed."""

@@ -17,14 +17,14 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from rdma_robust.reports.share.message_colours import MESSAGE_RULES
-from rdma_robust.reports.share.program_colours import KINDS, ColourTable, ReportKind, Rules, rule
+from rdma_robust.reports.share.program_colours import KINDS, ColourRules, ColourTable, ReportKind, rule
 from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 from rdma_robust.reports.share.svg import markup_text
 from rdma_robust.text import printable
 
 Language = Literal["rdma", "mp", "spec", "json", "console"]
 
-RULES: Final[Mapping[Language, Rules]] = {
+RULES: Final[Mapping[Language, ColourRules]] = {
     "rdma": RDMA_RULES,
     "mp": MESSAGE_RULES,
     "spec": (rule(r"#.*", "comment"), rule(r"\b[0-9]+\b", "number"), rule(r"^[ \t]*[a-z]+[ \t]*$", "declaration")),

@@ -14,7 +14,7 @@ from rdma_robust.reports.share.program_colours import (
     any_of,
     part,
     rule,
-    words,
+    word_rule,
 )
 
 _WORDS: Final = {
@@ -38,8 +38,8 @@ _JOINS: Final = "to|from|on|tag|into|of|size|room|root|op|sig|give|get"
 _EXPECTED: Final = (
     *BEHIND_COMMA,
     rule(r"\b(contract)[ \t]+(\w+)", "claim", "function"),
-    words("claim", "no under matchings verified from"),
-    words("outcome", "holds violated deadlock race zero infinite any eager"),
+    word_rule("claim", "no under matchings verified from"),
+    word_rule("outcome", "holds violated deadlock race zero infinite any eager"),
     *REST,
 )
 _CLAUSES: Final = (
@@ -53,7 +53,7 @@ _CLAUSES: Final = (
     rule(r"\\(?:after|enter|exit|no|send|until|count|exists|forall|let|max|min|sum)\b", "contract"),
     rule(r"\\(?:agree|mpi_agree|old|on|pre)\b", "builtin"),
     rule(r"\\(?:all|others|nameless|nothing|result|mpi_comm_rank|mpi_comm_size|i|j)\b", "constant"),
-    words("constant", _WORDS["constant"]),
+    word_rule("constant", _WORDS["constant"]),
 )
 _CONTRACT: Final = part(
     r"\b(contract)[ \t]+(collective|local|loop)\b(?:[ \t]+([A-Za-z_]\w*))?",
@@ -101,7 +101,7 @@ MESSAGE_RULES: Final = (
         for kind, text in _WORDS.items()
         if (kept := " ".join(word for word in text.split() if word in _TAKES.split()))
     ),
-    *(words(kind, text) for kind, text in _WORDS.items()),
+    *(word_rule(kind, text) for kind, text in _WORDS.items()),
     *REST,
 )
 """The rules of a program."""

@@ -63,7 +63,7 @@ class Rule:
     inside: tuple[Rule, ...] = ()
 
 
-Rules = tuple[Rule, ...]
+ColourRules = tuple[Rule, ...]
 
 
 def rule(pattern: str, *kinds: str) -> Rule:
@@ -72,12 +72,12 @@ def rule(pattern: str, *kinds: str) -> Rule:
     return Rule(pattern, kinds)
 
 
-def part(pattern: str, *kinds: str, end: str, inside: Rules) -> Rule:
+def part(pattern: str, *kinds: str, end: str, inside: ColourRules) -> Rule:
     """Return a rule for a part of a text with rules of its own."""
     return replace(rule(pattern, *kinds), end=end, inside=inside)
 
 
-def words(kind: str, text: str) -> Rule:
+def word_rule(kind: str, text: str) -> Rule:
     """Return a rule for words, wherever they stand."""
     return rule(any_of(text), kind)
 
@@ -119,11 +119,11 @@ State = list[tuple[str, tuple[str, ...], str]]
 """Patterns, kinds, and the state that follows: `#pop` for the one before."""
 
 
-def states(rules: Rules) -> dict[str, State]:
+def states(rules: ColourRules) -> dict[str, State]:
     """Return the rules of a language state by state, as lexers have them; it begins in `root`."""
     found: dict[str, State] = {}
 
-    def add(name: str, rules: Rules, first: State) -> None:
+    def add(name: str, rules: ColourRules, first: State) -> None:
         found[name] = first
         for number, each in enumerate(rules):
             inner = f"{name} {number}" if each.end else ""
@@ -142,7 +142,7 @@ LONGEST_LINE: Final = 1000
 class ColourTable:
     """The rules of a language, compiled: for each state one expression, whose alternatives are the rules."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: ColourRules) -> None:
         self._states = {name: _compiled(state) for name, state in states(rules).items()}
 
     def parts(self, text: str) -> Iterator[tuple[int, int, str]]:

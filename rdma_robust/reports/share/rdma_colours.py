@@ -14,7 +14,7 @@ from rdma_robust.reports.share.program_colours import (
     any_of,
     part,
     rule,
-    words,
+    word_rule,
 )
 
 _WORDS: Final = {
@@ -26,14 +26,14 @@ _WORDS: Final = {
     "operation": "put get poll rfence",
     "builtin": "cas",
 }
-_KEYWORDS: Final = tuple(words(kind, text) for kind, text in _WORDS.items())
+_KEYWORDS: Final = tuple(word_rule(kind, text) for kind, text in _WORDS.items())
 _FAMILY: Final = r"(?:[ \t]*\[[ \t]*(\w+|\*)[ \t]+(in)\b)?"
 _ALL: Final = any_of(" ".join(_WORDS.values()))
 
 _EXPECTED: Final = (
     *BEHIND_COMMA,
-    words("claim", "no not under"),
-    words("outcome", "robust hang race free safe unsafe violated sc rdma tso pso rma"),
+    word_rule("claim", "no not under"),
+    word_rule("outcome", "robust hang race free safe unsafe violated sc rdma tso pso rma"),
     rule(r"(?<=[\w)] )(when)\b", "claim"),
     *REST,
 )

@@ -48,6 +48,16 @@ def fragment_of(shared: SharedProgram) -> str:
     return made
 
 
+NO_C: Final = (
+    "C is not read here: it needs libclang, which a browser does not have. The installed tool decides about it, by "
+    "rdma-robust check, and writes a program of it that this page reads, by rdma-robust import."
+)
+CUT_SHORT: Final = (
+    "This search ran in Python, several times slower than in compiled code: where it reached a limit, the installed tool "
+    "may have an answer."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
     """A form of an answer: what it is called, and the words of the command. An answer that is an SVG image is drawn."""
@@ -102,8 +112,7 @@ _ONE_ENGINE: Final = (
 )
 _WITHOUT_Z3: Final = "z3, which a browser does not have, is not asked: "
 _WAITS: Final = (
-    "The verdict is found in this tab, for 10 s at most, and steps wait for it; the installed `rdma-robust explore` finds "
-    "it beside them."
+    "The verdict is found in this tab, for 10 s at most, and steps wait for it; the installed explorer finds it beside them."
 )
 
 TABS: Final = (

@@ -87,6 +87,7 @@ function explore(place, lead) {
 
 /* ---- what is shown */
 
+const C = /^\s*#\s*(include|define)\b|^\s*(int|void)\s+\w+\s*\(/m;
 const PLACED = /^program\.\w+:\d+:/m;
 const MEANINGS = { 0: ["ok", 0], 1: ["wrong", 1], 3: ["unknown", 2] };
 
@@ -97,6 +98,7 @@ function show(answer, which, current) {
   parts.badge.textContent = which[kind()].said[said] ?? (PLACED.test(answer.err) ? "not well-formed" : "no answer");
   parts.badge.className = `verdict ${meaning}`;
   parts.badge.hidden = false;
+  lacking(answer.exit === 3 ? data.said.cut : answer.exit === 2 && C.test(editor.text()) ? data.said.c : "");
   const drawn = drawing(answer.out, editor.go);
   parts.drawn.replaceChildren(...(drawn ? [drawn] : []));
   parts.drawn.hidden = !drawn;
@@ -105,6 +107,12 @@ function show(answer, which, current) {
   parts.apply.hidden = !answer.files[which.writes];
   parts.step.hidden = answer.exit !== 1 || !["verdict", "messages", "explanation"].includes(which.name);
   parts.actions.hidden = !current || (parts.apply.hidden && parts.step.hidden);
+}
+
+/* Say what answers of this tab lack, and what the one that is shown does. */
+function lacking(more) {
+  parts.lacks.textContent = [tab[kind()].lacks, more].filter(Boolean).join(" ");
+  parts.lacks.hidden = !parts.lacks.textContent;
 }
 
 /* Show nothing, as no answer is here yet. */
@@ -145,8 +153,7 @@ function choose(name, focus) {
       if (focus) { each.focus(); }
     }
   }
-  parts.lacks.textContent = tab[kind()].lacks;
-  parts.lacks.hidden = !tab[kind()].lacks;
+  lacking("");
   document.body.classList.toggle("exploring", tab.explored);
   parts.explorer.hidden = !tab.explored;
   parts.said.hidden = tab.explored;
@@ -228,11 +235,23 @@ async function fromAddress() {
     notice("");
     load(state);
     if (tab.explored) { explore(state.place, false); } else { run(); }
+    const unknown = unknownIn(state);
+    if (unknown.length) { notice(`The link names what this page does not have: ${unknown.join(", ")}. It was left out.`); }
     return true;
   } catch (error) {
     notice(`This link cannot be opened: ${error.message}.`);
     return false;
   }
+}
+
+/* What a link of another version names: a tab, options of the hardware, an exercise. */
+function unknownIn({ tab: name, options: given, exercise: asked }) {
+  const offers = (option, value) => data.hardware.some((each) => each.name === option && each.values.includes(value));
+  return [
+    ...(data.tabs.some((each) => each.name === name) ? [] : [`the tab ${name}`]),
+    ...Object.entries(given).filter(([option, value]) => !offers(option, value)).map(([option, value]) => `${option} ${value}`),
+    ...(asked && !exercises.name ? [`the exercise ${asked}`] : []),
+  ];
 }
 
 function changed() {

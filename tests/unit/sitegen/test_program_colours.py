@@ -19,7 +19,7 @@ from rdma_robust.language.syntax.grammar import load_grammar
 from rdma_robust.messages.language.message_words import message_grammar, message_tokens
 from rdma_robust.reports.share.html_templates import coloured_lines
 from rdma_robust.reports.share.message_colours import MESSAGE_RULES
-from rdma_robust.reports.share.program_colours import KINDS, Rules
+from rdma_robust.reports.share.program_colours import KINDS, ColourRules
 from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 from sitegen.lexer import TOKENS, MessageLexer, RdmaLexer
 from sitegen.playground.page_data import page_rules
@@ -60,7 +60,7 @@ class Language(NamedTuple):
     grammar: Any
     in_context: Any
     lexer: RegexLexer
-    rules: Rules
+    rules: ColourRules
     text_mate: Mapping[str, Any]
 
 

@@ -54,9 +54,6 @@ FOLDERS: Final = {"prove": "prove", "messages check": "messages", "contracts che
 VARIES: Final = frozenset({"time_s", "timeout", "memory"})
 """What the machine and the limits decide."""
 
-SHARE: Final = "its share of what notes beside an answer may take"
-"""What a note beside an answer says that time has cut short."""
-
 _KERNELS: Final = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("rdma_robust/**/*.pyx")]
 _LEFT_OUT: Final = ("z3", *_KERNELS)
 _NATIVE: Final = """
@@ -114,11 +111,15 @@ def compared(answer: Any) -> Any:
 
 
 def without_cut_notes(native: Any, page: Any) -> tuple[Any, Any]:
-    """Return both answers without what matters in a program, where one side had no time left to say so."""
+    """Return both answers without what matters in a program, and facts of proofs, where a side had no time for them."""
     for pair in zip((native["out"] or {}).get("results", ()), (page["out"] or {}).get("results", ()), strict=False):
-        if any(SHARE in str(each.get("matters")) for each in pair):
+        if any(each.get("matters", {}).get("skipped") for each in pair):
             for each in pair:
-                each.pop("matters")
+                del each["matters"]
+        for models in zip(*(each.get("models", ()) for each in pair), strict=False):
+            if not all(each.get("facts") for each in models):
+                for each in models:
+                    each.pop("facts", None)
     return native, page
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
+from types import ModuleType
 
 import pytest
 
@@ -12,6 +15,7 @@ from rdma_robust import Status, Verdict, check, verify
 from rdma_robust.analyses.repair.repairs import Costs
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.teaching.exercises import KINDS, Exercise, course, exercise_named
+from rdma_robust.teaching.exercises import judge as real_judge
 from rdma_robust.teaching.exercises.judge import Assessment, judge
 from tests.conftest import Cli
 
@@ -63,6 +67,37 @@ def test_what_is_said_of_other_answers(name: str, changed: tuple[str, str], said
     found = judged(exercise, exercise.program.replace(*changed, 1))
     assert found.solved is False
     assert said in found.said
+
+
+LETTER = "outcome Receiver.r == %d : allowed under rdma"
+MUTANTS = [
+    ("if mine > least:", "if mine > least + 1:", "mailbox-mended", ("  v = 2", "  poll B\n  rfence B\n  v = 2")),
+    ("verdict is Verdict.NOT_ROBUST:", "verdict is None:", "mailbox-mended", ("put B.f = v", "put B.f = v\n  poll B")),
+    ("if before == after else f", "if before else f", "mailbox-seen", ("r = d\n}", f"r = d\n  r = d\n}}\n{LETTER % 2}")),
+    ("not _is_part(now, given):", "not given:", "lock-broken", ("scrap1 = D.probe\n  poll D\n", "scrap2 = D.probe\n")),
+    ("0 < gone <= exercise.most", "0 < gone", "lock-broken", ("  get scrap1 = D.probe\n  poll D\n", "")),
+    ("if held.solved:", "if held:", "lock-broken", ("  lock = 0\n", "")),
+    ("robust == (answer", "robust != (answer", "flags-on-one-machine", ("node A", "hardware cpu sc\nnode A")),
+    (' ("allowed under rdma"', ' ("forbidden under sc"', "mailbox-seen", ("r = d\n}", f"r = d\n}}\n{LETTER % 7}")),
+    (' ("forbidden under sc"', ' ("allowed under rdma"', "mailbox-seen", ("r = d\n}", f"r = d\n}}\n{LETTER % 1}")),
+]
+"""What stands in the judge and instead, so that it accepts an answer to an exercise: what stands there and instead."""
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("rule", "weaker", "name", "changed"), MUTANTS)
+def test_a_judge_that_accepts_a_wrong_answer_is_noticed(
+    rule: str, weaker: str, name: str, changed: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = inspect.getsource(real_judge)
+    assert source.count(rule) == 1
+    mutant = ModuleType("mutated_judge")
+    monkeypatch.setitem(sys.modules, mutant.__name__, mutant)
+    exec(compile(source.replace(rule, weaker), mutant.__name__, "exec"), vars(mutant))
+    exercise = exercise_named(name)
+    answer = exercise.program.replace(*changed, 1)
+    assert judged(exercise, answer).solved is False
+    assert mutant.judge(exercise, answer, FILE, 60).solved is True
 
 
 def test_another_layout_and_comments_do_not_matter() -> None:
