@@ -17,7 +17,7 @@ from rdma_robust.diagnose import did_you_mean, quote
 from rdma_robust.errors import NO_SPAN, ProgramError, Span, UsageError
 from rdma_robust.language.check.control import AutomatonShape, ShapeEdge
 from rdma_robust.language.flow.canonical import with_listing
-from rdma_robust.language.flow.cfg import Program, Thread, moved, steps
+from rdma_robust.language.flow.cfg import Program, Thread, moved_step, steps
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_automata, load_program
 
@@ -376,4 +376,4 @@ def with_moved_spans(program: Program, move: Callable[[Span], Span]) -> Program:
 
 
 def _moved(thread: Thread, move: Callable[[Span], Span]) -> Thread:
-    return replace(thread, edges=tuple((source, target, moved(step, move)) for source, target, step in steps(thread)))
+    return replace(thread, edges=tuple((source, target, moved_step(step, move)) for source, target, step in steps(thread)))

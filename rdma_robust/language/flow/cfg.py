@@ -364,7 +364,7 @@ class Step:
     synchronises: str = ""
 
 
-def moved(step: Step, move: Callable[[Span], Span]) -> Step:
+def moved_step(step: Step, move: Callable[[Span], Span]) -> Step:
     """Return a step with its span, and those of all that may go wrong with it, as `move` says."""
     op = step.op
     if isinstance(op, RemoteRmw) and op.wraps is not None:
