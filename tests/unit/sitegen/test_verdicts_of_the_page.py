@@ -115,7 +115,7 @@ def without_cut_notes(native: Any, page: Any) -> tuple[Any, Any]:
     for pair in zip((native["out"] or {}).get("results", ()), (page["out"] or {}).get("results", ()), strict=False):
         if any(each.get("matters", {}).get("skipped") for each in pair):
             for each in pair:
-                del each["matters"]
+                each.pop("matters", None)
         for models in zip(*(each.get("models", ()) for each in pair), strict=False):
             if not all(each.get("facts") for each in models):
                 for each in models:
