@@ -1,4 +1,4 @@
-"""Which receive a message of a trace takes, and whether a program has a choice of them, as the checker sees it.
+"""The receives that messages of a trace take, and whether a program has a choice of them, as the checker sees it.
 
 Source: docs/deployed.md, "Messages" and "Any posted receive"; docs/theory.md, "Any posted receive".
 """

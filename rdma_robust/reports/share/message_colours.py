@@ -1,4 +1,4 @@
-"""Which words of `.mp` are of which kind, in programs, contracts and claims: as messages/language/message_words.py reads."""
+"""The kinds of the words of `.mp`, in programs, contracts and claims: as messages/language/message_words.py reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of `.rdma` are of which kind: a word that is a keyword in places only is one there."""
+"""The kinds of the words of `.rdma`: a word that is a keyword in places only is one there."""
 
 from __future__ import annotations
 
