@@ -19,8 +19,9 @@ MOST_OUTSTANDING: Final = 32
 
 
 class MatchedReceives(NamedTuple):
-    """What has posted the buffer of each message (nothing for one that always was posted), the message of each receive
-    completion that is taken, and what has posted the buffer of each message's turn: itself if it fills another buffer."""
+    """Receives of messages by numbers of events: what has posted the buffer of each message (nothing for one that always was
+    posted), the message of each receive completion that is taken, and what has posted the buffer of each message's turn:
+    itself if it fills another buffer."""
 
     filled: dict[int, int]
     heard: dict[int, int]

@@ -59,7 +59,7 @@ def _placed(thread: cfg.Thread, number: int, places: dict[tuple[int, int], Span]
     edges = []
     for k, (source, target, step) in enumerate(cfg.steps(thread)):
         span = replace(places[number, k], origin=None if step.span == NO_SPAN else step.span)
-        edges.append((source, target, cfg.moved(step, partial(_there, span))))
+        edges.append((source, target, cfg.moved_step(step, partial(_there, span))))
     return replace(thread, edges=tuple(edges))
 
 

@@ -54,8 +54,8 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """What matches `pattern` is of one kind or, if it has groups, each group of its own. With `end` a part with the rules
-    `inside` begins behind it, up to where that matches, which is of the first kind again."""
+    """A rule for colours: what matches `pattern` is of one kind or, if it has groups, each group of its own. With `end` a
+    part with the rules `inside` begins behind it, up to where that matches, which is of the first kind again."""
 
     pattern: str
     kinds: tuple[str, ...]
