@@ -43,7 +43,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The part of a window that one process has: memory, its bytes, the unit of displacements, and how the window was made."""
+    """The part of a window that a process has: memory, its bytes, the unit of displacements, and how the window was made."""
 
     base: Pointer | None
     size: int
