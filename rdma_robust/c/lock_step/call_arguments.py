@@ -162,3 +162,13 @@ def envelope_at(call: CallContext, first: int, communicator: int, *, receives: b
     tag = tag_at(call, first + 4, any_tag=receives)
     layout = NOTHING if peer == PROC_NULL else layout_of(call, call.arguments[first], count, kind)
     return Envelope(layout, peer, tag, group)
+
+
+def group_members(call: CallContext, index: int) -> tuple[int, ...]:
+    """Return the processes of the group that an argument is. Raises WrongCallError for MPI_GROUP_NULL."""
+    found = mpi_handle(call, index, "group", "group")
+    if isinstance(found, int):
+        if found == 1:
+            return ()
+        raise wrong(call, "invalid-group", "the group is MPI_GROUP_NULL")
+    return tuple(int(str(each)[1:]) for each in found)

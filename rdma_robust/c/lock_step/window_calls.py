@@ -9,12 +9,7 @@ from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
-from rdma_robust.c.lock_step.call_arguments import (
-    PROC_NULL,
-    communicator_at,
-    mpi_handle,
-    wrong,
-)
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, group_members, mpi_handle, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import all_enter
 from rdma_robust.c.lock_step.message_calls import exchange_signals
@@ -236,22 +231,13 @@ def _flush(*, of_all: bool, only_here: bool) -> Handler:
     return handler
 
 
-def _group(call: CallContext, index: int) -> tuple[int, ...]:
-    found = mpi_handle(call, index, "group", "group")
-    if isinstance(found, int):
-        if found == 1:
-            return ()
-        raise wrong(call, "invalid-group", "the group is MPI_GROUP_NULL")
-    return tuple(int(str(each)[1:]) for each in found)
-
-
 _POSTED, _COMPLETED = 0, 1
 """Tags of what processes tell each other about a window."""
 
 
 def _post(call: CallContext) -> Result:
     """Group, assertion, window."""
-    window, group = window_at(call, 2), _group(call, 0)
+    window, group = window_at(call, 2), group_members(call, 0)
     if window.exposed is not None:
         raise wrong(call, "epoch", "the window is exposed already")
     exchange_signals(call, window.group, group, _POSTED, sends=True)
@@ -261,7 +247,7 @@ def _post(call: CallContext) -> Result:
 
 def _start(call: CallContext) -> Result:
     """Group, assertion, window."""
-    window, group = window_at(call, 2), _group(call, 0)
+    window, group = window_at(call, 2), group_members(call, 0)
     if rank_of(call).ongoing is None and (window.started is not None or window.is_locked):
         raise wrong(call, "epoch", "another epoch of the window is open")
     exchange_signals(call, window.group, group, _POSTED, sends=False)

@@ -20,7 +20,7 @@ from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
 from rdma_robust.c.libraries.mpi import DECLARATIONS
-from rdma_robust.c.lock_step.call_arguments import communicator_at, mpi_handle, wrong
+from rdma_robust.c.lock_step.call_arguments import communicator_at, group_members, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
 from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
@@ -197,15 +197,6 @@ def _sub_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator:
     return _NewCommunicator("sub" + "_".join(map(str, own)), members, part)
 
 
-def _group_members(call: CallContext, index: int) -> tuple[int, ...]:
-    found = mpi_handle(call, index, "group", "group")
-    if isinstance(found, int):
-        if found == 1:
-            return ()
-        raise wrong(call, "invalid-group", "the group is MPI_GROUP_NULL")
-    return tuple(int(str(each)[1:]) for each in found)
-
-
 def _create_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator | None:
     members = told[rank_of(call).number]
     assert isinstance(members, tuple)
@@ -339,7 +330,7 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Cart_create": _constructor(grid_said, _cart_made),
     "MPI_Cart_sub": _constructor(_sub_said, _sub_made),
     **TOPOLOGY_CALLS,
-    "MPI_Comm_create": _constructor(lambda call, _: _group_members(call, 1), _create_made),
+    "MPI_Comm_create": _constructor(lambda call, _: group_members(call, 1), _create_made),
     "MPI_Comm_free": _freed("communicator", "communicator"),
     "MPI_Comm_group": _made("group", _group_of),
     "MPI_Group_rank": MPI["MPI_Group_rank"],
