@@ -83,7 +83,7 @@ def test_random_programs_are_the_same_as_c() -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("folder", "one_in"), [("words", 1), ("deployed", 4), ("lifetimes", 1)])
+@pytest.mark.parametrize(("folder", "one_in"), [("words", 1), ("deployed", 8), ("lifetimes", 1)])
 def test_litmus_programs_are_the_same_as_c(folder: str, one_in: int) -> None:
     seen = round_trips(islice(litmus(folder), 0, None, one_in), states=False, timeout=10)
     assert seen["NOT_ROBUST"] + seen["ROBUST"] > 5
