@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from rdma_robust.c.evaluate.byte_ranges import has_some
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.mpi.datatypes import ElementRun
@@ -45,7 +46,7 @@ class BufferLayout:
         """Whether some byte is in both."""
         if self.object is None or self.object != other.object:
             return False
-        return any(low < end and start < high for low, high in self.ranges for start, end in other.ranges)
+        return any(has_some(self.ranges, *each) for each in other.ranges)
 
 
 NOTHING: Final = BufferLayout(None, 0, ())

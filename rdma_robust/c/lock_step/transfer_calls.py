@@ -62,21 +62,20 @@ class _Transfer:
             raise wrong(call, "invalid-operation", f"the operation is {said}")
         return OPERATIONS[found - 1]
 
-    def __call__(self, call: CallContext) -> RequestRecord | None:
-        """Issue it; return its request, None for one to MPI_PROC_NULL."""
+    def __call__(self, call: CallContext, record: RequestRecord) -> None:
+        """Issue it, with what its request is to know."""
         rank, window, operation = rank_of(call), window_at(call, self.window), self.operation_of(call)
         kind = datatype_at(call, self.kind)
         reading = [] if operation == "NO_OP" else [each.layout(call) for each in self.origin]
         writing = None if self.result is None else self.result.layout(call)
         target = target_at(call, self.rank, window)
         if target is None:
-            return None
+            return
         if not window.is_open_for(target):
             raise wrong(call, "epoch", f"no epoch of the window is open for process {window.group.rank(target)}")
         there = self._there(call, window, target, kind)
         for each in (*reading, *([] if writing is None else [writing])):
             _agree(call, each, there)
-        record = RequestRecord(0, call.name, call.chain)
         for each in reading:
             rank.note_layout(call.state, each, is_write=False)
         if writing is not None:
@@ -100,7 +99,6 @@ class _Transfer:
         rank.begin(record, writing, writes=True)
         window.under_way.append(transfer)
         record.finish = lambda _: transfer.finish(rank.clock[rank.number]) if writing is not None else None
-        return record
 
     def _there(self, call: CallContext, window: OwnWindow, target: int, kind: Datatype) -> BufferLayout:
         """Return the memory of the target. Raises WrongCallError outside of its window."""
@@ -173,7 +171,7 @@ def _combined(old: MessageData, given: MessageData, there: BufferLayout, operati
 
 def _plain(transfer: _Transfer) -> Handler:
     def handler(call: CallContext) -> Result:
-        transfer(call)
+        transfer(call, RequestRecord(0, call.name, call.chain))
         return 0
 
     return handler
@@ -181,15 +179,9 @@ def _plain(transfer: _Transfer) -> Handler:
 
 def _with_request(transfer: _Transfer) -> Handler:
     def handler(call: CallContext) -> Result:
-        rank, made = rank_of(call), new_record(rank_of(call), call, ())
-        issued = transfer(call)
-        if issued is not None:
-            made.finish, made.uses, issued.uses = issued.finish, issued.uses, ()
-            made.accesses, issued.accesses = issued.accesses, []
-            for each in rank.windows.values():
-                for one in each.under_way:
-                    one.record = made if one.record is issued else one.record
-        store_handle(call, call.arguments[-1], "request", (made.number,))
+        record = new_record(rank_of(call), call, ())
+        transfer(call, record)
+        store_handle(call, call.arguments[-1], "request", (record.number,))
         return 0
 
     return handler

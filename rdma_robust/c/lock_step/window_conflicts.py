@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from rdma_robust.c.evaluate.byte_ranges import has_some
 from rdma_robust.c.evaluate.c_values import Object
 
 Clock = tuple[int, ...]
@@ -42,7 +43,7 @@ class WindowAccess:
         """Whether both have a byte in common, which one of them writes."""
         if not (self.writes or other.writes):
             return False
-        return any(low < end and start < high for low, high in self.ranges for start, end in other.ranges)
+        return any(has_some(self.ranges, *each) for each in other.ranges)
 
     def is_before(self, other: WindowAccess) -> bool:
         """Whether it is over before another one begins, in every run."""
