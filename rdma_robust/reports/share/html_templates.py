@@ -16,17 +16,13 @@ from typing import Final, Literal
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from rdma_robust.reports.share.message_colours import MESSAGE_RULES
 from rdma_robust.reports.share.program_colours import KINDS, ColourRules, ColourTable, ReportKind, rule
-from rdma_robust.reports.share.rdma_colours import RDMA_RULES
 from rdma_robust.reports.share.svg import markup_text
 from rdma_robust.text import printable
 
 Language = Literal["rdma", "mp", "spec", "json", "console"]
 
-RULES: Final[Mapping[Language, ColourRules]] = {
-    "rdma": RDMA_RULES,
-    "mp": MESSAGE_RULES,
+_RULES: Final[Mapping[str, ColourRules]] = {
     "spec": (rule(r"#.*", "comment"), rule(r"\b[0-9]+\b", "number"), rule(r"^[ \t]*[a-z]+[ \t]*$", "declaration")),
     "json": (
         rule(r'"(?:[^"\\\n]|\\.)*"?', "text"),
@@ -66,7 +62,17 @@ def _told(line: list[tuple[ReportKind, str]]) -> tuple[tuple[ReportKind, str], .
 
 @cache
 def _table(language: Language) -> ColourTable:
-    return ColourTable(RULES[language])
+    match language:
+        case "rdma":
+            from rdma_robust.reports.share.rdma_colours import RDMA_RULES  # noqa: PLC0415 - many expressions to compile
+
+            return ColourTable(RDMA_RULES)
+        case "mp":
+            from rdma_robust.reports.share.message_colours import MESSAGE_RULES  # noqa: PLC0415 - many expressions to compile
+
+            return ColourTable(MESSAGE_RULES)
+        case _:
+            return ColourTable(_RULES[language])
 
 
 def _pieces(text: str, language: Language) -> Iterator[tuple[ReportKind, str]]:
