@@ -129,16 +129,15 @@ def _has_choice(receiver: Thread, sender: str, lane: str) -> bool:
     other = len({*always}) > 1
     while todo and not other:
         point, buffer, count = todo.pop()
-        for source, target, step in receiver.edges:
+        for _, target, step in (edge for edge in receiver.edges if edge[0] == point):
             op, after = step.op, (target, buffer, count)
-            if source != point or (isinstance(op, RecvPoll) and (op.sender, op.lane) == (sender, lane) and not count):
-                continue
-            if isinstance(op, RecvPoll) and (op.sender, op.lane) == (sender, lane):
-                after = (target, buffer, count - 1)
-            elif isinstance(op, Recv) and (op.sender, op.lane) == (sender, lane):
-                other = other or (count > 0 and op.cell != buffer) or count == MOST_OUTSTANDING
-                after = (target, op.cell, count + 1)
-            if after not in reached:
+            if isinstance(op, Recv | RecvPoll) and (op.sender, op.lane) == (sender, lane):
+                if isinstance(op, RecvPoll):
+                    after = (target, buffer, count - 1)
+                else:
+                    other = other or (count > 0 and op.cell != buffer) or count == MOST_OUTSTANDING
+                    after = (target, op.cell, count + 1)
+            if after[2] >= 0 and after not in reached:
                 reached.add(after)
                 todo.append(after)
     return other

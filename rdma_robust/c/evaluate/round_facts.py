@@ -113,6 +113,10 @@ class RoundFacts:
     regions: dict[Hashable, Hashable] = field(default_factory=dict)
 
 
+def _is_local_of(thread: str, name: Object) -> bool:
+    return name.kind == "local" and name.key[0] == thread
+
+
 class World:
     """The program as its threads see it in a round. `known` is what the last round has found, `found` grows in this one."""
 
@@ -289,8 +293,7 @@ class World:
     def is_known_to(self, thread: str, word: Word) -> bool:
         """Whether a word is of a local of a thread that nobody else writes, so that it reads there what it wrote."""
         written = self.known.written_elsewhere.get(word.object, ())
-        is_local = word.object.kind == "local" and word.object.key[0] == thread
-        return is_local and not has_some(written, word.offset, word.offset + word.size)
+        return _is_local_of(thread, word.object) and not has_some(written, word.offset, word.offset + word.size)
 
     def write_elsewhere(self, word: Word) -> None:
         """Say that others write a word than the processor of the thread that it belongs to."""
@@ -301,7 +304,7 @@ class World:
     def add_values(self, word: Word, values: Iterable[Scalar], thread: str = "") -> None:
         """Say what is written into a word, by the processor of a thread if it says so. Raises RR820 if the values become too
         many."""
-        if not thread or word.object.key[:1] != (thread,):
+        if not _is_local_of(thread, word.object):
             self.write_elsewhere(word)
         found = self.found.values[word]
         found.update(values)
