@@ -197,6 +197,9 @@ HEARD = "MPI_Recv(&y, 0, MPI_INT, 0, 3, w, &s);"
         (f"{FENCE} {sides(GET + ' x = y;', '')} {FENCE}", {"buffer-race"}),
         (f"y = 3; {FENCE} {ADD} {FENCE} assert(!rank || x == 6);", set()),
         (f"{FENCE} {sides(ADD, ADD.replace('SUM', 'MAX'))} {FENCE}", {"window-race"}),
+        ("int a[2], b[2] = { 0 }; MPI_Win u; MPI_Win_create(a, 8, 4, MPI_INFO_NULL, w, &u); MPI_Win_fence(0, u);"
+         + sides(ADD.replace("SUM, v", "REPLACE, u"), "MPI_Accumulate(b, 1, MPI_2INT, 1, 0, 1, MPI_2INT, MPI_REPLACE, u);")
+         + "MPI_Win_fence(0, u); MPI_Win_free(&u);", {"window-race"}),
         (f"{LOCK} {PUT} {UNLOCK}", {"window-race"}),
         (f"{ALONE} {PUT} {UNLOCK}", set()),
         (f"{sides(f'{ALONE} {PUT} {UNLOCK}', f'{ALONE} x = 1; {UNLOCK}')}", set()),
@@ -219,7 +222,7 @@ HEARD = "MPI_Recv(&y, 0, MPI_INT, 0, 3, w, &s);"
         (f"{FENCE} {PUT.replace(' v)', ' MPI_WIN_NULL)')} {FENCE}", {"invalid-window"}),
         (sides("MPI_Win_complete(v);", ""), {"epoch"}),
     ],
-)
+)  # fmt: skip
 @pytest.mark.ci
 def test_what_is_wrong_with_windows(body: str, expected: set[str]) -> None:
     assert kinds(WINDOW + body + FREE) == expected

@@ -38,6 +38,11 @@ class BufferLayout:
         return None if len(names) != 1 or PACKED in names else _NUMBERS[names.pop()]
 
     @property
+    def predefined(self) -> str:
+        """The predefined types of its elements, as accumulates tell them apart."""
+        return " ".join(sorted({each.predefined for each in self.runs}))
+
+    @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """The bytes of the object that it covers, each from and to."""
         return tuple((self.offset + each.offset, self.offset + each.offset + each.size) for each in self.runs)

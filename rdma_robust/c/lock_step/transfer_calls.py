@@ -87,7 +87,7 @@ class _Transfer:
             there.ranges,
             writes=bool(reading),
             start=tuple(rank.clock),
-            combines=(str(there.basic), operation) if operation else None,
+            combines=(there.predefined, operation) if operation else None,
             is_exclusive=window.locks.get(target, False),
         )
         movement = _Movement(rank, rank.job.ranks[target], access, reading, writing, there, operation)

@@ -89,7 +89,8 @@ def test_a_second_window_has_queue_pairs_of_its_own() -> None:
         (put(place=2), "RR813", "bytes 16 to 24 are outside of the window of P1, which has 16"),
         (put(rank=2), "RR818", "there is no process 2 here"),
         ("MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &m, &other);", "RR842", "MPI_Win_allocate_shared"),
-        (ADD.replace("SUM", "MAXLOC"), "RR814", "this operation is not modelled"),
+        (ADD.replace("SUM", "MAXLOC"), "RR818", "no such operation of this type"),
+        (ADD.replace("MPI_LONG", "MPI_2INT"), "RR818", "no such operation of this type"),
         (
             f"{ADD.replace('SUM', 'MAX').replace('1, 0, 1', '0, 0, 1')} if (m[0]) {put()}",
             "RR819",
@@ -166,6 +167,16 @@ def test_accumulates_race_with_those_of_other_types_and_with_puts() -> None:
     assert len(races_of_c(program(ADD, put("w")))) == 1
     unsigned = ADD.replace("MPI_LONG", "MPI_UNSIGNED_LONG")
     assert len(races_of_c(program(ADD, unsigned))) == 1
+
+
+def test_accumulates_of_pairs_race_with_those_of_numbers_and_not_with_each_other() -> None:
+    pair = ADD.replace("MPI_LONG", "MPI_2INT").replace("SUM", "REPLACE")
+    made = "MPI_Datatype t; MPI_Type_contiguous(1, MPI_2INT, &t); " + pair.replace("MPI_2INT", "t")
+    largest = pair.replace("REPLACE", "MAXLOC")
+    number = ADD.replace("MPI_LONG", "MPI_INT")
+    assert races_of_c(program(pair, made)) == races_of_c(program(largest, largest)) == set()
+    assert len(races_of_c(program(pair, number))) == 1
+    assert len(races_of_c(program(f"{made} {number}"))) == 1
 
 
 def test_accumulates_on_own_words_have_no_answer_that_races() -> None:

@@ -23,12 +23,19 @@ _AINT: Final = CType("int", 8, signed=True)
 
 @dataclass(frozen=True, slots=True)
 class ElementRun:
-    """Elements of one predefined type, one behind the other: where the first is, and how many."""
+    """Elements of one predefined type, one behind the other: where the first is, and how many; `pair` is the predefined type
+    of two numbers that they are of, if they are."""
 
     offset: int
     name: str
     element: CType
     count: int
+    pair: str = ""
+
+    @property
+    def predefined(self) -> str:
+        """The predefined type as accumulates tell them apart: `MPI_2INT` is another one than `MPI_INT` (MPI 4.1, 12.7.1)."""
+        return self.pair or self.name
 
     @property
     def size(self) -> int:
@@ -75,7 +82,7 @@ def _merged(parts: Iterable[tuple[Datatype, int]]) -> list[ElementRun]:
     for kind, distance in parts:
         for each in kind.runs:
             last, offset = found[-1] if found else None, each.offset + distance
-            if last is not None and last.name == each.name and last.offset + last.size == offset:
+            if last is not None and (last.name, last.pair, last.offset + last.size) == (each.name, each.pair, offset):
                 found[-1] = replace(last, count=last.count + each.count)
             else:
                 found.append(replace(each, offset=offset))
@@ -89,7 +96,7 @@ def _predefined(number: int) -> Datatype:
     if kind == "pair":
         first, second, at = PAIRS[name]
         parts = [(_predefined(_NUMBERS[first]), 0), (_predefined(_NUMBERS[second]), at)]
-        return Datatype(tuple(_merged(parts)), 0, size)
+        return Datatype(tuple(replace(each, pair=name) for each in _merged(parts)), 0, size)
     element = CType("float" if kind == "float" else "int", size, signed)
     return Datatype((ElementRun(0, name, element, 1),), 0, size)
 
@@ -104,9 +111,10 @@ def datatype_of(value: Value) -> Datatype:
         return _predefined(number)
     low, extent, is_resized, *numbers = map(int, made)
     runs: list[ElementRun] = []
-    for at in range(0, len(numbers), 3):
-        offset, number, count = numbers[at : at + 3]
-        runs.append(replace(_predefined(number).runs[0], offset=offset, count=count))
+    for at in range(0, len(numbers), 4):
+        offset, number, count, pair = numbers[at : at + 4]
+        of = _TYPES[pair - 1][0] if pair else ""
+        runs.append(replace(_predefined(number).runs[0], offset=offset, count=count, pair=of))
     return Datatype(tuple(runs), low, extent, bool(is_resized))
 
 
@@ -195,9 +203,13 @@ def _constructor(parts: Callable[[CallContext], list[_Part]]) -> Handler:
 
 
 def _stored(call: CallContext, kind: Datatype) -> Result:
-    runs = [number for each in kind.runs for number in (each.offset, _NUMBERS[each.name], each.count)]
+    runs = [number for each in kind.runs for number in _numbers(each)]
     store_handle(call, call.arguments[-1], "type", (kind.low, kind.extent, int(kind.is_resized), *runs))
     return 0
+
+
+def _numbers(run: ElementRun) -> tuple[int, ...]:
+    return run.offset, _NUMBERS[run.name], run.count, _NUMBERS[run.pair] if run.pair else 0
 
 
 def _subarray(call: CallContext) -> Result:

@@ -31,7 +31,9 @@ from rdma_robust.c.evaluate.one_sided.transfers import Operands, Remote, accumul
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 
-_SUM, _REPLACE, _NO_OP, _LAST_OF_ONE = 1, 2, 3, 12
+_SUM, _REPLACE, _NO_OP = 1, 2, 3
+_OF_PAIRS: Final = (13, 14)
+_LAST: Final = 14
 """Operations of our header."""
 _CAS: Final = "cas"
 _EMPTY: Final = 0
@@ -152,10 +154,10 @@ class _Accumulate:
             raise Refusal(
                 "RR814", "an accumulate of other lengths at its two ends is not modelled", "the same count and type"
             )
-        ends = _ends(call, of, [(remote.further(each.offset), each.name) for each in places], apart)
+        ends = _ends(call, of, [(remote.further(each.offset), each.predefined) for each in places], apart)
         found: list[ThreadStatement] = []
         for index, (each, end) in enumerate(zip(places, ends, strict=True)):
-            what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.name}")
+            what = Operands(operation, tuple(one[index] for one in operands), f"MPI_{each.predefined}")
             posted = accumulate(call, end, what, None if answers is None else answers[index])
             found += _posted(call, of, end, posted)
         return found, ends[0]
@@ -203,8 +205,18 @@ def _label_of(call: CallContext, of: Window, name: str) -> str:
 
 def _operation(call: CallContext, index: int, kind: Datatype) -> str:
     number = call.number(index, "the operation")
-    if not _SUM <= number <= _LAST_OF_ONE:
-        raise Refusal("RR814", "this operation is not modelled", "those of one number, or MPI_Compare_and_swap")
+    if not _SUM <= number <= _LAST:
+        raise Refusal("RR814", "this operation is not modelled", "a predefined one, or MPI_Compare_and_swap")
+    is_pair = all(each.pair for each in kind.runs)
+    if number not in (_REPLACE, _NO_OP) and is_pair != (number in _OF_PAIRS):
+        raise Refusal(
+            "RR818",
+            "an accumulate has no such operation of this type",
+            "MPI_MAXLOC and MPI_MINLOC of pairs as MPI_2INT, the others of numbers, MPI_REPLACE and MPI_NO_OP of both",
+        )
+    if is_pair:
+        message = "an accumulate of a pair, as of MPI_2INT, is taken as one for each number of it, in address order"
+        call.run.world.remark("RR846", message, call.chain)
     if number == _SUM:
         return "mix" if kind.basic.element.kind == "float" else "faa"
     return {_REPLACE: "swap", _NO_OP: "fetch"}.get(number, "mix")
