@@ -78,12 +78,13 @@ def not_searched(program: Program, model: Model) -> str:
     if lacks:
         said = f"order {model.order_name} lacks the fact {lacks[0]} about its table: {fact_meaning(lacks[0])}"
         return f"no search is proven to decide robustness under this model ({model}): {said}"
+    if not program.crowds:
+        return ""
     unargued = {
         "memory behind a NIC": bool(program.memories),
         "relaxed regions in any number of threads": program.has_regions,
         "completions that tell any number of threads of placed writes": order_table(model.order).tells == "placed",
         "polls of any number of threads that put some remote writes in order": polls_apart(model),
     }
-    asked = unargued if program.crowds else ("memory behind a NIC",)
-    what = next((what for what in asked if unargued[what]), "")
+    what = next((what for what, has in unargued.items() if has), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""

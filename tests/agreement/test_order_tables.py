@@ -13,20 +13,23 @@ from rdma_robust import CheckOptions
 from rdma_robust.analyses.needs.minimal_sets import minimal_sets
 from rdma_robust.analyses.needs.table_answers import table_answers
 from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
+from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.guarantees import guarantees, implied_by, order_giving
-from rdma_robust.orders.known_orders import order_table, told_order
+from rdma_robust.orders.known_orders import order_of_file, order_table, told_order
 from rdma_robust.orders.order_changes import Cell, reading
 from rdma_robust.orders.order_facts import OF_ATOMICS, RMW_ROW, lacking
 from rdma_robust.orders.order_record import UNKNOWN, with_written
-from rdma_robust.outcome import Outcome
+from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.between_tables import decided_between
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.searched_orders import lacked_facts, not_searched
 from rdma_robust.semantics.machines.chosen import machine_of
 from rdma_robust.semantics.machines.outcomes import explore
 from rdma_robust.semantics.oracle.brute_force import OracleLimits, axiomatic_outcomes, oracle_robust
+from tests.conftest import ROOT
 from tests.support.random_orders import (
     LACKING,
     order_lacking,
@@ -111,6 +114,14 @@ def test_the_search_is_right_with_more_kinds_of_words_and_polls_that_tell_more(s
     assert found[True] > len(seeds) // 2
 
 
+@pytest.mark.parametrize(("name", "robust"), [("ring-for-the-kernel", True), ("ring-for-the-kernel-not-flushed", False)])
+def test_loops_over_memory_behind_a_nic_are_searched_under_tables_of_files(name: str, robust: bool) -> None:
+    order = order_of_file('name = "mine"\nbased-on = "default"\n[cells]\n"nlW nlW" = "-"\n', "mine.toml")
+    program = load_program((ROOT / f"litmus/memories/{name}.rdma").read_text(encoding="utf-8"), name)
+    outcome = decide(program, CheckOptions(hardware=Model(order=order)))
+    assert outcome.verdict is (Verdict.ROBUST if robust else Verdict.NOT_ROBUST)
+
+
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 1500), marks=pytest.mark.long)], ids=["few", "many"])
 def test_the_machine_and_the_axioms_agree_under_any_table(seeds: range) -> None:
     for seed in seeds:
@@ -132,7 +143,7 @@ def between(seed: int) -> int:
     rng, decided = Random(f"lack {seed}"), 0
     order = random_order(rng)
     for program, model in programs_under_orders(order, rng, 2) if lacking(order) else ():
-        if not lacked_facts(program, model) or program.memories:
+        if not lacked_facts(program, model):
             continue
         try:
             robust = oracle_robust(program, model) is None
@@ -182,8 +193,6 @@ def needs_agree(seed: int) -> int:
     many were compared."""
     rng = Random(f"needs {seed}")
     program, model = next(programs_under_orders("default", rng, 1))
-    if program.memories:
-        return 0
     try:
         oracle_robust(program, model)
     except SizeLimitError:
