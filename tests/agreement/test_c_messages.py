@@ -30,8 +30,9 @@ from tests.support.patches import Patch, mutated
 HEAD = """#include <mpi.h>
 int main(int argc, char **argv)
 {
-	int rank, v[9] = {0}, k;
-	MPI_Request q[9], all[9];
+	int rank, v[40] = {0}, k;
+	MPI_Request q[30], all[30];
+	MPI_Status s;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 """
@@ -54,7 +55,7 @@ class Twins:
         self.active: list[int] = []
         self.issued = 0
         self.c.append(f"\tif (rank == {own}) {{")
-        self.mp.append(f"proc P{own} {{\n  reg v, w\n  req r[9]")
+        self.mp.append(f"proc P{own} {{\n  reg v, w\n  req r[30]")
         for _ in range(self.random.randint(1, 4)):
             self._operation(own)
         if self.active:
@@ -77,7 +78,7 @@ class Twins:
                 f"\t\tMPI_Sendrecv(v, 1, MPI_INT, {peer}, {tag}, v + 1, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD, 0);"
             )
             self.mp.append(
-                f"  r[0] = irecv v from P{peer} tag {tag}\n  r[8] = isend 0 to P{peer} tag {tag}\n  wait r[0], r[8]"
+                f"  r[0] = irecv v from P{peer} tag {tag}\n  r[29] = isend 0 to P{peer} tag {tag}\n  wait r[0], r[29]"
             )
         elif kind == "wait" and self.active:
             self._wait_for_all() if self.random.random() < 0.5 else self._wait_for_one()
@@ -119,6 +120,83 @@ class Twins:
         self.mp.append(f"  wait r[{at}]")
 
 
+class DecidingTwins:
+    """Twins in which what a receive takes may decide what a process does next: its value, its source or its tag.
+
+    Mostly, messages are planned with their receives, so that not every program hangs."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.size = self.random.choice((2, 3, 3))
+        self.c, self.mp = [HEAD], [f"program deciding{seed}"]
+        plans: list[list[tuple[str, int, int]]] = [[] for _ in range(self.size)]
+        for _ in range(self.random.randint(2, 5)):
+            sender, receiver = self.random.sample(range(self.size), 2)
+            plans[sender].append(("send", receiver, self.random.randint(0, 1)))
+            plans[receiver].append(("recv", sender, plans[sender][-1][2]))
+        for process, plan in enumerate(plans):
+            self.c.append(f"\tif (rank == {process}) {{")
+            self.mp.append(f"proc P{process} {{\n  reg v, w, a, b\n  req r[30]")
+            self.sent, self.depth, self.own = 9, 0, process
+            for each in plan:
+                self._operation(*each)
+            self.c.append("\t}")
+            self.mp.append("}")
+        self.c.append(f"\tMPI_Finalize();\n\treturn 0;\n}}\n/* rdma-robust: options -n {self.size} */\n")
+
+    def _operation(self, what: str, peer: int, tag: int) -> None:
+        if what == "send":
+            self._send(peer, tag)
+            return
+        patterns = [peer if self.random.random() < 0.3 else "any", tag if self.random.random() < 0.5 else "any"]
+        self._receive(*patterns)
+        if self.depth < 2 and self.random.random() < 0.7:
+            self._decision(*patterns)
+
+    def _send(self, peer: int, tag: int) -> None:
+        self.sent += 1
+        number, name = self.random.randint(0, 2), self.random.choice(list(SENDS))
+        self.c.append(
+            f"\t\tv[{self.sent}] = {number}; MPI_{name}(v + {self.sent}, 1, MPI_INT, {peer}, {tag}, MPI_COMM_WORLD);"
+        )
+        self.mp.append(f"  {SENDS[name]} {number} to P{peer} tag {tag}")
+
+    def _receive(self, source: int | str, tag: int | str) -> None:
+        """Receive at once, or after others by a request; or look for a message first."""
+        pattern = ", ".join(str(-1 if each == "any" else each) for each in (source, tag)) + ", MPI_COMM_WORLD"
+        of, named = ("any a" if source == "any" else f"P{source}"), "any b" if tag == "any" else str(tag)
+        way = self.random.random()
+        if way < 0.2:
+            self.c.append(f"\t\tMPI_Probe({pattern}, &s);")
+            self.mp.append(f"  probe from {of} tag {named}")
+        if way < 0.6:
+            self.c.append(f"\t\tMPI_Recv(v + 1, 1, MPI_INT, {pattern}, &s);")
+            self.mp.append(f"  recv v from {of} tag {named}")
+            return
+        self.c.append(f"\t\tMPI_Irecv(v + 1, 1, MPI_INT, {pattern}, &q[0]);")
+        self.mp.append(f"  r[0] = irecv v from {of} tag {named}")
+        self._send(self.random.choice([each for each in range(self.size) if each != self.own]), 0)
+        self.c.append("\t\tMPI_Wait(&q[0], &s);")
+        self.mp.append("  wait r[0]")
+
+    def _decision(self, source: int | str, tag: int | str) -> None:
+        """Go one of two ways: sends and receives of this process alone, of which some hang."""
+        what = self.random.choice(("value", "source", "tag"))
+        of_c = {"value": "v[1]", "source": "s.MPI_SOURCE", "tag": "s.MPI_TAG"}[what]
+        of_mp = {"value": "v", "source": "a" if source == "any" else source, "tag": "b" if tag == "any" else tag}[what]
+        number = self.random.randint(0, 2)
+        self.c.append(f"\t\tif ({of_c} == {number}) {{")
+        self.mp.append(f"  if {of_mp} == {number} {{")
+        self.depth += 1
+        for between in (("\t\t} else {", "  } else {"), ("\t\t}", "  }")):
+            for _ in range(self.random.randint(0, 2)):
+                peer = self.random.choice([each for each in range(self.size) if each != self.own])
+                self._operation(self.random.choice(("send", "send", "recv")), peer, self.random.randint(0, 1))
+            self.c.append(between[0])
+            self.mp.append(between[1])
+        self.depth -= 1
+
+
 def verdicts(program: MessageProgram) -> list[tuple[object, ...]]:
     """Return what is answered under each buffer."""
     found: list[tuple[object, ...]] = []
@@ -129,11 +207,11 @@ def verdicts(program: MessageProgram) -> list[tuple[object, ...]]:
     return found
 
 
-def agree(seeds: range) -> set[str]:
+def agree(seeds: range, kind: type[Twins | DecidingTwins] = Twins) -> set[str]:
     """Compare the twins of seeds; return the answers that were seen."""
     seen = set()
     for seed in seeds:
-        twins = Twins(seed)
+        twins = kind(seed)
         c, mp = load_messages("\n".join(twins.c), "twin.c"), load_messages("\n".join(twins.mp), "twin.mp")
         found = verdicts(c)
         assert found == verdicts(mp), f"seed {seed}\n" + "\n".join((*twins.c, *twins.mp))
@@ -148,6 +226,10 @@ def test_c_and_its_twin_have_the_same_verdicts() -> None:
 @pytest.mark.ci
 def test_many_twins() -> None:
     assert {"deadlock yes", "deadlock no", "leak yes", "leak no"} <= agree(range(5, 105))
+
+
+def test_where_open_values_decide_both_twins_do_the_same() -> None:
+    agree(range(6), DecidingTwins)
 
 
 DATA = ROOT / "tests/data/data_of_messages.c"

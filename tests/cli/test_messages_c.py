@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.c.lock_step import lock_step
 from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
@@ -17,6 +18,7 @@ from tests.conftest import ROOT, Cli
 
 FARM_FILE = str(ROOT / "tests/data/farm.c")
 FARM = Path(FARM_FILE).read_text(encoding="utf-8")
+TASKS = (ROOT / "tests/data/task_farm.c").read_text(encoding="utf-8")
 START = """#include <mpi.h>
 #include <assert.h>
 #include <stdlib.h>
@@ -245,13 +247,28 @@ def test_a_wrong_call_is_told_at_its_place_with_its_processes(cli: Cli, tmp_path
     assert f"line {LINE}: MPI_Send: destination 2 of 2 processes (P0 and P1)" in " ".join(result.stdout.split())
 
 
-def test_what_a_receive_from_any_takes_decides_nothing(cli: Cli, tmp_path: Path) -> None:
-    body = sides("MPI_Recv(&y, 1, MPI_INT, MPI_ANY_SOURCE, 3, w, &s);\n if (y == 3) x = 1;\n if (x) exit(1);",
-                 "MPI_Send(&x, 1, MPI_INT, 0, 3, w);")  # fmt: skip
-    code, results, told = checked(cli, tmp_path, body)
-    assert code == 2
-    assert f"main.c:{LINE + 1}:6: error: which way to go depends on what MPI_Recv of line {LINE} takes" in told
-    assert results[0]["errors"]
+def verdict(text: str, processes: int) -> tuple[str, str, str, int]:
+    """Return what is found of a C program with unbounded buffers, and how many matchings it has."""
+    program = load_messages(f"{text}/* rdma-robust: options -n {processes} */\n", "main.c")
+    answer = answered(program, "infinite", MessageQuestions(count=True), Limits.of(60), "states")
+    assert answer.matchings is not None and answer.matchings.exact
+    return answer.violated, answer.deadlocked, answer.leaking, answer.matchings.count
+
+
+@pytest.mark.parametrize(("processes", "matchings"), [(2, 1), (3, 8), (4, 18)])
+def test_a_dynamic_task_farm_is_followed_in_every_way(processes: int, matchings: int) -> None:
+    assert verdict(TASKS, processes) == ("no", "no", "no", matchings)
+
+
+def test_a_farm_that_counts_its_last_result_twice_is_violated() -> None:
+    wrong = TASKS.replace("sum += result;", "sum += result + (sent == TASKS && active == 1 ? result : 0);")
+    assert verdict(wrong, 3)[0] == "yes"
+
+
+def test_more_ways_than_are_followed_are_refused_with_their_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock_step, "RUNS", 3)
+    with pytest.raises(ProgramError, match=r"depends on what MPI_Recv of line \d+ takes, .*more than 3 ways to follow"):
+        verdict(TASKS, 3)
 
 
 @pytest.mark.parametrize(

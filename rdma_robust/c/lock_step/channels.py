@@ -4,16 +4,24 @@ A channel is a communicator with a sender and a receiver. Messages of a channel 
 fit, by receives in theirs. A receive that names its source is *forced*, if no receive from any source with a tag that may be
 the same was posted before it on the communicator: then it takes the first message of its channel that fits and no receive
 before it takes, in every run.
+
+Where what an open receive takes decides what a process does, every way is followed by itself: then `Channels.decided` says
+what was decided so far, and a receive waits until it is decided, or only one message is left for it in every run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
 from rdma_robust.c.lock_step.window_conflicts import Clock
 
 ANY = -1
+Question = tuple[int, int]
+"""Something that is open in a run: the process that meets it, and how many it has met before."""
+Answer = tuple[int, ...]
+"""A message, by its sender and how many that one has sent before; or those of several requests that are complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,8 @@ class Communicator:
 
 @dataclass(slots=True)
 class Message:
-    """A message that was issued; `at` is the place of its statement among those of its sender."""
+    """A message that was issued; `at` is the place of its statement among those of its sender, and `number` how many that
+    one has issued by then."""
 
     communicator: str
     sender: int
@@ -39,12 +48,19 @@ class Message:
     payload: MessageData
     at: int
     clock: Clock = ()
+    number: int = 0
     is_taken: bool = False
+
+    @property
+    def answer(self) -> Answer:
+        """What it is as an answer to the question which message is taken."""
+        return self.sender, self.number
 
 
 @dataclass(slots=True)
 class PostedReceive:
-    """A receive, or a probe, that was posted; source and tag may be `ANY`. `message` is what a forced one takes."""
+    """A receive, or a probe, that was posted; source and tag may be `ANY`. `message` is what it takes, if it is forced
+    or that is decided; `number` is that of the question which one."""
 
     communicator: str
     receiver: int
@@ -52,6 +68,7 @@ class PostedReceive:
     tag: int
     layout: BufferLayout
     at: int
+    number: int = 0
     is_open: bool = False
     message: Message | None = None
     is_done: bool = False
@@ -68,15 +85,19 @@ class PostedReceive:
 
 @dataclass(slots=True)
 class Channels:
-    """All messages and receives of a run, by communicator and receiver."""
+    """All messages and receives of a run, by communicator and receiver; with `decided`, no receive is open."""
 
     messages: dict[tuple[str, int], list[Message]] = field(default_factory=dict)
     receives: dict[tuple[str, int], list[PostedReceive]] = field(default_factory=dict)
+    decided: dict[Question, Answer] | None = None
 
     def send(self, message: Message) -> None:
         """Issue a message; a forced receive that waits for it takes it."""
         key = message.communicator, message.receiver
         self.messages.setdefault(key, []).append(message)
+        if self.decided is not None:
+            self.settle(key, self.decided)
+            return
         for each in self.receives.get(key, ()):
             if not each.is_open and each.message is None and each.fits(message):
                 each.message, message.is_taken = message, True
@@ -86,6 +107,10 @@ class Channels:
         """Post a receive, which is open or takes its message if that is there."""
         key = receive.communicator, receive.receiver
         before = self.receives.setdefault(key, [])
+        if self.decided is not None:
+            before.append(receive)
+            self.settle(key, self.decided)
+            return
         receive.is_open = receive.source == ANY or any(each.is_open and each.is_like(receive) for each in before)
         before.append(receive)
         if not receive.is_open:
@@ -117,3 +142,45 @@ class Channels:
             earlier += each.is_open and (each.source, each.tag) == pattern
         fitting = sum(not each.is_taken and receive.fits(each) for each in self.messages.get(key, ()))
         return fitting > earlier
+
+    # where every way is followed
+
+    def settle(self, key: tuple[str, int], decided: Mapping[Question, Answer]) -> list[PostedReceive]:
+        """Let receives take what was decided, or what they take in every run. Return those that wait, in their order."""
+        waiting: list[PostedReceive] = []
+        before: list[PostedReceive] = []
+        for each in self.receives.get(key, ()):
+            if each.message is not None:
+                continue
+            each.message = self.message(key, decided.get((each.receiver, each.number)))
+            is_open = each.source == ANY or any(one.is_like(each) for one in before)
+            if each.message is None and not is_open:
+                each.message = self.first(each)
+            if each.message is not None:
+                each.message.is_taken = True
+                continue
+            waiting.append(each)
+            before += [each] * is_open
+        return waiting
+
+    def message(self, key: tuple[str, int], answer: Answer | None) -> Message | None:
+        """Return the message that is an answer, if it was issued."""
+        return next((each for each in self.messages.get(key, ()) if each.answer == answer), None)
+
+    def possible(self, receive: PostedReceive, before: Sequence[PostedReceive]) -> list[Message]:
+        """Return the messages of which a receive may take each now, behind others that wait."""
+        firsts: dict[int, Message] = {}
+        for each in self.messages.get((receive.communicator, receive.receiver), ()):
+            if not each.is_taken and receive.fits(each):
+                firsts.setdefault(each.sender, each)
+        return [each for each in firsts.values() if not any(one.fits(each) for one in before)]
+
+    def open_answers(self, decided: Mapping[Question, Answer]) -> list[tuple[Question, Answer]]:
+        """Return what receives that wait may take now."""
+        found: list[tuple[Question, Answer]] = []
+        for key in self.receives:
+            waiting = self.settle(key, decided)
+            for at, each in enumerate(waiting):
+                question = each.receiver, each.number
+                found += [(question, message.answer) for message in self.possible(each, waiting[:at])]
+        return found

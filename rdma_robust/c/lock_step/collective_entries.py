@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 from rdma_robust.c.evaluate.calls import CallContext
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import wrong
 from rdma_robust.c.lock_step.channels import Communicator
-from rdma_robust.c.lock_step.message_calls import RECEIVED, new_record
+from rdma_robust.c.lock_step.message_calls import new_record, received_into
 from rdma_robust.c.lock_step.message_layouts import EMPTY, NOTHING, BufferLayout, MessageData, delivered_into
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.c.lock_step.window_conflicts import Clock
-from rdma_robust.expr import Const
+from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language import message_program as mp
 
 
@@ -51,12 +50,23 @@ def enter(call: CallContext, group: Communicator, entered: CollectiveEntry) -> R
     port, span, tag = rank.job.port(group.name, collective=True), rank.job.place(call.chain), Const(number)
     receives, sends = [rank.new_place() for _ in sources], [rank.new_place() for _ in targets]
     for place, source in zip(receives, sources, strict=True):
-        rank.emit(mp.IssueReceive(place, mp.Place(RECEIVED), Const(source), port, tag, span=span))
+        rank.emit(mp.IssueReceive(place, received_into(rank, place), Const(source), port, tag, span=span))
     for place, target in zip(sends, targets, strict=True):
-        rank.emit(mp.IssueSend(place, Const(entered.gives[target].number), Const(target), port, tag, span))
+        carried = rank.job.number_of((port, rank.number, target, number), entered.gives[target], entered.said)
+        rank.emit(mp.IssueSend(place, Const(carried), Const(target), port, tag, span))
     record.places = (*receives, *sends)
     record.is_ready = lambda: all(each in others for each in entered.takes)
-    record.finish = partial(_finish, rank, entered, others)
+    registers = {source: received_into(rank, place).name for source, place in zip(sources, receives, strict=True)}
+
+    def finish(state: State) -> None:
+        for source, register in registers.items():
+            made = others[source]
+            assert isinstance(made, CollectiveEntry)
+            channel = port, source, rank.number, number
+            rank.learn((Name(register), rank.job.number_of(channel, made.gives.get(rank.number, EMPTY), made.said)))
+        _finish(rank, entered, others, state)
+
+    record.finish = finish
     return record
 
 

@@ -13,13 +13,15 @@ from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
-from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
+from rdma_robust.c.lock_step.rank_machine import Blocked, Facts, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_records import RequestRecord
-from rdma_robust.expr import Const
+from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language import message_program as mp
+from rdma_robust.messages.language.message_terms import Term
 
 RECEIVED: Final = "v"
 """The register that receives of a program of messages store into: the data itself is followed here."""
+_SENDER, _TAG = "s", "t"
 _UNDEFINED: Final = -32766
 _SEND, _RECEIVE = mp.Place("$send"), mp.Place("$recv")
 _NULL_STATUS: Final = (PROC_NULL, ANY, 0)
@@ -39,10 +41,13 @@ def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope
     port, span = rank.job.port(envelope.communicator.name), rank.job.place(record.chain)
     kind = None if payload.basic is None else Const(payload.basic)
     to, tag, size = Const(envelope.peer), Const(envelope.tag), Const(payload.size)
-    at = rank.emit(mp.IssueSend(record.places[0], Const(payload.number), to, port, tag, span, mode, kind, size))
+    carried = Const(rank.job.number_of((port, rank.number, envelope.peer, envelope.tag), payload))
+    at = rank.emit(mp.IssueSend(record.places[0], carried, to, port, tag, span, mode, kind, size))
     if mode == "sync":  # it is over behind the call that receives, which is not followed
         rank.job.unordered = f"{record.call} of line {record.chain[0].line}"
-    message = Message(envelope.communicator.name, rank.number, envelope.peer, envelope.tag, payload, at, rank.stamp())
+    rank.sent += 1
+    name = envelope.communicator.name
+    message = Message(name, rank.number, envelope.peer, envelope.tag, payload, at, rank.stamp(), rank.sent)
     rank.job.channels.send(message)
     rank.begin(record, envelope.layout, writes=False)
 
@@ -58,25 +63,30 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
     source = None if envelope.peer == ANY else Const(envelope.peer)
     tag = None if envelope.tag == ANY else Const(envelope.tag)
     kind = None if layout.basic is None else Const(layout.basic)
+    port, place = rank.job.port(group.name), record.places[0]
+    number = _suffix(place)
     at = rank.emit(
         mp.IssueReceive(
-            record.places[0],
-            mp.Place(RECEIVED),
+            place,
+            received_into(rank, place),
             source,
-            rank.job.port(group.name),
+            port,
             tag,
+            mp.Place(f"{_SENDER}{number}") if rank.follows and source is None else None,
+            mp.Place(f"{_TAG}{number}") if rank.follows and tag is None else None,
             span=rank.job.place(record.chain),
             of_type=kind,
             room=Const(layout.size),
         )
     )
-    receive = PostedReceive(group.name, rank.number, envelope.peer, envelope.tag, layout, at)
+    rank.questions += 1
+    receive = PostedReceive(group.name, rank.number, envelope.peer, envelope.tag, layout, at, rank.questions)
     rank.job.channels.post(receive)
 
     def finish(now: State) -> None:
         if receive.is_open or receive.message is None:
             reason = f"what {record.call} of line {record.chain[0].line} takes, which may differ from run to run"
-            rank.job.unordered = reason
+            rank.job.unordered, rank.job.is_open = reason, True
             forget(rank, now, [layout], reason)
             unknown = UnknownValue(reason)
             known = group.rank(receive.source) if receive.source != ANY else unknown
@@ -84,11 +94,30 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
             return
         message = receive.message
         rank.join(message.clock)
+        channel = port, message.sender, rank.number, message.tag
+        carried = Name(received_into(rank, place).name), rank.job.number_of(channel, message.payload)
+        rank.learn(carried, *_seen(message, number, source=source, tag=tag))
         delivered_into(rank, now, message.payload, layout)
         record.status = group.rank(message.sender), message.tag, min(message.payload.size, layout.size)
 
     record.is_ready, record.finish = lambda: rank.job.channels.may_complete(receive), finish
     rank.begin(record, layout, writes=True)
+
+
+def _suffix(request: mp.Place) -> str:
+    """Return what names the registers of a request apart from those of others that are active at the same time."""
+    return request.name[1:] if request.name.startswith("r") else ""
+
+
+def received_into(rank: RankMachine, request: mp.Place) -> mp.Place:
+    """Return the register that a receive stores into: one for each request where every way is followed."""
+    return mp.Place(f"{RECEIVED}{_suffix(request) if rank.follows else ''}")
+
+
+def _seen(message: Message, number: str, *, source: Term | None, tag: Term | None) -> Facts:
+    """Return what a receive or a probe tells of its message, where its pattern does not."""
+    sender = ((Name(f"{_SENDER}{number}"), message.sender),) if source is None else ()
+    return (*sender, *(((Name(f"{_TAG}{number}"), message.tag),) if tag is None else ()))
 
 
 def new_record(rank: RankMachine, call: CallContext, places: tuple[mp.Place, ...]) -> RequestRecord:
@@ -252,21 +281,35 @@ def probed(call: CallContext, status: int) -> None:
         store_status(call, call.arguments[status], _NULL_STATUS)
         return
     wanted = PostedReceive(group.name, rank.number, peer, tag, NOTHING, 0)
+    source, named = None if peer == ANY else Const(peer), None if tag == ANY else Const(tag)
     if rank.ongoing is None:
-        source, named = None if peer == ANY else Const(peer), None if tag == ANY else Const(tag)
-        rank.emit(mp.Probe(source, rank.job.port(group.name), named, span=rank.job.place(call.chain)))
+        sender = mp.Place(_SENDER) if rank.follows and source is None else None
+        which = mp.Place(_TAG) if rank.follows and named is None else None
+        rank.emit(mp.Probe(source, rank.job.port(group.name), named, sender, which, span=rank.job.place(call.chain)))
+        rank.questions += 1
         rank.ongoing = ()
-    message, is_open = rank.job.channels.first(wanted), rank.job.channels.is_open_to(wanted)
+    message = _probed_message(rank, wanted)
     if message is None:
         raise Blocked
     rank.ongoing = None
-    if is_open:
+    if not rank.follows and rank.job.channels.is_open_to(wanted):
+        rank.job.is_open = True
         unknown = UnknownValue(f"the message that {call.name} of line {call.chain[0].line} sees")
         known: Scalar = unknown if peer == ANY else group.rank(peer)
         store_status(call, call.arguments[status], (known, unknown if tag == ANY else tag, unknown))
     else:
         rank.join(message.clock)
+        rank.learn(*_seen(message, "", source=source, tag=named))
         store_status(call, call.arguments[status], (group.rank(message.sender), message.tag, message.payload.size))
+
+
+def _probed_message(rank: RankMachine, wanted: PostedReceive) -> Message | None:
+    """Return the message that a probe sees: the first that fits, or one that was decided. Raises Blocked until then."""
+    channels, key = rank.job.channels, (wanted.communicator, wanted.receiver)
+    if channels.decided is None:
+        return channels.first(wanted)
+    waiting = channels.settle(key, channels.decided)
+    return channels.message(key, rank.answer(lambda: [each.answer for each in channels.possible(wanted, waiting)]))
 
 
 def exchange_signals(call: CallContext, group: Communicator, peers: Sequence[int], tag: int, *, sends: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -15,20 +16,22 @@ from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.c.evaluate.silent_code import silent_run
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
-from rdma_robust.c.lock_step.channels import Channels
+from rdma_robust.c.lock_step.channels import Answer, Channels
 from rdma_robust.c.lock_step.grids import Grid
-from rdma_robust.c.lock_step.message_layouts import BufferLayout
+from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
 from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.request_records import ActiveUse, RequestRecord
 from rdma_robust.c.lock_step.window_conflicts import Clock, WindowAccess, WindowAccesses
 from rdma_robust.errors import Diagnostic, Span
 from rdma_robust.expr import Const
 from rdma_robust.messages.language import message_program as mp
+from rdma_robust.messages.language.message_terms import Term
 
 STEPS: Final = 10_000_000
 """Steps of all processes together."""
 
-Severity = Literal["error", "warning"]
+Facts = tuple[tuple[Term, int], ...]
+"""What registers of the program of messages hold."""
 
 
 class Blocked(Exception):
@@ -46,7 +49,8 @@ class WrongCallError(Exception):
 @dataclass(slots=True)
 class RankWorld:
     """All that the processes of a run share: messages, collective calls, ports, and what was found. `unordered` is a call
-    that may order accesses to windows in a way that is not followed."""
+    that may order accesses to windows in a way that is not followed. `is_open` says that what is open in it may decide
+    something. `contents` are the messages of all runs, where every way is followed: what a number of a channel is."""
 
     processes: int
     span: Callable[[Span], Span]
@@ -55,6 +59,9 @@ class RankWorld:
     ranks: list[RankMachine] = field(default_factory=list)
     accesses: WindowAccesses = field(default_factory=WindowAccesses)
     unordered: str = ""
+    is_open: bool = False
+    has_windows: bool = False
+    contents: dict[tuple[object, ...], dict[int, object]] = field(default_factory=dict)
     grids: dict[str, Grid] = field(default_factory=dict)
     calls: dict[tuple[str, int], dict[int, object]] = field(default_factory=dict)
     found: dict[Span, dict[tuple[str, str], list[int]]] = field(default_factory=dict)
@@ -67,6 +74,18 @@ class RankWorld:
         if name not in self.ports:
             self.ports.append(name)
         return self.ports.index(name)
+
+    def number_of(self, channel: tuple[object, ...], payload: MessageData, said: object = None) -> int:
+        """Return the number that stands for what a message carries in the program of messages: where every way is followed,
+        another one for each of what a channel (port, sender, receiver, tag) carries."""
+        if self.channels.decided is None:
+            return payload.number
+        known = self.contents.setdefault(channel, {})
+        content = payload.block.key(), payload.size, payload.basic, repr(said)
+        number = payload.number
+        while known.setdefault(number, content) != content:
+            number += 1
+        return number
 
     def place(self, chain: Sequence[SourcePlace]) -> Span:
         """Return the place of a call, with the calls around it."""
@@ -95,6 +114,10 @@ class RankMachine(ThreadMachine):
         self.exposed: dict[Object, tuple[OwnWindow, ...]] = {}
         self.partly: dict[frozenset[int], int] = {}
         self.cells: dict[tuple[Object, int], int] = {}
+        self.learned: list[tuple[int, Facts]] = []
+        self.questions = self.sent = 0
+        self.asking: Callable[[], Sequence[Answer]] | None = None
+        self.failed: Counter[Chain] = Counter()
         self._free: list[str] = []
         self._named = 0
         self._told: set[tuple[Span, str]] = set()
@@ -191,6 +214,27 @@ class RankMachine(ThreadMachine):
     def release(self, places: Sequence[mp.Place]) -> None:
         """Let requests of the program of messages be used again."""
         self._free += [each.name for each in places if not each.name.startswith("$")]
+
+    # what is open
+
+    @property
+    def follows(self) -> bool:
+        """Whether every way is followed by itself."""
+        return self.job.channels.decided is not None
+
+    def learn(self, *facts: tuple[Term, int]) -> None:
+        """Say what the process knows now, and may depend on from here: what registers of the program of messages hold."""
+        if self.follows:
+            self.learned.append((len(self.statements), facts))
+
+    def answer(self, possible: Callable[[], Sequence[Answer]]) -> Answer:
+        """Return what was decided of the last question. Raises Blocked until that is possible."""
+        self.asking = possible
+        found = (self.job.channels.decided or {}).get((self.number, self.questions))
+        if found is None or found not in possible():
+            raise Blocked
+        self.asking = None
+        return found
 
     # requests
 

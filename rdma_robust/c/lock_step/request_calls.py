@@ -12,6 +12,7 @@ from rdma_robust.c.lock_step.channels import ANY
 from rdma_robust.c.lock_step.message_calls import store_status
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_records import RequestRecord
+from rdma_robust.expr import Name
 from rdma_robust.messages.language import message_program as mp
 
 EMPTY_STATUS: Final = (ANY, ANY, 0)
@@ -108,11 +109,41 @@ def _waitany(call: CallContext) -> Result:
         call.set_private(call.arguments[2], 4, nth, "the place")
         store_status(call, call.arguments[3], record.status)
         return 0
+    if rank.follows:
+        nth = _complete_one(call, rank, active)
+        call.set_private(call.arguments[2], 4, nth, "the place")
+        store_status(call, call.arguments[3], active[nth].status)
+        return 0
+    rank.job.is_open = True
     _complete_some(call, rank, active)
     unknown = UnknownValue(f"which request {call.name} of line {call.chain[0].line} completes")
     call.set_private(call.arguments[2], 4, unknown, "the place")
     store_status(call, call.arguments[3], (unknown, unknown, unknown))
     return 0
+
+
+def _complete_one(call: CallContext, rank: RankMachine, active: dict[int, RequestRecord]) -> int:
+    """Complete one of several requests that are ready, and return which. Raises Blocked until that is decided."""
+    if rank.ongoing is None:
+        places = _own_places(active)
+        rank.emit(mp.Completion(places, "any", tests=False, which=mp.Place(WHICH), span=rank.job.place(call.chain)))
+        rank.questions += 1
+        rank.ongoing = tuple(active.values())
+    (nth,) = rank.answer(lambda: [(nth,) for nth, each in active.items() if each.is_ready()])
+    rank.ongoing = None
+    rank.learn((Name(WHICH), list(active).index(nth)))
+    rank.complete(active[nth])
+    _done(call, 1, nth, active[nth])
+    return nth
+
+
+def _own_places(active: dict[int, RequestRecord]) -> tuple[mp.Place, ...]:
+    """Return the requests of the program of messages, one for each of MPI. Raises Refusal where it is not one."""
+    if any(len(each.places) != 1 for each in active.values()):
+        raise Refusal(
+            "RR814", "requests of MPI_PROC_NULL or of collective calls among others are not followed here", "MPI_Waitall"
+        )
+    return tuple(place for each in active.values() for place in each.places)
 
 
 def _complete_some(call: CallContext, rank: RankMachine, active: dict[int, RequestRecord]) -> None:
@@ -123,9 +154,7 @@ def _complete_some(call: CallContext, rank: RankMachine, active: dict[int, Reque
         raise Refusal("RR814", "requests of which some are complete are waited for among others", "one list for all waits")
     done = rank.partly.get(group, 0)
     if rank.ongoing is None:
-        places = tuple(place for each in active.values() for place in each.places)
-        if len(places) < len(active):
-            raise Refusal("RR814", "requests of MPI_PROC_NULL among others are not followed here", "MPI_Waitall")
+        places = _own_places(active)
         rank.emit(mp.Completion(places, "any", tests=False, which=mp.Place(WHICH), span=rank.job.place(call.chain)))
         rank.ongoing = tuple(active.values())
     if sum(each.is_ready() for each in active.values()) <= done:

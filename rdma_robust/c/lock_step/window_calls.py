@@ -63,7 +63,7 @@ def _made_together(
     if rank.ongoing is None:
         name = f"window{group.name or 'world'}_{rank.collectives.get(group.name, 0)}"
         rank.making = OwnWindow(name, Communicator(name, group.members), memory(), size, unit)
-        rank.windows[name] = rank.making
+        rank.windows[name], rank.job.has_windows = rank.making, True
     all_enter(call, group)
     made = rank.making
     assert made is not None
