@@ -52,13 +52,13 @@ def test_what_is_proved_of_random_functions_holds() -> None:
     assert counted[False, "VIOLATED"]
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 60))
+@pytest.mark.parametrize("chunk", chunks(1, 60))
 def test_what_is_proved_of_more_random_functions_holds(chunk: int) -> None:
     for seed in range(9100 + chunk * 50, 9150 + chunk * 50):
         compared(load_contracts(random_contracts(seed), "r.mp"), 3)
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 40))
+@pytest.mark.parametrize("chunk", chunks(1, 40))
 def test_what_is_proved_of_mutations_holds(chunk: int) -> None:
     rng = random.Random(chunk)
     for path in NAMED[chunk % 10 :: 10]:

@@ -60,7 +60,7 @@ def test_a_few() -> None:
     assert len(counted) > 4
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 60))
+@pytest.mark.parametrize("chunk", chunks(1, 60))
 def test_more(chunk: int) -> None:
     counted = _random(range(500 + chunk * 10, 510 + chunk * 10), 3)
     assert counted["VERIFIED"]
@@ -69,7 +69,7 @@ def test_more(chunk: int) -> None:
 NAMED = [path for path in sorted(FOLDER.glob("*.mp")) if not path.stem.startswith("loop_")]
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 30))
+@pytest.mark.parametrize("chunk", chunks(1, 30))
 def test_mutations_of_named_programs(chunk: int) -> None:
     rng, counted = random.Random(chunk), Counter[str]()
     for path in NAMED[chunk % 15 :: 15]:

@@ -177,7 +177,7 @@ def test_random_templates(chunk: int) -> None:
     assert known >= 0.9 * EACH * len(SHAPES)
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 20))
+@pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_copies_that_decide_by_their_own_words(chunk: int) -> None:
     """What a pivot finds in an own word was forgotten once: one in some hundreds of these programs tells."""
     known = 0

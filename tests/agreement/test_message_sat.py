@@ -59,7 +59,7 @@ def test_sat_agrees_with_states() -> None:
     assert sum(compared(random_messages(seed), buffer) for seed in range(2000, 2020) for buffer in BUFFERS) > 40
 
 
-@pytest.mark.parametrize("chunk", chunks(3, 50))
+@pytest.mark.parametrize("chunk", chunks(1, 50))
 def test_sat_agrees_with_states_on_more(chunk: int) -> None:
     seeds = range(10_000 + chunk * PER_CHUNK, 10_000 + (chunk + 1) * PER_CHUNK)
     assert sum(compared(random_messages(seed), buffer) for seed in seeds for buffer in BUFFERS) > 2 * PER_CHUNK

@@ -81,7 +81,7 @@ def test_a_few_by_runs() -> None:
     assert len(_by_runs(range(200, 208), 2)) > 3
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 60))
+@pytest.mark.parametrize("chunk", chunks(1, 60))
 def test_more_by_runs(chunk: int) -> None:
     assert len(_by_runs(range(300 + chunk * 6, 306 + chunk * 6), 4)) > 3
 
@@ -89,7 +89,7 @@ def test_more_by_runs(chunk: int) -> None:
 MUTATED = sorted(FOLDER.glob("requests-*.mp"))
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 30))
+@pytest.mark.parametrize("chunk", chunks(1, 30))
 def test_mutations_by_runs(chunk: int) -> None:
     rng, counted = random.Random(chunk), Counter[str]()
     for path in MUTATED[chunk % 3 :: 3]:

@@ -125,7 +125,7 @@ def random_ones(chunk: int, count: int = 60) -> Iterator[tuple[Program, Model]]:
         yield from random_deployed(family, range(chunk * count // 3, (chunk + 1) * count // 3))
 
 
-@pytest.mark.parametrize("chunk", chunks(6, 40))
+@pytest.mark.parametrize("chunk", chunks(1, 40))
 def test_random_programs(chunk: int) -> None:
     asked = covered(random_ones(chunk))
     seen = compared(asked)
@@ -134,7 +134,7 @@ def test_random_programs(chunk: int) -> None:
     assert min(seen[Verdict.ROBUST], seen[Verdict.NOT_ROBUST]) > 10
 
 
-@pytest.mark.parametrize("chunk", chunks(6, 40))
+@pytest.mark.parametrize("chunk", chunks(1, 40))
 def test_the_same_classes_of_pivots_are_found(chunk: int) -> None:
     """Each rule shows in the classes of which a state reports, not in the verdict alone."""
     programs = []
@@ -152,7 +152,7 @@ def classes_compared(asked: Sequence[Asked]) -> int:
     return len(set(map(frozenset, found)))
 
 
-@pytest.mark.parametrize("chunk", chunks(6, 40))
+@pytest.mark.parametrize("chunk", chunks(1, 40))
 def test_the_same_classes_of_pivots_are_found_with_store_buffers(chunk: int) -> None:
     """In named programs with store buffers, and in mutations of them."""
     buffered = [asked for asked in covered(named()) if asked[2].buffered]

@@ -87,6 +87,6 @@ def agrees(seed: int) -> str:
     return found.status
 
 
-@pytest.mark.parametrize("seed", chunks(3, 20))
+@pytest.mark.parametrize("seed", chunks(1, 20))
 def test_repairs_of_families_are_cheapest(seed: int) -> None:
     agrees(1_000 + seed)

@@ -1,8 +1,9 @@
-"""Which share of many cases `make test` takes: the others have the mark `ci`, and are a step of `.ci/run`; or `long`."""
+"""The shares of many cases: `make test` takes some; one in two of the others has the mark `ci`, a step of `.ci/run`, or `long`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -14,17 +15,21 @@ LEFT_OUT: set[str] = set()
 def share(cases: Iterable[Any], one_in: int = 3, keep: int = 0, *, whole: bool = False) -> list[Any]:
     """Return all cases as parameters, of which one in so many, and the first `keep`, are taken by `make test`.
 
+    One in two of the others is taken by CI, and the rest by `make test-long`.
     A case that is a tuple has a value for each parameter, but not if it is `whole`.
     """
-    return [case if number % one_in == 0 or number < keep else _later(case, whole) for number, case in enumerate(cases)]
+    shared: list[Any] = []
+    marks = cycle((pytest.mark.ci, pytest.mark.long))
+    for number, case in enumerate(cases):
+        if number % one_in == 0 or number < keep:
+            shared.append(case)
+        else:
+            values = case if isinstance(case, tuple) and not whole else (case,)
+            shared.append(pytest.param(*values, marks=next(marks)))
+    return shared
 
 
 def chunks(ci: int, all_of_them: int) -> list[Any]:
     """Return the numbers of chunks of random programs: the first few have the mark `ci`, the others `long`."""
     made = min(ci + 1, all_of_them) if "long" in LEFT_OUT else all_of_them
     return [pytest.param(n, marks=pytest.mark.ci if n < ci else pytest.mark.long) for n in range(made)]
-
-
-def _later(case: Any, whole: bool) -> Any:
-    values = case if isinstance(case, tuple) and not whole else (case,)
-    return pytest.param(*values, marks=pytest.mark.ci)

@@ -71,7 +71,7 @@ def test_some_broken_texts() -> None:
         check(broken(Random(seed)))
 
 
-@pytest.mark.parametrize("chunk", chunks(2, 20))
+@pytest.mark.parametrize("chunk", chunks(1, 20))
 def test_broken_texts(chunk: int) -> None:
     for seed in range(300):
         check(broken(Random(1000 * (chunk + 1) + seed)))
