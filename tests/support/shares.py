@@ -1,4 +1,4 @@
-"""The shares of many cases: `make test` takes some; one in two of the others has the mark `ci`, a step of `.ci/run`, or `long`."""
+"""The shares of many cases: `make test` takes some, CI (the mark `ci`) half of the others, `make test-long` all."""
 
 from __future__ import annotations
 
