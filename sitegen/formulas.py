@@ -11,7 +11,9 @@ from html import escape, unescape
 from typing import Final
 
 SIGNS: Final = {
+    "approx": "≈",
     "cap": "∩",
+    "cdot": "·",
     "circ": "∘",
     "cup": "∪",
     "dots": "…",
@@ -20,8 +22,10 @@ SIGNS: Final = {
     "in": "∈",
     "le": "≤",
     "ne": "≠",
+    "neg": "¬",
     "notin": "∉",
     "setminus": "∖",
+    "sim": "∼",
     "square": "□",
     "subseteq": "⊆",
     "supseteq": "⊇",

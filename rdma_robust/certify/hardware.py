@@ -1,8 +1,8 @@
 """The events of the model and the program order that RDMA hardware keeps, as the checker knows them.
 
-Written from docs/model.md ("Events", "Preserved order") and docs/deployed.md ("Events", "Weaker orders", "Consistency")
-alone: the rest of the tool has tables of its own, on purpose. A mistake in one of them shows when certificates are
-checked.
+Written from docs/model.md ("Events", "Preserved order"), docs/deployed.md ("Events", "Consistency") and
+docs/weaker-orders.md alone: the rest of the tool has tables of its own, on purpose. A mistake in one of them shows when
+certificates are checked.
 
 More than 400 lines: tables and how they are read, side by side.
 """

@@ -1,6 +1,6 @@
 """Order tables that a certificate brings along, as the checker reads them.
 
-Written from docs/deployed.md ("Tables as files") alone: the rest of the tool has a reader of its own, on purpose. A table is
+Written from docs/order-files.md ("The format") alone: the rest of the tool has a reader of its own, on purpose. A table is
 an inline table of TOML, `{name = .., based-on = .., cells = {..}, rules = {..}}`, based on one of the checker's orders, or
 on the text of another table.
 """

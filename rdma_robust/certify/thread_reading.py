@@ -4,7 +4,7 @@ One event is one step; steps without an event are taken just before the event th
 tell. A value may be unknown (None): a register that an invariant leaves open, or a read of which nothing is assumed.
 Where a condition is unknown, both cases are possible, so what is unknown only adds events.
 
-Source: docs/model.md, "Events"; docs/language.md, "The language"; docs/deployed.md ("Which hardware", "Events").
+Source: docs/model.md, "Events"; docs/language.md, "The language"; docs/deployed.md, "Events".
 
 More than 400 lines: it is all that the checker trusts of what operations do, to be read in one go.
 """

@@ -1,7 +1,7 @@
 """Hardware as data: the order tables of networks, each a file with its sources.
 
 In: the name of a table, or the text of a file. Out: the table as a record, what is wrong with a file, and which of the facts
-that the proofs ask of a table it lacks. Source: docs/deployed.md, "Tables as files".
+that the proofs ask of a table it lacks. Source: docs/order-files.md, "The format".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """An order table as a record: what a network keeps of the order of a queue pair.
 
-Source: docs/deployed.md, "Tables as files"; docs/model.md, "Preserved order".
+Source: docs/order-files.md, "The format"; docs/model.md, "Preserved order".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which order tables keep more than others, and which of them are the same to a program.
 
-Source: docs/deployed.md, "Tables as files": a table that keeps less has more executions.
+Source: docs/order-files.md, "The format": a table that keeps less has more executions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which programs the pivot search decides under which order tables, and what is lacking for others.
 
-Source: docs/deployed.md, "Tables as files".
+Source: docs/order-files.md, "The format".
 """
 
 from __future__ import annotations

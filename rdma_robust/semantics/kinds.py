@@ -1,8 +1,9 @@
 """The kinds of events: what an order table distinguishes of an event.
 
-That is its type, whether words that matter to it are in a relaxed region (docs/deployed.md, "Relaxed regions"), in which
-memory of a card they are ("Memory behind a NIC"), and whether it is of a send, of which a table may say something else
-("Tables as files"). The kind of an event to which only plain words matter, and that is of no send, is its type.
+That is its type, whether words that matter to it are in a relaxed region, in which memory of a card they are
+(docs/memory-regions.md, "Relaxed regions" and "Memory behind a NIC"), and whether it is of a send, of which a table may say
+something else (docs/order-files.md, "The format"). The kind of an event to which only plain words matter, and that is of no
+send, is its type.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ REASONS = (
 
 
 SLOW = """
-contracts-checking crowds hardness language messages messages-traces prove repair repair-safe reports
+contracts-checking crowds hangs hardness language language-claims messages messages-traces prove repair repair-safe reports
 safety scale tutorial undecidability
 """
 """Documents whose commands take as long as those of all others: these are left to CI."""

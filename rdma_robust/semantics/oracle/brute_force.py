@@ -1,7 +1,7 @@
 """Brute force over the axioms for loop-free programs: robustness and outcomes, independent of any search over states.
 
 The oracle's search: every choice of rf, mo, nfo and rao of one candidate, one decision at a time; and every way in which
-messages that may take any posted receive can do so (docs/deployed.md, "Any posted receive").
+messages that may take any posted receive can do so (docs/order-files.md, "Any posted receive").
 """
 
 from __future__ import annotations
