@@ -271,18 +271,38 @@ def test_more_ways_than_are_followed_are_refused_with_their_limit(monkeypatch: p
         verdict(TASKS, 3)
 
 
+TWO = """MPI_Request v[2]; int z, n = 0, k, at[2], f = 0; MPI_Status ss[2];
+MPI_Irecv(&y, 1, MPI_INT, 1, 4, w, v); MPI_Irecv(&z, 1, MPI_INT, 2, 5, w, v + 1); """
+SOME = """for (; n < 2; n += k) { MPI_Waitsome(2, v, &k, at, ss);
+ for (int i = 0; i < k; i++) assert(ss[i].MPI_SOURCE == at[i] + 1 && ss[i].MPI_TAG == at[i] + 4); }
+assert(y == 1 && z == 2);"""
+
+
 @pytest.mark.parametrize(
-    "loop",
+    ("body", "expected"),
     [
-        "MPI_Test(&q, &f, &s); if (!f) x = 1;",
-        "while (!f) { MPI_Test(&q, &f, &s); if (++n > 3) break; }",
-        "while (!f) { MPI_Test(&q, &f, &s); MPI_Send(&x, 1, MPI_INT, 0, 9, w); }",
+        (SOME, set()),
+        ("MPI_Waitsome(2, v, &n, at, ss); assert(n == 2);", {"violation"}),
+        ("MPI_Waitany(2, v, &n, &s); if (n) assert(z == 2); else assert(y == 1); MPI_Waitall(2, v, ss);", set()),
+        ("MPI_Testany(2, v, &n, &f, &s); assert(f ? s.MPI_SOURCE == n + 1 : n < 0); MPI_Waitall(2, v, ss);", set()),
+        ("do MPI_Testany(2, v, &n, &f, &s); while (!f); assert(n >= 0); MPI_Waitall(2, v, ss);", set()),
+        ("MPI_Testsome(2, v, &n, at, ss); assert(n == 0); MPI_Waitall(2, v, ss);", {"violation"}),
+        ("do MPI_Testsome(2, v, &n, at, ss); while (!n); MPI_Waitall(2, v, ss);", set()),
+        ("MPI_Testall(2, v, &f, ss); if (f) assert(y == 1 && z == 2);", {"request-leak"}),
+        ("MPI_Test(v, &f, &s); if (f) assert(y == 1); MPI_Waitall(2, v, ss);", set()),
+        ("while (!f) { MPI_Test(v, &f, &s); if (++n > 2) break; } MPI_Waitall(2, v, ss);", set()),
+        ("MPI_Iprobe(MPI_ANY_SOURCE, 5, w, &f, &s); assert(!f || s.MPI_SOURCE == 2); MPI_Waitall(2, v, ss);", set()),
     ],
-)
-def test_a_test_that_may_fail_decides_nothing(loop: str) -> None:
-    body = sides(SEND, f"{IRECV} int f = 0, n = 0; {loop}")
-    with pytest.raises(ProgramError, match="loops that only test until it succeeds"):
-        kinds(body)
+)  # fmt: skip
+@pytest.mark.ci
+def test_what_completes_and_what_a_test_says_is_followed(body: str, expected: set[str]) -> None:
+    assert kinds(sides(TWO + body, "x = rank; MPI_Send(&x, 1, MPI_INT, 0, 3 + rank, w);"), 3) == expected
+
+
+def test_a_test_that_fails_without_end_is_refused_with_its_limit() -> None:
+    loop = "while (!f) { MPI_Test(&q, &f, &s); MPI_Send(&x, 1, MPI_INT, 0, 9, w); }"
+    with pytest.raises(ProgramError, match="`MPI_Test` fails more than 8 times"):
+        kinds(sides(SEND, f"{IRECV} int f = 0; {loop}"))
 
 
 def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, tmp_path: Path) -> None:

@@ -177,7 +177,9 @@ def _process(rank: RankMachine, body: mp.Block, place: SourcePlace | None) -> mp
                 requests[each.request.name] = None
                 registers |= {place.name: None for place in (each.target, each.sender, each.which) if place}
             case mp.Probe():
-                registers |= {place.name: None for place in (each.sender, each.which) if place}
+                registers |= {place.name: None for place in (each.sender, each.which, each.flag) if place}
+            case mp.Completion():
+                registers |= {place.name: None for place in (each.flag, each.places) if place}
             case _:
                 pass
     span = rank.job.place([place] if place else [])

@@ -22,6 +22,8 @@ from rdma_robust.messages.language.message_terms import Term
 RECEIVED: Final = "v"
 """The register that receives of a program of messages store into: the data itself is followed here."""
 _SENDER, _TAG = "s", "t"
+FLAG: Final = "f"
+"""The register for whether a test has succeeded."""
 _UNDEFINED: Final = -32766
 _SEND, _RECEIVE = mp.Place("$send"), mp.Place("$recv")
 _NULL_STATUS: Final = (PROC_NULL, ANY, 0)
@@ -273,25 +275,32 @@ def _probe(call: CallContext) -> Result:
     return 0
 
 
-def probed(call: CallContext, status: int) -> None:
-    """Wait for a message: of a source, with a tag, of a communicator. Its status goes to an argument. Raises Blocked."""
+def probed(call: CallContext, status: int, *, tests: bool = False) -> bool:
+    """Look for a message: of a source, with a tag, of a communicator. Its status goes to an argument. Return whether there
+    is one, which something that only `tests` may always miss. Raises Blocked."""
     rank, group = rank_of(call), communicator_at(call, 2)
     peer, tag = peer_at(call, 0, group, any_source=True), tag_at(call, 1, any_tag=True)
     if peer == PROC_NULL:
         store_status(call, call.arguments[status], _NULL_STATUS)
-        return
+        return True
     wanted = PostedReceive(group.name, rank.number, peer, tag, NOTHING, 0)
     source, named = None if peer == ANY else Const(peer), None if tag == ANY else Const(tag)
     if rank.ongoing is None:
         sender = mp.Place(_SENDER) if rank.follows and source is None else None
         which = mp.Place(_TAG) if rank.follows and named is None else None
-        rank.emit(mp.Probe(source, rank.job.port(group.name), named, sender, which, span=rank.job.place(call.chain)))
+        seen = mp.Place(FLAG) if tests else None
+        rank.emit(mp.Probe(source, rank.job.port(group.name), named, sender, which, seen, rank.job.place(call.chain)))
         rank.questions += 1
         rank.ongoing = ()
-    message = _probed_message(rank, wanted)
-    if message is None:
+    message = _probed_message(rank, wanted, tests=tests)
+    if message is None and not tests:
         raise Blocked
     rank.ongoing = None
+    found = ((Name(FLAG), int(message is not None)),) if tests else ()
+    if message is None:
+        rank.learn(*found)
+        rank.fails(call.chain, call.name)
+        return False
     if not rank.follows and rank.job.channels.is_open_to(wanted):
         rank.job.is_open = True
         unknown = UnknownValue(f"the message that {call.name} of line {call.chain[0].line} sees")
@@ -299,17 +308,20 @@ def probed(call: CallContext, status: int) -> None:
         store_status(call, call.arguments[status], (known, unknown if tag == ANY else tag, unknown))
     else:
         rank.join(message.clock)
-        rank.learn(*_seen(message, "", source=source, tag=named))
+        rank.learn(*found, *_seen(message, "", source=source, tag=named))
         store_status(call, call.arguments[status], (group.rank(message.sender), message.tag, message.payload.size))
+    return True
 
 
-def _probed_message(rank: RankMachine, wanted: PostedReceive) -> Message | None:
-    """Return the message that a probe sees: the first that fits, or one that was decided. Raises Blocked until then."""
+def _probed_message(rank: RankMachine, wanted: PostedReceive, *, tests: bool) -> Message | None:
+    """Return the message that a probe sees: the first that fits, or one that was decided, or none where it only `tests`.
+    Raises Blocked until then."""
     channels, key = rank.job.channels, (wanted.communicator, wanted.receiver)
     if channels.decided is None:
         return channels.first(wanted)
     waiting = channels.settle(key, channels.decided)
-    return channels.message(key, rank.answer(lambda: [each.answer for each in channels.possible(wanted, waiting)]))
+    possible = rank.answer(lambda: [each.answer for each in channels.possible(wanted, waiting)] + [()] * tests)
+    return channels.message(key, possible)
 
 
 def exchange_signals(call: CallContext, group: Communicator, peers: Sequence[int], tag: int, *, sends: bool) -> None:

@@ -1,4 +1,4 @@
-"""Tests of requests and of messages in loops that only test: such a loop is a wait.
+"""Tests of requests and of messages. A loop that only tests is a wait; where else one fails or succeeds is followed.
 
 What one more round changes is not known behind the loop, such as how many there were. A round is tried with that, until it
 changes nothing more: so whatever number of rounds there is, each comes back to the test.
@@ -6,7 +6,7 @@ changes nothing more: so whatever number of rounds there is, each comes back to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from rdma_robust.c.code import Call
@@ -17,7 +17,7 @@ from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.lock_step.call_arguments import count_at
 from rdma_robust.c.lock_step.message_calls import probed
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, WrongCallError, rank_of
-from rdma_robust.c.lock_step.request_calls import wait_for_all
+from rdma_robust.c.lock_step.request_calls import UNDEFINED, all_tested, wait_for_all, wait_for_any, wait_for_some
 
 _STEPS: Final = 20_000
 """Steps of a round."""
@@ -59,63 +59,66 @@ def _changes(before: State, after: State) -> list[Change]:
     return found
 
 
-def _poll(call: CallContext, flag: int) -> None:
-    """Make sure that a test which fails comes back; forget what rounds change. Raises Refusal."""
+def _is_wait(call: CallContext, failing: Mapping[int, int]) -> bool:
+    """Return whether a test that fails, with these answers, comes back to itself; if so, forget what rounds change."""
     rank, state = rank_of(call), call.state
     reason = UnknownValue(f"how often `{call.name}` of line {call.chain[0].line} is called")
-    other = Refusal(
-        "RR814",
-        f"`{call.name}` is modelled in loops that only test until it succeeds",
-        "a wait, or while (!flag) MPI_Test(&request, &flag, &status);",
-    )
-    name, offset = call.address(flag, "the answer")
+    forgotten: dict[Change, None] = {}
     for _ in range(_ROUNDS):
         trial = state.copy()
-        rank.raw_write(trial, name, offset, 4, 0)
+        for part in forgotten:
+            rank.raw_write(trial, *part, reason)
+        for argument, answer in failing.items():
+            rank.raw_write(trial, *call.address(argument, "the answer"), 4, answer)
         begin = trial.copy()
         try:
-            is_back = _round(rank, trial)
+            if not _round(rank, trial):
+                return False
         except (Refusal, WrongCallError, Blocked):
-            is_back = False
-        if not is_back:
-            raise other
+            return False
         changed = _changes(begin, trial)
         if not changed:
-            return
-        for part in changed:
-            rank.raw_write(state, *part, reason)
-    raise other
+            for part in forgotten:
+                rank.raw_write(state, *part, reason)
+            return True
+        forgotten |= dict.fromkeys(changed)
+    return False
 
 
-def _tested(flag: int, wait: Callable[[CallContext], None]) -> Handler:
-    """A test whose answer goes to an argument."""
+def _tested(
+    flag: int | None, failing: Mapping[int, int], wait: Callable[[CallContext], object], test: Callable[[CallContext], bool]
+) -> Handler:
+    """A test: where its answer goes, what it stores if it fails, what it is in a loop that only tests, and elsewhere."""
 
     def handler(call: CallContext) -> Result:
         rank = rank_of(call)
         if rank.ongoing is None:
-            _poll(call, flag)
-        wait(call)
-        call.set_private(call.arguments[flag], 4, 1, "the answer")
+            rank.is_polling = _is_wait(call, failing)
+        if rank.is_polling:
+            wait(call)
+        elif not rank.follows:
+            rank.job.is_open = True
+            raise Refusal("RR814", f"whether `{call.name}` succeeds decides something", "a wait")
+        elif not test(call):
+            for argument, answer in failing.items():
+                call.set_private(call.arguments[argument], 4, answer, "the answer")
+            return 0
+        if flag is not None:
+            call.set_private(call.arguments[flag], 4, 1, "the answer")
         return 0
 
     return handler
 
 
-def _wait_for_one(call: CallContext) -> None:
-    wait_for_all(call, 1, 0, 2)
-
-
-def _wait_for_list(call: CallContext) -> None:
-    wait_for_all(call, count_at(call, 0), 1, 3)
-
-
-def _look(call: CallContext) -> None:
-    """Source, tag, communicator, flag, status."""
-    probed(call, 4)
-
-
 POLLING_CALLS: Final[dict[str, Handler]] = {
-    "MPI_Test": _tested(1, _wait_for_one),
-    "MPI_Testall": _tested(2, _wait_for_list),
-    "MPI_Iprobe": _tested(3, _look),
+    "MPI_Test": _tested(1, {1: 0}, lambda call: wait_for_all(call, 1, 0, 2), lambda call: all_tested(call, 1, 0, 2)),
+    "MPI_Testall": _tested(
+        2,
+        {2: 0},
+        lambda call: wait_for_all(call, count_at(call, 0), 1, 3),
+        lambda call: all_tested(call, count_at(call, 0), 1, 3),
+    ),
+    "MPI_Testany": _tested(3, {3: 0, 2: UNDEFINED}, wait_for_any, lambda call: wait_for_any(call, tests=True)),
+    "MPI_Testsome": _tested(None, {2: 0}, wait_for_some, lambda call: wait_for_some(call, tests=True)),
+    "MPI_Iprobe": _tested(3, {3: 0}, lambda call: probed(call, 4), lambda call: probed(call, 4, tests=True)),
 }

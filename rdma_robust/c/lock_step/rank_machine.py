@@ -30,6 +30,8 @@ from rdma_robust.messages.language.message_terms import Term
 STEPS: Final = 10_000_000
 """Steps of all processes together."""
 
+FAILING: Final = 8
+"""How often a test may fail at one place, unless a loop does nothing else."""
 Facts = tuple[tuple[Term, int], ...]
 """What registers of the program of messages hold."""
 
@@ -118,6 +120,7 @@ class RankMachine(ThreadMachine):
         self.questions = self.sent = 0
         self.asking: Callable[[], Sequence[Answer]] | None = None
         self.failed: Counter[Chain] = Counter()
+        self.is_polling = False
         self._free: list[str] = []
         self._named = 0
         self._told: set[tuple[Span, str]] = set()
@@ -235,6 +238,16 @@ class RankMachine(ThreadMachine):
             raise Blocked
         self.asking = None
         return found
+
+    def fails(self, chain: Chain, name: str) -> None:
+        """A test fails. Raises Refusal where it has failed too often at its place."""
+        self.failed[chain] += 1
+        if self.failed[chain] > FAILING:
+            raise Refusal(
+                "RR817",
+                f"`{name}` fails more than {FAILING} times, and no more are followed",
+                "a wait, or a loop that only tests: while (!flag) MPI_Test(&request, &flag, &status);",
+            )
 
     # requests
 

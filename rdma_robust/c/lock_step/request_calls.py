@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+from itertools import combinations
 from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.lock_step.call_arguments import count_at, wrong
-from rdma_robust.c.lock_step.channels import ANY
-from rdma_robust.c.lock_step.message_calls import store_status
+from rdma_robust.c.lock_step.channels import ANY, Answer
+from rdma_robust.c.lock_step.message_calls import FLAG, store_status
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_records import RequestRecord
-from rdma_robust.expr import Name
+from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language import message_program as mp
+from rdma_robust.messages.language.message_terms import Element, Zeros
 
 EMPTY_STATUS: Final = (ANY, ANY, 0)
 """What is said of a request that is null or inactive."""
 _HANDLE: Final = 8
-_UNDEFINED: Final = -32766
+UNDEFINED: Final = -32766
 _STATUS_SIZE: Final = 16
 _MAYBE: Final = UnknownValue("what one of several requests that MPI_Waitany waits for has received")
-WHICH: Final = "w"
-"""The register for which request has completed."""
+WHICH, PLACES = "w", "a"
+"""The registers for which request has completed, or how many have; and which."""
+_MOST: Final = 8
 
 
 def _cell(call: CallContext, index: int, nth: int) -> tuple[Object, int]:
@@ -77,11 +81,17 @@ def wait_for_all(call: CallContext, count: int, requests: int, statuses: int, ch
     numbers = {each.number for _, each in wanted}
     for key in [each for each in rank.partly if each & numbers]:
         del rank.partly[key]
-    if known_scalar(call.arguments[statuses]) != 0 and chosen is None:
-        for nth in range(count):
-            record = found[nth]
-            status = EMPTY_STATUS if record is None or record.number not in numbers else record.status
-            store_status(call, further(call.arguments[statuses], _STATUS_SIZE * nth), status)
+    if chosen is None:
+        _store_statuses(call, statuses, found, numbers)
+
+
+def _store_statuses(call: CallContext, index: int, records: Sequence[RequestRecord | None], done: Container[int]) -> None:
+    """Store the statuses of a list of requests, of which those with some numbers were completed."""
+    if known_scalar(call.arguments[index]) == 0:
+        return
+    for nth, record in enumerate(records):
+        status = EMPTY_STATUS if record is None or record.number not in done else record.status
+        store_status(call, further(call.arguments[index], _STATUS_SIZE * nth), status)
 
 
 def _wait(call: CallContext) -> Result:
@@ -95,53 +105,124 @@ def _waitall(call: CallContext) -> Result:
 
 
 def _waitany(call: CallContext) -> Result:
-    """Number of requests, their list, where the place goes, status."""
-    rank, count = rank_of(call), count_at(call, 0)
-    found = _records(call, count, 1)
-    active = {nth: each for nth, each in enumerate(found) if each is not None and each.is_active}
-    if not active:
-        call.set_private(call.arguments[2], 4, _UNDEFINED, "the place")
-        store_status(call, call.arguments[3], EMPTY_STATUS)
-        return 0
-    if len(active) == 1:
-        (nth, record), *_ = active.items()
-        wait_for_all(call, count, 1, 3, [nth])
-        call.set_private(call.arguments[2], 4, nth, "the place")
-        store_status(call, call.arguments[3], record.status)
-        return 0
-    if rank.follows:
-        nth = _complete_one(call, rank, active)
-        call.set_private(call.arguments[2], 4, nth, "the place")
-        store_status(call, call.arguments[3], active[nth].status)
-        return 0
-    rank.job.is_open = True
-    _complete_some(call, rank, active)
-    unknown = UnknownValue(f"which request {call.name} of line {call.chain[0].line} completes")
-    call.set_private(call.arguments[2], 4, unknown, "the place")
-    store_status(call, call.arguments[3], (unknown, unknown, unknown))
+    wait_for_any(call)
     return 0
 
 
-def _complete_one(call: CallContext, rank: RankMachine, active: dict[int, RequestRecord]) -> int:
-    """Complete one of several requests that are ready, and return which. Raises Blocked until that is decided."""
+def _waitsome(call: CallContext) -> Result:
+    wait_for_some(call)
+    return 0
+
+
+def all_tested(call: CallContext, count: int, requests: int, statuses: int) -> bool:
+    """Test whether all requests of a list are complete. Raises Blocked until that is decided."""
+    found = _records(call, count, requests)
+    active = {nth: each for nth, each in enumerate(found) if each is not None and each.is_active}
+    if not active:
+        wait_for_all(call, count, requests, statuses)
+        return True
+    chosen = _completed(call, active, "all", tests=True, requests=requests)
+    if chosen:
+        _store_statuses(call, statuses, found, {active[each].number for each in chosen})
+    return bool(chosen)
+
+
+def wait_for_any(call: CallContext, *, tests: bool = False) -> bool:
+    """Number of requests, their list, where the place goes, for a test whether it succeeds, status. Raises Blocked."""
+    rank, active, status = rank_of(call), _active(call), call.arguments[-1]
+    if not active:
+        call.set_private(call.arguments[2], 4, UNDEFINED, "the place")
+        store_status(call, status, EMPTY_STATUS)
+        return True
+    if not tests and len(active) > 1 and not rank.follows:
+        rank.job.is_open = True
+        _complete_some(call, rank, active)
+        unknown = UnknownValue(f"which request {call.name} of line {call.chain[0].line} completes")
+        call.set_private(call.arguments[2], 4, unknown, "the place")
+        store_status(call, status, (unknown, unknown, unknown))
+        return True
+    if not tests and len(active) == 1:
+        chosen: Answer = tuple(active)
+        wait_for_all(call, count_at(call, 0), 1, 3, list(active))
+    else:
+        chosen = _completed(call, active, "any", tests=tests)
+    for nth in chosen:
+        call.set_private(call.arguments[2], 4, nth, "the place")
+        store_status(call, status, active[nth].status)
+    return bool(chosen)
+
+
+def wait_for_some(call: CallContext, *, tests: bool = False) -> bool:
+    """Number of requests, their list, where the number of those complete goes, where their places, their statuses. Raises
+    Blocked."""
+    active = _active(call)
+    if not active:
+        call.set_private(call.arguments[2], 4, UNDEFINED, "the number")
+        return True
+    chosen = _completed(call, active, "some", tests=tests)
+    call.set_private(call.arguments[2], 4, len(chosen), "the number")
+    for at, nth in enumerate(chosen):
+        call.set_private(further(call.arguments[3], 4 * at), 4, nth, "the place")
+        if known_scalar(call.arguments[4]) != 0:
+            store_status(call, further(call.arguments[4], _STATUS_SIZE * at), active[nth].status)
+    return bool(chosen)
+
+
+def _active(call: CallContext) -> dict[int, RequestRecord]:
+    """Return the active requests of a list with their places: number of requests, their list."""
+    found = _records(call, count_at(call, 0), 1)
+    return {nth: each for nth, each in enumerate(found) if each is not None and each.is_active}
+
+
+def _completed(
+    call: CallContext, active: dict[int, RequestRecord], how: mp.CompletionKind, *, tests: bool, requests: int = 1
+) -> Answer:
+    """Complete one, some or all of several requests, and return which; none where a test fails, which it always may. Raises
+    Blocked until that is decided, and Refusal where it is left open."""
+    rank = rank_of(call)
+    if not rank.follows:
+        rank.job.is_open = True
+        raise Refusal("RR814", f"what `{call.name}` completes decides something", "MPI_Wait, or MPI_Waitall")
     if rank.ongoing is None:
-        places = _own_places(active)
-        rank.emit(mp.Completion(places, "any", tests=False, which=mp.Place(WHICH), span=rank.job.place(call.chain)))
+        places, which = _own_places(active, how), None if how == "all" else mp.Place(WHICH)
+        flag, several = mp.Place(FLAG) if tests else None, mp.Place(PLACES) if how == "some" else None
+        if several is not None:
+            rank.emit(mp.Assign(several, Zeros(Const(len(active)))))
+        rank.emit(mp.Completion(places, how, tests, flag, which, several, rank.job.place(call.chain)))
         rank.questions += 1
         rank.ongoing = tuple(active.values())
-    (nth,) = rank.answer(lambda: [(nth,) for nth, each in active.items() if each.is_ready()])
+    chosen = rank.answer(lambda: _ready(active, how, tests=tests))
     rank.ongoing = None
-    rank.learn((Name(WHICH), list(active).index(nth)))
-    rank.complete(active[nth])
-    _done(call, 1, nth, active[nth])
-    return nth
+    numbers = [list(active).index(each) for each in chosen]
+    told: dict[mp.CompletionKind, tuple[int, ...]] = {"any": tuple(numbers[:1]), "some": (len(numbers),), "all": ()}
+    which_facts = [(Name(WHICH), each) for each in told[how] if chosen]
+    several_facts = [(Element(Name(PLACES), Const(at)), each) for at, each in enumerate(numbers) if how == "some"]
+    rank.learn(*([(Name(FLAG), int(bool(chosen)))] if tests else []), *which_facts, *several_facts)
+    for nth in chosen:
+        rank.complete(active[nth])
+        _done(call, requests, nth, active[nth])
+    if not chosen:
+        rank.fails(call.chain, call.name)
+    return chosen
 
 
-def _own_places(active: dict[int, RequestRecord]) -> tuple[mp.Place, ...]:
-    """Return the requests of the program of messages, one for each of MPI. Raises Refusal where it is not one."""
-    if any(len(each.places) != 1 for each in active.values()):
+def _ready(active: dict[int, RequestRecord], how: mp.CompletionKind, *, tests: bool) -> list[Answer]:
+    """Return which requests may be completed together now; none of them where that is only tested."""
+    ready = tuple(nth for nth, each in active.items() if each.is_ready())
+    sizes = {"any": range(1, 2), "some": range(1, len(ready) + 1), "all": range(len(active), len(active) + 1)}[how]
+    return [each for size in sizes for each in combinations(ready, size)] + [()] * tests
+
+
+def _own_places(active: dict[int, RequestRecord], how: mp.CompletionKind = "any") -> tuple[mp.Place, ...]:
+    """Return the requests of the program of messages that those of MPI are. Raises Refusal where one is none, or several of
+    which one can be complete."""
+    if any(not each.places or (how != "all" and len(each.places) > 1) for each in active.values()):
         raise Refusal(
             "RR814", "requests of MPI_PROC_NULL or of collective calls among others are not followed here", "MPI_Waitall"
+        )
+    if how == "some" and len(active) > _MOST:
+        raise Refusal(
+            "RR817", f"some of {len(active)} requests are completed, and of more than {_MOST} that is not followed"
         )
     return tuple(place for each in active.values() for place in each.places)
 
@@ -217,6 +298,7 @@ REQUEST_CALLS: Final[dict[str, Handler]] = {
     "MPI_Wait": _wait,
     "MPI_Waitall": _waitall,
     "MPI_Waitany": _waitany,
+    "MPI_Waitsome": _waitsome,
     "MPI_Start": _start,
     "MPI_Startall": _startall,
     "MPI_Request_free": _request_free,
