@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from rdma_robust import VERSION_TEXT
-from rdma_robust.cli.mistakes import is_mistake, mistake_told, mistyped_command
+from rdma_robust.cli.mistakes import TOOL, is_mistake, mistake_told, mistyped_command
 from rdma_robust.cli.options.help_page import HelpedCommand, HelpedGroup
 from rdma_robust.cli.settings import Settings, settings_here
 from rdma_robust.errors import ProgramError, UsageError
@@ -187,8 +187,9 @@ def _parse(arguments: Sequence[str], plan: list[Callable[[], Exit]], settings: S
     Raises UsageError, and ProgramError where it is a setting that an option does not take.
     """
     defaults = {name: _defaults(name, settings) for name in arguments[:1] if name in registry.commands()}
+    more: dict[str, Any] = {"prog_name": TOOL, "standalone_mode": False}
     try:
-        code = command_line(arguments[:1])(args=list(arguments), obj=plan, standalone_mode=False, default_map=defaults)
+        code = command_line(arguments[:1])(args=list(arguments), obj=plan, default_map=defaults, **more)
     except Exception as error:
         if is_mistake(error):
             param = getattr(error, "param", None)

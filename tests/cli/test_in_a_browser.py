@@ -107,6 +107,15 @@ def test_what_a_tab_asks_has_an_answer_outside_of_the_page_too(
     assert list(answer["files"]) == ([tab.writes] if tab.writes else [])
 
 
+def test_mistakes_of_the_command_line_do_not_name_the_program_that_loaded_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["loader"])
+    answers = [
+        page_worker.ask(json.dumps({"arguments": each, "files": {}, "read": []})) for each in (["check", "--none"], [])
+    ]
+    assert "See rdma-robust check --help" in answers[0] and "Usage: rdma-robust " in answers[1]
+    assert "loader" not in "".join(answers)
+
+
 def test_the_explorer_is_answered_as_by_its_server() -> None:
     """What the page asks step by step, and the same by the session that the server has; mistakes are told, not raised."""
     text = (LITMUS / "mailbox-plain.rdma").read_text(encoding="utf-8")

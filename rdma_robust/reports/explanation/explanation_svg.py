@@ -186,7 +186,7 @@ def _middle(points: tuple[Point, ...]) -> Point:
 def drawn(explanation: Explanation, of: Literal["graph", "timeline"]) -> str:
     """Return the drawing that is asked for; without a witness one that says so."""
     if explanation.timeline is None:
-        text = f"{explanation.headline} There is no execution to draw."
+        text = f"{explanation.headline} There is no execution to draw.".replace("`", "")
         line = f'<text x="{MARGIN}" y="26">{markup_text(text)}</text>'
         return svg_image(pixel_width(text) + 2 * MARGIN, 40, explanation.program, [line], of)
     return graph_svg(explanation) if of == "graph" else timeline_svg(explanation)
