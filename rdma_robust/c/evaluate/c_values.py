@@ -54,10 +54,11 @@ class FunctionValue:
 
 @dataclass(frozen=True, slots=True)
 class UnknownValue:
-    """A value that is not known, `reason` says of what it is; `anything`: it may be any (RR_ANY)."""
+    """A value that is not known, `reason` says of what it is. It may be any: by RR_ANY (`anything`), or as it is drawn."""
 
     reason: str
     anything: bool = False
+    is_random: bool = False
 
 
 NO_VALUE = ", which has no value yet"
@@ -67,6 +68,11 @@ NOT_FOLLOWED = ", whose values are not followed"
 def is_unset(value: object) -> bool:
     """Whether a value is unknown because nothing was written there."""
     return isinstance(value, UnknownValue) and value.reason.endswith(NO_VALUE)
+
+
+def is_random(value: object) -> bool:
+    """Whether a value is drawn, so that it may be any number."""
+    return isinstance(value, UnknownValue) and value.is_random
 
 
 Scalar = int | float | Pointer | FunctionValue | UnknownValue
@@ -91,6 +97,18 @@ class CaseSplit(Exception):
         super().__init__(register)
         self.register = register
         self.classes = tuple(classes)
+
+
+class RemainderSplit(Exception):
+    """The remainder of a random value by a small number is needed: there is a way for each."""
+
+    def __init__(self, reason: str, divisor: int) -> None:
+        super().__init__(reason, divisor)
+        self.reason, self.divisor = reason, divisor
+
+
+_MOST_REMAINDERS = 16
+"""Divisors up to which each remainder of a random value has a way of its own."""
 
 
 def rank(value: Scalar) -> tuple[int, float, str]:
@@ -291,8 +309,10 @@ _FRACTIONS: dict[str, Callable[[float, float], float]] = {
 def binary(operator: str, left: Scalar, right: Scalar, operands: CType, result: CType) -> Scalar:
     """Return an operation or a comparison of two values of the type `operands`, as a value of the type `result`."""
     match left, right:
+        case (UnknownValue(reason, _, True), int()) if operator == "%" and 0 < right <= _MOST_REMAINDERS:
+            raise RemainderSplit(reason, right)
         case (UnknownValue(), _):
-            return left
+            return right if left.is_random and isinstance(right, UnknownValue) else left
         case (_, UnknownValue()):
             return right
         case (int() | float(), int() | float()):

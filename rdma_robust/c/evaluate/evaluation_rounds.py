@@ -9,6 +9,7 @@ passed, in which nothing but values has changed, what comes later is in no run, 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 
 from rdma_robust.c.code import Address, Function, Load
 from rdma_robust.c.evaluate.byte_ranges import merged_ranges
@@ -28,6 +29,8 @@ from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30
 """EvaluationRounds in which counts of messages may grow before they are taken to have no bound."""
+_LIBRARY_VALUES, _LIBRARY_ROUNDS = 128, 160
+"""Values of a word, and rounds, of a program that has no harness."""
 ThreadName = tuple[str, str]
 """A process, and a thread of it."""
 
@@ -36,6 +39,9 @@ class EvaluationRounds:
     """The evaluation of all threads of a program; afterwards, `automata` are stable and `refused` has all refusals."""
 
     def __init__(self, units: Units, options: EvaluationOptions, library: Mapping[str, Handler]) -> None:
+        if units.libraries:  # where no RR_VALUES stands, and tests count how often they have done something
+            values, rounds = max(options.values, _LIBRARY_VALUES), max(options.rounds, _LIBRARY_ROUNDS)
+            options = replace(options, values=values, rounds=rounds)
         self.units, self.options, self.library = units, options, library
         self.world = World(units, options, self._initialised)
         self.automata: dict[ThreadName, RawAutomaton] = {}

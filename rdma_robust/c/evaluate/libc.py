@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from rdma_robust.c.evaluate import word_copies
-from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, known_scalar, map_one
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
@@ -16,9 +19,18 @@ setvbuf srand srand48 signal munmap mlock munlock shutdown setsockopt listen bin
 sched_setaffinity clock_nanosleep atexit setlocale
 """
 _UNKNOWN = """
-rand random time getpid strerror fopen lrand48 drand48 rdtsc __rdtsc clock
-gethostname socket accept connect fileno isatty
+time getpid strerror fopen rdtsc __rdtsc clock gethostname socket accept connect fileno isatty
 """
+RANDOM = ("rand", "rand_r", "random", "lrand48", "drand48")
+"""Functions that draw numbers."""
+_EXACT: dict[str, Callable[[float], float]] = {
+    **dict.fromkeys(("ceil", "ceilf"), lambda x: float(math.ceil(x))),
+    **dict.fromkeys(("floor", "floorf"), lambda x: float(math.floor(x))),
+    **dict.fromkeys(("fabs", "fabsf"), abs),
+    "sqrt": math.sqrt,
+    "cbrt": math.cbrt,
+}
+"""Functions of numbers with a fraction."""
 _IDENTITY = """
 ntohl htonl htons ntohs htobe64 be64toh htonll ntohll htobe32 be32toh htole64 le64toh htole32 le32toh htobe16 be16toh
 __bswap_64 __bswap_32 __bswap_16 __builtin_bswap64 __builtin_bswap32 __builtin_bswap16 bswap_64 bswap_32
@@ -135,18 +147,37 @@ def _errno(call: CallContext) -> Result:
     return Pointer(found)
 
 
+def _random(call: CallContext) -> Result:
+    return UnknownValue(f"what `{call.name}` returns", is_random=True)
+
+
+def _exactly(compute: Callable[[float], float]) -> Handler:
+    def applied(value: Scalar) -> Scalar:
+        if not isinstance(value, int | float):
+            return value if isinstance(value, UnknownValue) else UnknownValue("an address as a number with a fraction")
+        try:
+            return compute(value)
+        except (ValueError, OverflowError):
+            return UnknownValue("what is no number")
+
+    return lambda call: map_one(call.arguments[0], applied)
+
+
 def _expect(call: CallContext) -> Result:
     return call.arguments[0]
 
 
-def _unknown(call: CallContext) -> Result:
+def unknown_result(call: CallContext) -> Result:
+    """Give what nothing is known of."""
     return UnknownValue(f"what `{call.name}` returns")
 
 
 LIBC: dict[str, Handler] = {
     **TEXTS,
     **dict.fromkeys(_NOTHING.split(), given(0)),
-    **dict.fromkeys(_UNKNOWN.split(), _unknown),
+    **dict.fromkeys(_UNKNOWN.split(), unknown_result),
+    **dict.fromkeys(RANDOM, _random),
+    **{name: _exactly(compute) for name, compute in _EXACT.items()},
     **dict.fromkeys(_IDENTITY.split(), _identity),
     **dict.fromkeys(("malloc", "alloca", "__builtin_alloca", "valloc"), _malloc(0)),
     **dict.fromkeys(("memalign", "aligned_alloc"), _malloc(1)),

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.c.code import Call, Function, Register, Variable
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Symbolic, UnknownValue, Value, restricted
+from rdma_robust.c.code import Binary, Call, Function, Register, Variable
+from rdma_robust.c.evaluate.c_values import (
+    Object,
+    Pointer,
+    Scalar,
+    Symbolic,
+    UnknownValue,
+    Value,
+    is_random,
+    map_one,
+    restricted,
+)  # fmt: skip
 from rdma_robust.c.evaluate.memory import ObjectBytes
 
 
@@ -221,6 +231,17 @@ class State:
                 building=tuple(each.restricted(register, raws) for each in pair.building),
             )
         return other
+
+    def remainders(self, divisor: int) -> Iterator[State]:
+        """Yield copies in which the random left operand of the instruction in execution is each remainder of a division."""
+        frame = self.frames[-1]
+        each = frame.function.code[frame.at]
+        assert isinstance(each, Binary)
+        for remainder in range(divisor):
+            other = self.copy()
+            drawn = map_one(frame.registers[each.left], lambda x, drawn=remainder: drawn if is_random(x) else x)  # type: ignore[misc]
+            other.frames[-1].registers[each.left] = drawn
+            yield other
 
     def prune(self, thread: str) -> None:
         """Forget registers and locals that nothing will use, what they hold where it decides nothing, and locals of frames

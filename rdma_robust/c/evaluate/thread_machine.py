@@ -31,6 +31,7 @@ from rdma_robust.c.evaluate.c_values import (
     FunctionValue,
     Object,
     Pointer,
+    RemainderSplit,
     Scalar,
     Symbolic,
     UnknownValue,
@@ -145,6 +146,9 @@ class ThreadMachine(ThreadRun):
                 chain = self.chain(state)
                 self._parted.add(chain)
                 return [self._chosen(state, split, raws, chain) for raws in split.classes]
+            except RemainderSplit as split:
+                self.world.remark("RR846", f"each remainder of {split.reason} by a small number is taken", self.chain(state))
+                return [ThreadStep((), self.chain(state), each) for each in state.remainders(split.divisor)]
             except RunEnds:
                 return [ThreadStep((SET_ASIDE,), self.chain(state), None)]
             except Refusal as refusal:
@@ -266,17 +270,14 @@ class ThreadMachine(ThreadRun):
         if isinstance(way, bool):
             frame.at = each.then if way else each.otherwise
             return None
-        if not way.anything:
+        if not way.anything and not way.is_random:
             raise Refusal(
                 "RR819",
                 f"which way to go depends on {way.reason}, which is not known here",
                 "RR_ASSUME(condition) says what holds, RR_INSTEAD gives a body, RR_ANY takes both ways",
             )
-        return self._both(state, each)
-
-    def _both(self, state: State, each: Branch) -> list[ThreadStep]:
-        chain = self.chain(state)
-        self.world.remark("RR846", "both ways are taken where a branch depends on a local of RR_ANY", chain)
+        chain, reason = self.chain(state), "a local of RR_ANY" if way.anything else way.reason
+        self.world.remark("RR846", f"both ways are taken where a branch depends on {reason}", chain)
         other = state.copy()
         state.frames[-1].at, other.frames[-1].at = each.then, each.otherwise
         return [ThreadStep((), chain, state), ThreadStep((), chain, other)]

@@ -142,12 +142,18 @@ class ThreadRun:
             )
 
     def scalar_words(self, name: Object, offset: int, size: int, what: str) -> list[Word]:
-        """Return the words that a scalar is: one, or, where races are asked for, those that others touch one by one.
+        """Return the words that a scalar is: one; if it is too large, those that copies have; where races are asked for,
+        those that others touch one by one.
 
-        Raises RR815 if there are several, and it is not about races.
+        Raises RR815 if there are several for another reason, and it is not about races.
         """
-        is_cut = self.world.options.is_about_races
-        return self.world.words(name, offset, size) if is_cut else [self.one_word(name, offset, size, what)]
+        cuts = range(offset + WIDEST, offset + size, WIDEST)
+        if not cuts and not self.world.options.is_about_races:
+            return [self.one_word(name, offset, size, what)]
+        words = self.world.words(name, offset, size, cuts)
+        if len(words) > 1:
+            self.world.remark("RR846", f"an access of {size} bytes is taken as one for each word, in address order")
+        return words
 
     def one_word(self, name: Object, offset: int, size: int, what: str) -> Word:
         """Return the word that a scalar is. Raises RR815 if it is a part of one, or several."""
@@ -211,13 +217,10 @@ class ThreadRun:
         return map_one(raw, lambda each: value_of_raw(each, kind)), [read_statement(register, word)]
 
     def _words_of_scalar(self, name: Object, offset: int, kind: CType, what: str) -> list[Word]:
-        """Return the words of a scalar that this processor accesses: one, unless it is too large, as copies have them."""
-        cuts = range(offset + WIDEST, offset + kind.size, WIDEST)
-        words = self.world.words(name, offset, kind.size, cuts) if cuts else self.scalar_words(name, offset, kind.size, what)
+        """Return the words of a scalar that this processor accesses."""
+        words = self.scalar_words(name, offset, kind.size, what)
         for word in words:
             self.kind_of_access(word, kind)
-        if len(words) > 1:
-            self.world.remark("RR846", f"an access of {kind.size} bytes is taken as one for each word, in address order")
         return words
 
     def _load_of_words(

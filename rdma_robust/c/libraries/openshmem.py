@@ -78,7 +78,7 @@ _ATOMIC: Final = (
 _READABLE: Final = ("float", "double", *_ATOMIC)
 _BITWISE: Final = ("uint", "ulong", "ulonglong", "int32", "int64", "uint32", "uint64")
 _WAITED: Final = ("short", "ushort", *_ATOMIC)
-_REDUCED: Final = (*(name for name in _BASIC if name != "char"), *_EIGHTS, "size", "ptrdiff")
+_REDUCED: Final = (*_BASIC, *_EIGHTS, "size", "ptrdiff")
 _BITS: Final = ("uchar", "ushort", "uint", "ulong", "ulonglong", *_EIGHTS, "size")
 _BITS_APART: Final = ("uchar", "ushort", "uint", "ulong", "ulonglong", "int8", "int16", "int32", "int64")
 """Those among them of which no two are one type of C."""

@@ -11,7 +11,7 @@ from rdma_robust.c.evaluate.annotations import ANNOTATIONS
 from rdma_robust.c.evaluate.atomics import ATOMICS
 from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
-from rdma_robust.c.evaluate.libc import LIBC
+from rdma_robust.c.evaluate.libc import LIBC, RANDOM, unknown_result
 from rdma_robust.c.evaluate.mpi.datatypes import DATATYPES
 from rdma_robust.c.evaluate.mpi.mpi_calls import MPI
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
@@ -354,6 +354,7 @@ _ANY_TIME: Final[dict[str, Handler]] = {
 }
 LIBRARY: Final[Mapping[str, Handler]] = {
     **LIBC,
+    **dict.fromkeys(RANDOM, unknown_result),
     **SHARED_TEXTS,
     **ATOMICS,
     **ANNOTATIONS,

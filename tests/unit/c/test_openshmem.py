@@ -202,18 +202,6 @@ def test_symmetric_memory_is_the_same_everywhere() -> None:
     assert statements(found, "main_P1") == ["v = p"]
 
 
-def test_what_is_not_known_may_be_sent_and_decides_nothing() -> None:
-    head = "#include <stdlib.h>\nstatic long double wide[2];\n"
-    body = "shmem_p(&x, rand(), 1); shmem_longdouble_put(wide, wide + 1, 1, 1);"
-    found = evaluated(head + program(body, "wide[0] = wide[0] + 1;"))
-    assert "put P1.x = 0 inline unsignaled" in statements(found, "main_P0")
-    assert statements(found, "main_P1") == ["wide = wide_o0", "wide_o0 = 0", "wide2 = wide_o8", "wide_o8 = 0"]
-    assert any("not followed" in each.message and "`rand`" in each.message for each in found.remarks)
-    with pytest.raises(ProgramError) as refused:
-        evaluated(head + program("shmem_p(&x, rand(), 1);", "if (x == 1) shmem_p(&x, 1, 0);"))
-    assert {each.code for each in refused.value.diagnostics} == {"RR819"}
-
-
 # refusals
 
 

@@ -94,7 +94,7 @@ def _unlock(call: CallContext) -> Result:
     if peer is not None and _has_locks(call, of):
         if call.state.numbers[key]:
             del call.state.numbers[key]
-            return call.step([put_value(call, _word(call, of, peer), 0, _NUMBER, _LOCK)])
+            return call.step(put_value(call, _word(call, of, peer), 0, _NUMBER, _LOCK))
         step = _change(call, of, peer, gives_back=True)
         if step is not None:
             return step

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from rdma_robust.c.evaluate.c_values import UnknownValue
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
-from rdma_robust.c.evaluate.libc import LIBC, allocated
+from rdma_robust.c.evaluate.libc import LIBC, allocated, unknown_result
 from rdma_robust.c.evaluate.mpi.datatypes import DATATYPES
 from rdma_robust.c.evaluate.mpi.epochs import EPOCHS
 from rdma_robust.c.evaluate.mpi.handles import (
@@ -32,10 +31,6 @@ from rdma_robust.c.libraries.mpi import DECLARATIONS
 def _init_thread(call: CallContext) -> Result:
     call.set_private(call.arguments[3], 4, call.arguments[2], "the thread level")
     return 0
-
-
-def _unknown(call: CallContext) -> Result:
-    return UnknownValue(f"what `{call.name}` returns")
 
 
 def _group(call: CallContext) -> Result:
@@ -144,7 +139,7 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Initialized": stored(lambda _: 1, 0),
     "MPI_Finalized": stored(lambda _: 0, 0),
     "MPI_Abort": LIBC["exit"],
-    **dict.fromkeys(("MPI_Wtime", "MPI_Wtick"), _unknown),
+    **dict.fromkeys(("MPI_Wtime", "MPI_Wtick"), unknown_result),
     "MPI_Comm_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
     "MPI_Comm_size": stored(lambda call: len(members(call, 0)), 1),
     "MPI_Group_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),

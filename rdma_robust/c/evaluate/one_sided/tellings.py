@@ -65,7 +65,7 @@ def tell(call: CallContext, what: Telling, peer: str, data: tuple[Range, int, in
         found += put(call, Remote(peer, connection, carried, 0), source, size, element, late=False)
         found.append(ThreadStatement("order {0}", (Queue(connection),)))
     flag = Remote(peer, connection, _hidden(call, what, (own, peer), number), 0)
-    return [*found, put_value(call, flag, 1, _NUMBER, _TOLD)]
+    return [*found, *put_value(call, flag, 1, _NUMBER, _TOLD)]
 
 
 @dataclass(frozen=True, slots=True)

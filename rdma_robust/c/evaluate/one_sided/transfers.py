@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rdma_robust.c.code import CType
 from rdma_robust.c.evaluate.atomics import possible_sums
-from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, Value, is_unset, map_one, value_of_raw
+from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, Value, is_unset, map_one, value_of_raw
 from rdma_robust.c.evaluate.calls import CallContext, encoded
 from rdma_robust.c.evaluate.operations import (
     OnLane,
@@ -310,26 +310,40 @@ def waited_atomic(call: CallContext, remote: Remote, what: Atomic) -> tuple[list
     return operations, map_one(raw, lambda each: value_of_raw(each, what.type))
 
 
-def put_value(call: CallContext, remote: Remote, value: Value, kind: CType, synchronises: str = "") -> ThreadStatement:
-    """Return a put of a value that the processor has."""
-    word = element_of(call, remote, kind.size)
+def put_value(call: CallContext, remote: Remote, value: Value, kind: CType, synchronises: str = "") -> list[ThreadStatement]:
+    """Return a put of a value that the processor has: one for each word of it. What several words have is not followed."""
+    call.run.world.share(remote.object)
+    words = call.run.scalar_words(remote.object, remote.offset, kind.size, "put")
     used_by(PostedWork(call, remote.connection, remote.process, Request("write")))
-    operand, values = written_operand(encoded(value, kind), "what is put")
-    call.run.world.add_values(word, values)
-    parts = (word, operand, OnLane(remote.connection))
-    form = "put {0} = {1}{2} inline unsignaled"
-    return ThreadStatement(form, parts, written_constants(word, operand), synchronises=synchronises)
+    found: list[ThreadStatement] = []
+    for word in words:
+        raw = encoded(value, kind) if len(words) == 1 else UnknownValue(f"a number of {kind.size} bytes")
+        operand, values = written_operand(raw, "what is put")
+        call.run.world.add_values(word, values)
+        parts = (word, operand, OnLane(remote.connection))
+        form = "put {0} = {1}{2} inline unsignaled"
+        found.append(ThreadStatement(form, parts, written_constants(word, operand), synchronises=synchronises))
+    return found
 
 
 def get_value(call: CallContext, remote: Remote, kind: CType) -> tuple[list[ThreadStatement], Value]:
-    """Return a get of a scalar that the process waits for, and its value."""
-    word, got = element_of(call, remote, kind.size), got_word(call, kind.size)
+    """Return a get of a scalar that the process waits for, and its value, which is not known if it has several words."""
+    call.run.world.share(remote.object)
+    words = call.run.scalar_words(remote.object, remote.offset, kind.size, "get")
     used_by(PostedWork(call, remote.connection, remote.process, Request("read")))
-    call.run.world.flow(word, got)
-    register, raw = call.run.read_word(call.state, got, call.run.hint(call.frame, call.call.target) or "got")
-    request = ThreadStatement("get {0} = {1}{2}", (got, word, OnLane(remote.connection)))
-    operations = [request, *polls(remote.connection, 1), read_statement(register, got)]
-    return operations, map_one(raw, lambda each: value_of_raw(each, kind))
+    gets: list[ThreadStatement] = []
+    reads: list[ThreadStatement] = []
+    raw: Value = 0
+    hint = call.run.hint(call.frame, call.call.target) or "got"
+    for number, word in enumerate(words):
+        got = got_word(call, word.size, number)
+        call.run.world.flow(word, got)
+        gets.append(ThreadStatement("get {0} = {1}{2}", (got, word, OnLane(remote.connection))))
+        register, raw = call.run.read_word(call.state, got, hint, [each.register for each in reads])
+        reads.append(read_statement(register, got))
+    if len(words) > 1:
+        raw = UnknownValue(f"a number of {kind.size} bytes")
+    return [*gets, *polls(remote.connection, len(gets)), *reads], map_one(raw, lambda each: value_of_raw(each, kind))
 
 
 def card_words(call: CallContext, place: Range, size: int, *, is_written: bool = True) -> list[Word]:

@@ -87,7 +87,7 @@ def _strided(call: CallContext, function: ShmemFunction, context: ShmemContext) 
 
 
 def _put_one(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:
-    return call.step([put_value(call, _remote(call, context, 0, 2, False), call.arguments[1], function.type)])
+    return call.step(put_value(call, _remote(call, context, 0, 2, False), call.arguments[1], function.type))
 
 
 def _get_one(call: CallContext, function: ShmemFunction, context: ShmemContext) -> Result:

@@ -243,7 +243,7 @@ def _test_lock(call: CallContext) -> Result:
 
 def _clear_lock(call: CallContext) -> Result:
     done = quiet(call)
-    return call.step([*done, put_value(call, _lock_word(call), 0, _LONG, _LOCK)])
+    return call.step([*done, *put_value(call, _lock_word(call), 0, _LONG, _LOCK)])
 
 
 def _ctx_destroy(call: CallContext) -> Result:
