@@ -24,9 +24,9 @@ T = EventType
 MEANING: Final[dict[type, str]] = {
     ast.Registers: "Registers: private to the thread, 0 unless given.",
     ast.Assign: "A local read, a local write, or a calculation over registers, in one step.",
-    ast.Call: "An atomic operation: of a word of this node one step of the CPU, of another node's a request to its NIC, "
-    "whose old value goes nowhere. `cas` writes the new value if the word holds the expected one, `faa` adds, `swap` writes "
-    "in any case. A poll tells that a NIC has been asked and has read, not that the word is written.",
+    ast.Call: "An atomic operation: of a location of this node one step of the CPU, of another node's a request to its NIC, "
+    "whose old value goes nowhere. `cas` writes the new value if the location holds the expected one, `faa` adds, `swap` "
+    "writes in any case. A poll tells that a NIC has been asked and has read, not that the location is written.",
     ast.PutStatement: "Remote write. The thread goes on at once; later the NIC reads the source, then writes "
     "the target. With an "
     "immediate it is a message too.",
@@ -47,7 +47,7 @@ MEANING: Final[dict[type, str]] = {
     ast.BarrierStatement: "Waits until all of these threads stand at such a barrier, or all threads without any. Then they "
     "go on; what a thread did before is before what the others do next. It orders nothing that NICs still have to do: "
     "a put that is in flight may land behind it.",
-    ast.GetStatement: "Remote read. The thread goes on at once; later the NIC reads the remote word, then "
+    ast.GetStatement: "Remote read. The thread goes on at once; later the NIC reads the remote location, then "
     "writes the local one.",
     ast.PollStatement: "Waits for the completion of the earliest operation towards this node that was not "
     "polled yet. A polled get "
@@ -82,7 +82,7 @@ MEANING: Final[dict[type, str]] = {
     ast.Expect: "The expected answer, compared by `check --expect`; `race` and `race free` by `races --expect`.",
     ast.NeedsDeclaration: "Guarantees of a network that are enough to be robust, compared by `needs --expect`.",
     ast.Domain: "The range of all values, both ends included. A result outside of it ends the execution.",
-    ast.HardwareDeclaration: "What the program runs on; options of the command line come first. Without a word: "
+    ast.HardwareDeclaration: "What the program runs on; options of the command line come first. What is not said: "
     "cpu sc, atomics hca, "
     "order default, reads as they are, rnr fault, and send queues with room for all.",
     ast.AllowLoopback: "The thread's own node may be the other end of a queue pair.",
@@ -111,7 +111,7 @@ SETTINGS: Final = {
     "send depth": "`send depth N`: a send queue has room for N requests whose completions were not taken. One more is a "
     "fault.",
 }
-"""What a word of a `hardware` line says."""
+"""What a setting of a `hardware` line says."""
 
 WAITING: Final = {
     "await": "Waits until the condition is true. A thread that stands here forever hangs.",
@@ -129,7 +129,7 @@ EVENTS: Final[dict[EventType, str]] = {
     T.NLW: "the NIC writes {cell} here: a poll tells that it arrived",
     T.NF: "the NIC passes the fence towards {remote}",
     T.NAR: "the NIC of {remote} reads {cell} for an atomic operation",
-    T.NAW: "the NIC of {remote} writes {cell}: a poll tells that the answer came back, not that the word is written",
+    T.NAW: "the NIC of {remote} writes {cell}: a poll tells that the answer came back, not that the location is written",
     T.NA: "the NIC of {remote} reads and writes {cell} in one step for everybody",
     T.F: "the CPU waits until its store buffer is empty",
     T.V: "the CPU posts a receive buffer",
@@ -226,7 +226,7 @@ def _rows(step: Step) -> Iterator[str]:
         cell = None if act.fills else act.cell
         shown = "a constant" if cell is not None and cell.hidden else f"`{cell}`"
         if act.message is not None:
-            takes = "a word of the buffer that {} has posted" if act.fills else "no word, but takes a buffer of {},"
+            takes = "a location of the buffer that {} has posted" if act.fills else "no location, but takes a buffer of {},"
             shown = takes.format(act.peer)
         what = EVENTS[act.type].format(cell=shown, remote=remote_of(step.op))
         if cell is not None and cell.via and act.type in NIC_WRITE_TYPES:

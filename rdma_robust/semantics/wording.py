@@ -116,7 +116,7 @@ WHY_POLL: Final[Mapping[EventType, str]] = {
     T.NRR: POLLS_ANOTHER,
     T.NLW: POLLS_ANOTHER,
     T.NF: "a poll does not wait for a remote fence",
-    T.NAW: "polling an atomic tells only that its answer is there, not that its word is written",
+    T.NAW: "polling an atomic tells only that its answer is there, not that its location is written",
 }
 """Why a NIC event may take effect after a later poll."""
 
@@ -139,8 +139,8 @@ WHY: Final[Mapping[tuple[EventType, EventType], str]] = {
     (T.NAR, T.NLR): READS_MEANWHILE,
     (T.NAW, T.NLR): READS_MEANWHILE,
     (T.NA, T.NLR): READS_MEANWHILE,
-    (T.NAW, T.NLW): "the answer of an atomic may come back before its word is written",
-    (T.NAW, T.NF): "a remote fence waits until an atomic is issued, not until its word is written",
+    (T.NAW, T.NLW): "the answer of an atomic may come back before its location is written",
+    (T.NAW, T.NF): "a remote fence waits until an atomic is issued, not until its location is written",
 }
 """Why two NIC events of one queue pair may change places."""
 

@@ -197,7 +197,7 @@ Examples
 
 SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell apart by a final state.
 
-Settings are words of a `hardware` line; `order` takes files and flags of libfabric too. Listed are all programs of at
+Settings are those of a `hardware` line; `order` takes files and flags of libfabric too. Listed are all programs of at
 most N statements, of all threads together, that show a difference and have no part that does, each once up to the names
 of threads, nodes, words and values. They are written as litmus programs with `outcome` lines.
 
@@ -270,7 +270,7 @@ REACH_HELP = """Ask of every program whether a state is reachable.
 FILE is a file, a directory (every *.rdma below it), a glob pattern, or - for standard input.
 
 CONDITION is over `Thread.register` and `Node.variable`, as in outcome lines, and over
-`T1 ended`, `T1 at 12` (a statement of line 12 is next), `drained` (no remote operation is under way).
+`T1 ended`, `T1 at 12` (a statement of line 12 is next), `drained` (no remote operation is in flight).
 
 \b
 Answers
@@ -319,11 +319,11 @@ IMPORT_HELP = """Write C, or a program of another tool, as an `.rdma` program wi
 Formats
   c         programs of C with verbs, OpenSHMEM or MPI; it is taken from the name, FILE.c. With one-sided operations they
             become `.rdma`, with the place in the C behind every statement; MPI without these becomes `.mp`
-  trencher  automata over one memory of numbered words, for CPUs with store buffers; `check`, `repair` and the other
+  trencher  automata over one memory of numbered locations, for CPUs with store buffers; `check`, `repair` and the other
             commands read such files as they are, by the name FILE.trencher or by how they begin
 \b
 Exit codes
-  0  done    2  usage, invalid program, or one that the language has no words for    3  what is not decided, or a limit
+  0  done    2  usage, invalid program, or one that the language cannot express    3  what is not decided, or a limit
 \b
 Examples
   rdma-robust import trencher peterson.trencher -o peterson.rdma

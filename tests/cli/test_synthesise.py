@@ -61,12 +61,12 @@ def test_without_a_folder_they_are_printed(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("cpu sc", "cpu tos"), "`cpu tos` is no word of a `hardware` line and its value; did you mean `cpu tso`?"),
+        (("cpu sc", "cpu tos"), "`cpu tos` is no setting of a `hardware` line and its value; did you mean `cpu tso`?"),
         (("cpu sc", "cpu sc"), "the two settings are the same"),
         (("cpu sc, cpu tso", "cpu sc"), "cpu is said twice"),
         (("cpu sc", "cpu tso", "--statements", "jump"), "`jump` is none of store, load,"),
         (("cpu sc", "cpu tso", "--size", "7"), "--size 7: it must be from 1 to 6"),
-        (("rnr wait", "rnr fault"), "`rnr wait` is no word of a `hardware` line and its value; expected cpu sc,"),
+        (("rnr wait", "rnr fault"), "`rnr wait` is no setting of a `hardware` line and its value; expected cpu sc,"),
     ],
 )
 def test_mistakes(cli: Cli, arguments: tuple[str, ...], said: str) -> None:

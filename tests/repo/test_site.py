@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 import yaml
 from markdown.extensions.toc import slugify
 
+from rdma_robust import Answer, Safety, Status, Verdict
+from rdma_robust.analyses.races.find_races import RaceVerdict
 from rdma_robust.frame import registry
 from rdma_robust.petri.cover import COVER_ENGINES
 from rdma_robust.pipeline import PASSES
@@ -226,3 +229,13 @@ def test_the_address_is_read_from_the_project(tmp_path: Path) -> None:
     for urls, found in (('Repository = "https://forge.example/a/"', "https://forge.example/a"), ("", None)):
         project.write_text(f"[project]\n[project.urls]\n{urls}\n", encoding="utf-8")
         assert address(project) == found
+
+
+@pytest.mark.parametrize(
+    ("command", "verdicts"),
+    {"check": Verdict, "verify": Status, "reach": Answer, "prove": Safety, "races": RaceVerdict}.items(),
+)
+def test_the_table_of_verdicts_has_those_of_the_tool(command: str, verdicts: type[Enum]) -> None:
+    table = (DOCS / "output.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| \[`{command}`\]\([^)]*\) \|.*\| ([^|]*) \|$", table, re.MULTILINE)
+    assert set(re.findall("`([^`]*)`", row)) == {each.value for each in verdicts}

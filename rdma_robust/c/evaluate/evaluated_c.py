@@ -72,7 +72,7 @@ def evaluate_units(
     rounds = EvaluationRounds(units, options or EvaluationOptions(), LIBRARY)
     rounds.run()
     for more in list(units.hardware.values())[1:]:
-        rounds.refused.append(diagnostic(Refusal("RR814", "RR_HARDWARE is said twice, with different words"), [more]))
+        rounds.refused.append(diagnostic(Refusal("RR814", "RR_HARDWARE is said twice, with different settings"), [more]))
     if refused is not None:
         refused += _distinct(rounds.refused)
     elif rounds.refused:

@@ -97,7 +97,7 @@ def _setting(words: str) -> Setting:
             case _:
                 known = [f"{word} {value}" for word, (_, values) in of_models.items() for value in values]
                 near = did_you_mean(" ".join(pair.split()), known)
-                what = f"{quote(pair.strip())} is no word of a `hardware` line and its value"
+                what = f"{quote(pair.strip())} is no setting of a `hardware` line and its value"
                 raise UsageError(f"--between: {what}; {near or 'expected ' + listing(known)}")
     return Setting(", ".join(said), Model(**found))  # type: ignore[arg-type]
 

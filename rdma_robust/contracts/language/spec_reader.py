@@ -222,7 +222,7 @@ class _Reading:
             self.report.error("RR905", call.span, "no function is called in a contract", hint=hint)
             return
         words = {"on": "\\on", "pre": "\\pre", "old": "\\old", "agree": "\\agree"}
-        meant = Hint(f"words of contracts have a backslash: `{words[name.text]}(...)`") if name.text in words else None
+        meant = Hint(f"keywords of contracts have a backslash: `{words[name.text]}(...)`") if name.text in words else None
         hint_at = meant or meant_at(name.span, name.text, BUILT_IN)
         self.report.error("RR902", name.span, f"there is no function {quote(name.text)}", hint=hint_at)
 

@@ -55,7 +55,7 @@ class HardwareLines:
         if word.text == SEND_DEPTH:
             field, found = "send_depth", depth_of(value.text, value.span, self._report)
         elif word.text not in WORDS:
-            self._unknown(word, "word of a `hardware` line", [*WORDS, SEND_DEPTH])
+            self._unknown(word, "setting of a `hardware` line", [*WORDS, SEND_DEPTH])
             return
         else:
             field, values = WORDS[word.text]

@@ -96,7 +96,7 @@ def _unproven(op: cfg.Op) -> str:
         case cfg.RemoteRmw(wraps=(_, _)):
             return f"a remote `faa` that starts again at the other end of a domain: {_INSTEAD}, or leave the `domain` out"
         case cfg.RemoteRmw(target=None):
-            return f"a remote atomic whose old value goes nowhere: {_INSTEAD}, or give it a word: `get x = ...`"
+            return f"a remote atomic whose old value goes nowhere: {_INSTEAD}, or give it a location: `get x = ...`"
         case cfg.Put(signaled=False) | cfg.Get(signaled=False) | cfg.RemoteRmw(signaled=False):
             return f"an operation without a completion (`unsignaled`): {_INSTEAD}"
         case _ if not isinstance(op, _PROVEN):

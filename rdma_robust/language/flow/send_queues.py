@@ -32,7 +32,7 @@ from rdma_robust.language.flow.cfg import (
 from rdma_robust.text import count
 
 SEND_DEPTH: Final = "send depth"
-"""The word of a `hardware` line whose value is how many requests a send queue has room for."""
+"""The setting of a `hardware` line whose value is how many requests a send queue has room for."""
 RNR: Final = "rnr"
 HARDWARE: Final = "hardware"
 RNR_SETTING: Final = f"{HARDWARE} {RNR}"

@@ -1,4 +1,4 @@
-"""Programs of Trencher, a tool that decides robustness against TSO: automata over one memory of numbered words.
+"""Programs of Trencher, a tool that decides robustness against TSO: automata over one memory of numbered locations.
 
 In: the text of such a file. Out: a :class:`~rdma_robust.language.flow.cfg.Program` whose hardware is `cpu tso`, or every
 diagnostic at once. `trencher_syntax` reads, `trencher_values` finds the words and the range of values, `locked_sections`

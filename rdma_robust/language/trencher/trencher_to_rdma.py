@@ -40,7 +40,7 @@ _TAKEN: Final = re.compile(r"m_?[0-9]+|pc|got|kept[0-9]*|M", re.ASCII)
 def as_rdma(program: Program, source_name: str) -> str:
     """Return the text of a program that :mod:`trencher_reader` has read.
 
-    Raises UsageError with a line for a section that the language has no words for, and for values that were not followed.
+    Raises UsageError with a line for a section that the language cannot express, and for values that were not followed.
     """
     return (
         "\n".join([*_head(program, source_name), *(line for t in program.threads for line in _Writer(program, t).lines())])

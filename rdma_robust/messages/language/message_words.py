@@ -393,7 +393,7 @@ _SYNTAX: Final = SyntaxWords(
         "\\no": PATH_FORMS,
         "?": "use `if` and `else`",
     },
-    characters={"\\": "words with a backslash, such as `\\result`, stand in contracts"},
+    characters={"\\": "keywords with a backslash, such as `\\result`, stand in contracts"},
     clauses=CLAUSES,
     behind={
         ("wait", "any"): "it says which it was: `wait any h, g into REGISTER`",

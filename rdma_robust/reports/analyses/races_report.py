@@ -172,10 +172,10 @@ def racing_lines(record: RacesRecord, width: int | None) -> list[str]:
             mark = {"first": "  <- first access", "second": "  <- second access"}.get(step.access, "")
             lines += sentence(f"line {' from '.join(step.places)}, {step.actor}: {step.does}{mark}", width, "     ")
     if record.verdict == "race-free":
-        lines += sentence("Every two accesses of a word that conflict are ordered in every execution.", width)
+        lines += sentence("Every two accesses of a location that conflict are ordered in every execution.", width)
     if record.program is not None:
         words = ", ".join(record.synchronising) or "none"
-        lines += ["", *sentence(f"words that synchronise: {words}", width)]
+        lines += ["", *sentence(f"locations that synchronise: {words}", width)]
     return lines
 
 

@@ -30,7 +30,7 @@ RELATIONS = {
     "po": "program order (dashed: RDMA does not keep it)",
     "oppo": "program order that RDMA keeps",
     "rf": "a read takes its value from a write",
-    "mo": "order of the writes to one word",
+    "mo": "order of the writes to one location",
     "rb": "a read comes before a later write",
     "pf": "a poll takes a completion",
     "nfo": "order of the NIC's reads and write buffers",

@@ -71,7 +71,7 @@ class ClassedFindings:
             waiting = answer.deadlock.waiting
             said = [f"{self._name(each.process)} in a {each.kind}" for each in waiting]
             span = waiting[0].span if waiting else NO_SPAN
-            text = f"{listing(said, 'and')} {'waits' if len(said) == 1 else 'wait'} for ever"
+            text = f"{listing(said, 'and')} {'waits' if len(said) == 1 else 'wait'} forever"
             yield self._object(("deadlock", "RR022", "error"), span, [each.process for each in waiting], text)
 
     def _left(self, answer: BufferAnswer) -> Iterator[JsonObject]:

@@ -209,7 +209,7 @@ def test_hardware_is_said_outside_of_functions_or_in_one() -> None:
     assert evaluated(outside).head == ("hardware cpu pso",)
     with pytest.raises(ProgramError) as refused:
         evaluated(text + 'RR_HARDWARE("cpu pso");\n')
-    assert [each.message for each in refused.value.diagnostics] == ["RR_HARDWARE is said twice, with different words"]
+    assert [each.message for each in refused.value.diagnostics] == ["RR_HARDWARE is said twice, with different settings"]
 
 
 @pytest.mark.ci

@@ -100,7 +100,7 @@ HINTS = {
     "assigns tabel[0];": "did you mean `table`?",
     "requires rot == 0;": "did you mean `root`?",
     "ensures result == 0;": "write `\\result`",
-    "ensures on(0, x) == x;": "words of contracts have a backslash: `\\on(...)`",
+    "ensures on(0, x) == x;": "keywords of contracts have a backslash: `\\on(...)`",
     "quiet from 0 on dat;": "did you mean `data`?",
     "ensures \\foral t in 0..1 : t;": "did you mean `\\forall`?",
     "ensure x == 1;": "did you mean `ensures`?",
