@@ -1,4 +1,4 @@
-"""Values that are not known in C of OpenSHMEM: they may be sent, those that are drawn go every way, others decide nothing."""
+"""Values that are not known in C: they may be sent; what is drawn goes every way, and what is not decides nothing."""
 
 from __future__ import annotations
 
