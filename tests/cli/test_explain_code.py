@@ -145,13 +145,11 @@ def test_every_other_code_has_an_example() -> None:
     traces = {f"RR{number}" for number in range(941, 949)}  # tests/unit/messages/traces
     too_large = {"RR919"}  # tests/unit/language/messages/test_message_errors.py
     notes = {"RR027"}  # tests/cli/test_needs.py
-    of_c = {"RR844", "RR847", "RR849"}  # tests/unit/c
     recorded = {"RR851", "RR852"}  # tests/cli/test_record.py
     assert without == {
         *recorded,
         *LONG,
         *notes,
-        *of_c,
         "RR504",
         "RR607",
         "RR006",
