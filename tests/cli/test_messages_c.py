@@ -291,12 +291,20 @@ assert(y == 1 && z == 2);"""
         ("MPI_Testall(2, v, &f, ss); if (f) assert(y == 1 && z == 2);", {"request-leak"}),
         ("MPI_Test(v, &f, &s); if (f) assert(y == 1); MPI_Waitall(2, v, ss);", set()),
         ("while (!f) { MPI_Test(v, &f, &s); if (++n > 2) break; } MPI_Waitall(2, v, ss);", set()),
+        ("MPI_Message m; MPI_Mprobe(MPI_ANY_SOURCE, 9, w, &m, &s); MPI_Mrecv(&x, 1, MPI_INT, &m, ss);"
+         "assert(x == s.MPI_SOURCE && ss[0].MPI_SOURCE == x && m == MPI_MESSAGE_NULL); MPI_Waitall(2, v, ss);"
+         "MPI_Improbe(MPI_ANY_SOURCE, 9, w, &f, &m, &s); if (!f) MPI_Mprobe(3 - x, 9, w, &m, &s);"
+         "MPI_Imrecv(&n, 1, MPI_INT, &m, &q); MPI_Wait(&q, &s); assert(n == 3 - x && s.MPI_SOURCE == n);", set()),
+        ("MPI_Message m; MPI_Mprobe(1, 9, w, &m, &s); MPI_Mrecv(&x, 1, MPI_INT, &m, &s); MPI_Mrecv(&x, 1, MPI_INT, &m, &s);",
+         {"invalid-argument"}),
+        ("MPI_Message m; MPI_Mprobe(1, 9, w, &m, &s); MPI_Waitall(2, v, ss);", {"deadlock", "leak"}),
         ("MPI_Iprobe(MPI_ANY_SOURCE, 5, w, &f, &s); assert(!f || s.MPI_SOURCE == 2); MPI_Waitall(2, v, ss);", set()),
     ],
 )  # fmt: skip
 @pytest.mark.ci
 def test_what_completes_and_what_a_test_says_is_followed(body: str, expected: set[str]) -> None:
-    assert kinds(sides(TWO + body, "x = rank; MPI_Send(&x, 1, MPI_INT, 0, 3 + rank, w);"), 3) == expected
+    send = "x = rank; MPI_Send(&x, 1, MPI_INT, 0, 3 + rank, w);"
+    assert kinds(sides(TWO + body, send + (send.replace("3 + rank", "9") if "Mprobe" in body else "")), 3) == expected
 
 
 def test_a_test_that_fails_without_end_is_refused_with_its_limit() -> None:

@@ -11,7 +11,7 @@ what was decided so far, and a receive waits until it is decided, or only one me
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
@@ -22,6 +22,16 @@ Question = tuple[int, int]
 """Something that is open in a run: the process that meets it, and how many it has met before."""
 Answer = tuple[int, ...]
 """A message, by its sender and how many that one has sent before; or those of several requests that are complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question with the answers that it may have now. If it `is_closed`, no other one can come, and what others do changes
+    none of them."""
+
+    question: Question
+    answers: Sequence[Answer]
+    is_closed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +185,23 @@ class Channels:
                 firsts.setdefault(each.sender, each)
         return [each for each in firsts.values() if not any(one.fits(each) for one in before)]
 
-    def open_answers(self, decided: Mapping[Question, Answer]) -> list[tuple[Question, Answer]]:
-        """Return what receives that wait may take now."""
-        found: list[tuple[Question, Answer]] = []
+    def questions(self, process: int, awaited: Container[int], senders: Set[int]) -> list[OpenQuestion]:
+        """Return which messages receives of a process may take now. It cannot go on without those that are `awaited`, and
+        only some others may still send."""
+        found: list[OpenQuestion] = []
         for key in self.receives:
-            waiting = self.settle(key, decided)
+            if key[1] != process:
+                continue
+            waiting = self.settle(key, self.decided or {})
             for at, each in enumerate(waiting):
-                question = each.receiver, each.number
-                found += [(question, message.answer) for message in self.possible(each, waiting[:at])]
+                possible = self.possible(each, waiting[:at])
+                is_closed = each.number in awaited and self.is_closed(each, waiting[:at], possible, senders)
+                found.append(OpenQuestion((process, each.number), [one.answer for one in possible], is_closed))
         return found
+
+    def is_closed(
+        self, receive: PostedReceive, before: Sequence[PostedReceive], possible: Sequence[Message], senders: Set[int]
+    ) -> bool:
+        """Whether what a receive may take now is all that it may ever take: none before it may take the same, and there is a
+        message of each that may still send."""
+        return not any(one.is_like(receive) for one in before) and senders <= {each.sender for each in possible}

@@ -63,9 +63,11 @@ def _left_open(units: Units, job: RankWorld) -> LockStepResult:
 
 
 def _start(units: Units, job: RankWorld) -> None:
-    """Let all processes begin `main`."""
+    """Let all processes begin `main`, in a new world."""
     main, world = units.function("main"), World(units, EvaluationOptions(), _Initialiser(units))
     assert main is not None
+    if job.ranks:
+        world.translated = job.ranks[0].world.translated  # of code, which is the same in every run
     job.ranks = [RankMachine(world, job, number, LIBRARY) for number in range(job.processes)]
     for rank in job.ranks:
         rank.push(rank.state, main, program_arguments(world, rank.state, rank.process), None)
@@ -87,7 +89,7 @@ class _EveryWay:
     def __init__(self, units: Units, first: RankWorld) -> None:
         self.units, self.first = units, first
         self.trees = [KnowledgeTree() for _ in range(first.processes)]
-        self.job = RankWorld(first.processes, first.span)
+        self.job = RankWorld(first.processes, first.span, ranks=first.ranks)
         self.seen: set[frozenset[tuple[Question, Answer]]] = {frozenset()}
         self.left: list[frozenset[tuple[Question, Answer]]] = [frozenset()]
         self.agrees = True
@@ -118,12 +120,12 @@ class _EveryWay:
 
     def _one_run(self, decided: dict[Question, Answer]) -> None:
         """Follow one run to its end, and leave what else is possible on its way for others."""
-        job = self.job = replace(self.job, channels=Channels(decided=decided), ranks=[], calls={}, grids={})
+        job = self.job = replace(self.job, channels=Channels(decided=decided), calls={}, grids={})
         _start(self.units, job)
         while True:
             _go_on(job)
             ways = frozenset(decided.items())
-            possible = [ways | {each} for each in _open_answers(job, decided)]
+            possible = [ways | {each} for each in _open_answers(job)]
             new = [each for each in dict.fromkeys(possible) if each not in self.seen]
             if not new or job.refused:
                 break
@@ -137,15 +139,12 @@ class _EveryWay:
         self.agrees = self.agrees and not _wrong_places(job)
 
 
-def _open_answers(job: RankWorld, decided: dict[Question, Answer]) -> list[tuple[Question, Answer]]:
-    """Return what may be decided next, once each process waits for others."""
-    running = {rank.number for rank in job.ranks if rank.is_running}
-    found = [each for each in job.channels.open_answers(decided) if each[0][0] in running]
-    for rank in job.ranks:
-        if rank.is_running and rank.asking is not None:
-            question = rank.number, rank.questions
-            found += [(question, each) for each in rank.asking() if question not in decided]
-    return found
+def _open_answers(job: RankWorld) -> list[tuple[Question, Answer]]:
+    """Return what may be decided next, once each process waits for others: of one question, if there is one that others do
+    not change, else of all."""
+    found = [each for rank in job.ranks for each in rank.open_questions() if each.answers]
+    closed = next((each for each in found if each.is_closed), None)
+    return [(each.question, answer) for each in ([closed] if closed else found) for answer in each.answers]
 
 
 class _Initialiser:
@@ -177,6 +176,7 @@ def _process(rank: RankMachine, body: mp.Block, place: SourcePlace | None) -> mp
                 requests[each.request.name] = None
                 registers |= {place.name: None for place in (each.target, each.sender, each.which) if place}
             case mp.Probe():
+                requests |= {place.name: None for place in (each.taken,) if place}
                 registers |= {place.name: None for place in (each.sender, each.which, each.flag) if place}
             case mp.Completion():
                 registers |= {place.name: None for place in (each.flag, each.places) if place}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from rdma_robust.c.evaluate.c_values import Scalar, UnknownValue, Value, known_scalar
@@ -10,23 +11,21 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, communicator_at, envelope_at, peer_at, tag_at, wrong
+from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, envelope_at, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
 from rdma_robust.c.lock_step.rank_machine import Blocked, Facts, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language import message_program as mp
-from rdma_robust.messages.language.message_terms import Term
 
 RECEIVED: Final = "v"
 """The register that receives of a program of messages store into: the data itself is followed here."""
-_SENDER, _TAG = "s", "t"
-FLAG: Final = "f"
-"""The register for whether a test has succeeded."""
+SENDER, TAG, FLAG = "s", "t", "f"
+"""The registers for sender and tag of a message, and for whether a test has succeeded."""
 _UNDEFINED: Final = -32766
 _SEND, _RECEIVE = mp.Place("$send"), mp.Place("$recv")
-_NULL_STATUS: Final = (PROC_NULL, ANY, 0)
+NULL_STATUS: Final = (PROC_NULL, ANY, 0)
 
 
 # operations
@@ -56,7 +55,7 @@ def _issue_send(rank: RankMachine, state: State, record: RequestRecord, envelope
 
 def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envelope: Envelope) -> None:
     """Post a receive."""
-    record.status = _NULL_STATUS
+    record.status = NULL_STATUS
     if envelope.peer == PROC_NULL:
         rank.begin(record, None, writes=True)
         return
@@ -66,7 +65,7 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
     tag = None if envelope.tag == ANY else Const(envelope.tag)
     kind = None if layout.basic is None else Const(layout.basic)
     port, place = rank.job.port(group.name), record.places[0]
-    number = _suffix(place)
+    number = suffix_of(place)
     at = rank.emit(
         mp.IssueReceive(
             place,
@@ -74,52 +73,58 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
             source,
             port,
             tag,
-            mp.Place(f"{_SENDER}{number}") if rank.follows and source is None else None,
-            mp.Place(f"{_TAG}{number}") if rank.follows and tag is None else None,
+            mp.Place(f"{SENDER}{number}") if rank.follows and source is None else None,
+            mp.Place(f"{TAG}{number}") if rank.follows and tag is None else None,
             span=rank.job.place(record.chain),
             of_type=kind,
             room=Const(layout.size),
         )
     )
     rank.questions += 1
+    record.question = rank.questions
     receive = PostedReceive(group.name, rank.number, envelope.peer, envelope.tag, layout, at, rank.questions)
     rank.job.channels.post(receive)
 
-    def finish(now: State) -> None:
-        if receive.is_open or receive.message is None:
-            reason = f"what {record.call} of line {record.chain[0].line} takes, which may differ from run to run"
-            rank.job.unordered, rank.job.is_open = reason, True
-            forget(rank, now, [layout], reason)
-            unknown = UnknownValue(reason)
-            known = group.rank(receive.source) if receive.source != ANY else unknown
-            record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
-            return
-        message = receive.message
-        rank.join(message.clock)
-        channel = port, message.sender, rank.number, message.tag
-        carried = Name(received_into(rank, place).name), rank.job.number_of(channel, message.payload)
-        rank.learn(carried, *_seen(message, number, source=source, tag=tag))
-        delivered_into(rank, now, message.payload, layout)
-        record.status = group.rank(message.sender), message.tag, min(message.payload.size, layout.size)
-
-    record.is_ready, record.finish = lambda: rank.job.channels.may_complete(receive), finish
+    record.is_ready = lambda: rank.job.channels.may_complete(receive)
+    record.finish = partial(_finish_receive, rank, record, receive, group, place)
     rank.begin(record, layout, writes=True)
 
 
-def _suffix(request: mp.Place) -> str:
+def _finish_receive(
+    rank: RankMachine, record: RequestRecord, receive: PostedReceive, group: Communicator, place: mp.Place, now: State
+) -> None:
+    """Store what a receive has taken, if that is known, and say it in the status of its request."""
+    message = receive.message
+    if receive.is_open or message is None:
+        reason = f"what {record.call} of line {record.chain[0].line} takes, which may differ from run to run"
+        rank.job.unordered, rank.job.is_open = reason, True
+        forget(rank, now, [receive.layout], reason)
+        unknown = UnknownValue(reason)
+        known = group.rank(receive.source) if receive.source != ANY else unknown
+        record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
+        return
+    rank.join(message.clock)
+    channel = rank.job.port(group.name), message.sender, rank.number, message.tag
+    carried = Name(received_into(rank, place).name), rank.job.number_of(channel, message.payload)
+    rank.learn(carried, *told_by(message, receive, suffix_of(place)))
+    delivered_into(rank, now, message.payload, receive.layout)
+    record.status = group.rank(message.sender), message.tag, min(message.payload.size, receive.layout.size)
+
+
+def suffix_of(request: mp.Place) -> str:
     """Return what names the registers of a request apart from those of others that are active at the same time."""
     return request.name[1:] if request.name.startswith("r") else ""
 
 
 def received_into(rank: RankMachine, request: mp.Place) -> mp.Place:
     """Return the register that a receive stores into: one for each request where every way is followed."""
-    return mp.Place(f"{RECEIVED}{_suffix(request) if rank.follows else ''}")
+    return mp.Place(f"{RECEIVED}{suffix_of(request) if rank.follows else ''}")
 
 
-def _seen(message: Message, number: str, *, source: Term | None, tag: Term | None) -> Facts:
+def told_by(message: Message, pattern: PostedReceive, number: str = "") -> Facts:
     """Return what a receive or a probe tells of its message, where its pattern does not."""
-    sender = ((Name(f"{_SENDER}{number}"), message.sender),) if source is None else ()
-    return (*sender, *(((Name(f"{_TAG}{number}"), message.tag),) if tag is None else ()))
+    sender = ((Name(f"{SENDER}{number}"), message.sender),) if pattern.source == ANY else ()
+    return (*sender, *(((Name(f"{TAG}{number}"), message.tag),) if pattern.tag == ANY else ()))
 
 
 def new_record(rank: RankMachine, call: CallContext, places: tuple[mp.Place, ...]) -> RequestRecord:
@@ -267,61 +272,7 @@ def _persistent(mode: mp.SendMode | None) -> Handler:
     return handler
 
 
-# probes and statuses
-
-
-def _probe(call: CallContext) -> Result:
-    probed(call, 3)
-    return 0
-
-
-def probed(call: CallContext, status: int, *, tests: bool = False) -> bool:
-    """Look for a message: of a source, with a tag, of a communicator. Its status goes to an argument. Return whether there
-    is one, which something that only `tests` may always miss. Raises Blocked."""
-    rank, group = rank_of(call), communicator_at(call, 2)
-    peer, tag = peer_at(call, 0, group, any_source=True), tag_at(call, 1, any_tag=True)
-    if peer == PROC_NULL:
-        store_status(call, call.arguments[status], _NULL_STATUS)
-        return True
-    wanted = PostedReceive(group.name, rank.number, peer, tag, NOTHING, 0)
-    source, named = None if peer == ANY else Const(peer), None if tag == ANY else Const(tag)
-    if rank.ongoing is None:
-        sender = mp.Place(_SENDER) if rank.follows and source is None else None
-        which = mp.Place(_TAG) if rank.follows and named is None else None
-        seen = mp.Place(FLAG) if tests else None
-        rank.emit(mp.Probe(source, rank.job.port(group.name), named, sender, which, seen, rank.job.place(call.chain)))
-        rank.questions += 1
-        rank.ongoing = ()
-    message = _probed_message(rank, wanted, tests=tests)
-    if message is None and not tests:
-        raise Blocked
-    rank.ongoing = None
-    found = ((Name(FLAG), int(message is not None)),) if tests else ()
-    if message is None:
-        rank.learn(*found)
-        rank.fails(call.chain, call.name)
-        return False
-    if not rank.follows and rank.job.channels.is_open_to(wanted):
-        rank.job.is_open = True
-        unknown = UnknownValue(f"the message that {call.name} of line {call.chain[0].line} sees")
-        known: Scalar = unknown if peer == ANY else group.rank(peer)
-        store_status(call, call.arguments[status], (known, unknown if tag == ANY else tag, unknown))
-    else:
-        rank.join(message.clock)
-        rank.learn(*found, *_seen(message, "", source=source, tag=named))
-        store_status(call, call.arguments[status], (group.rank(message.sender), message.tag, message.payload.size))
-    return True
-
-
-def _probed_message(rank: RankMachine, wanted: PostedReceive, *, tests: bool) -> Message | None:
-    """Return the message that a probe sees: the first that fits, or one that was decided, or none where it only `tests`.
-    Raises Blocked until then."""
-    channels, key = rank.job.channels, (wanted.communicator, wanted.receiver)
-    if channels.decided is None:
-        return channels.first(wanted)
-    waiting = channels.settle(key, channels.decided)
-    possible = rank.answer(lambda: [each.answer for each in channels.possible(wanted, waiting)] + [()] * tests)
-    return channels.message(key, possible)
+# signals and statuses
 
 
 def exchange_signals(call: CallContext, group: Communicator, peers: Sequence[int], tag: int, *, sends: bool) -> None:
@@ -361,7 +312,6 @@ MESSAGE_CALLS: Final[dict[str, Handler]] = {
     "MPI_Sendrecv_replace": _sendrecv_replace,
     **{f"MPI_{f'{letter}send_init'.capitalize()}": _persistent(mode) for letter, mode in MODES.items()},
     "MPI_Recv_init": _persistent(None),
-    "MPI_Probe": _probe,
     "MPI_Get_count": _get_count,
     "MPI_Get_elements": _get_count,
 }

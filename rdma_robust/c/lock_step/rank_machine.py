@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -16,7 +16,7 @@ from rdma_robust.c.evaluate.round_facts import World
 from rdma_robust.c.evaluate.silent_code import silent_run
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_machine import ThreadMachine
-from rdma_robust.c.lock_step.channels import Answer, Channels
+from rdma_robust.c.lock_step.channels import Answer, Channels, Message, OpenQuestion
 from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
 from rdma_robust.c.lock_step.own_windows import OwnWindow
@@ -118,9 +118,11 @@ class RankMachine(ThreadMachine):
         self.cells: dict[tuple[Object, int], int] = {}
         self.learned: list[tuple[int, Facts]] = []
         self.questions = self.sent = 0
-        self.asking: Callable[[], Sequence[Answer]] | None = None
+        self.asking: OpenQuestion | None = None
         self.failed: Counter[Chain] = Counter()
         self.is_polling = False
+        self.taking: mp.Place | None = None
+        self.held: dict[int, tuple[Message, mp.Place, int]] = {}
         self._free: list[str] = []
         self._named = 0
         self._told: set[tuple[Span, str]] = set()
@@ -230,14 +232,27 @@ class RankMachine(ThreadMachine):
         if self.follows:
             self.learned.append((len(self.statements), facts))
 
-    def answer(self, possible: Callable[[], Sequence[Answer]]) -> Answer:
-        """Return what was decided of the last question. Raises Blocked until that is possible."""
-        self.asking = possible
-        found = (self.job.channels.decided or {}).get((self.number, self.questions))
-        if found is None or found not in possible():
+    def answer(self, possible: Sequence[Answer], *, is_closed: bool) -> Answer:
+        """Return what was decided of the last question, of the answers that it may have now. Raises Blocked until then."""
+        self.asking = OpenQuestion((self.number, self.questions), possible, is_closed)
+        found = (self.job.channels.decided or {}).get(self.asking.question)
+        if found is None or found not in possible:
             raise Blocked
         self.asking = None
         return found
+
+    def open_questions(self) -> list[OpenQuestion]:
+        """Return what is open for this process, which waits."""
+        if not self.is_running:
+            return []
+        waited = self.ongoing if isinstance(self.ongoing, tuple) and self.asking is None else ()
+        awaited = {each.question for each in waited}
+        found = self.job.channels.questions(self.number, awaited, self.others())
+        return [*found, self.asking] if self.asking is not None else found
+
+    def others(self) -> Set[int]:
+        """Return the other processes that have not ended."""
+        return {each.number for each in self.job.ranks if each.is_running and each is not self}
 
     def fails(self, chain: Chain, name: str) -> None:
         """A test fails. Raises Refusal where it has failed too often at its place."""

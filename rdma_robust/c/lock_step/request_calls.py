@@ -191,7 +191,8 @@ def _completed(
         rank.emit(mp.Completion(places, how, tests, flag, which, several, rank.job.place(call.chain)))
         rank.questions += 1
         rank.ongoing = tuple(active.values())
-    chosen = rank.answer(lambda: _ready(active, how, tests=tests))
+    is_closed = all(each.is_ready() for each in active.values())
+    chosen = rank.answer(_ready(active, how, tests=tests), is_closed=is_closed)
     rank.ongoing = None
     numbers = [list(active).index(each) for each in chosen]
     told: dict[mp.CompletionKind, tuple[int, ...]] = {"any": tuple(numbers[:1]), "some": (len(numbers),), "all": ()}

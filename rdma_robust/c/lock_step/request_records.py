@@ -29,7 +29,7 @@ class RequestRecord:
 
     `again` issues a persistent one. One that `is_active` was issued and is not complete. Its completion says `status`:
     source, tag, bytes. `maybe` is memory that it has received into, if it is the one of several that is complete;
-    `accesses` are its accesses to memory in windows.
+    `accesses` are its accesses to memory in windows. `question` is the number of that which message it takes.
     """
 
     number: int
@@ -43,4 +43,5 @@ class RequestRecord:
     status: tuple[Value, Value, Value] | None = None
     uses: tuple[tuple[Object, ActiveUse], ...] = ()
     accesses: list[WindowAccess] = field(default_factory=list)
+    question: int = 0
     maybe: list[tuple[Object, int, int]] = field(default_factory=list)

@@ -27,6 +27,7 @@ from rdma_robust.c.lock_step.collective_forms import COLLECTIVE_CALLS
 from rdma_robust.c.lock_step.grids import Grid
 from rdma_robust.c.lock_step.message_calls import MESSAGE_CALLS
 from rdma_robust.c.lock_step.polling_calls import POLLING_CALLS
+from rdma_robust.c.lock_step.probe_calls import PROBE_CALLS
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, rank_of
 from rdma_robust.c.lock_step.request_calls import REQUEST_CALLS
 from rdma_robust.c.lock_step.request_records import RequestRecord
@@ -315,6 +316,7 @@ _CALLS: Final[dict[str, Handler]] = {
     **{f"MPI_{name}": given(0) for name in _IDLE.split()},
     **_TYPES,
     **MESSAGE_CALLS,
+    **PROBE_CALLS,
     **REQUEST_CALLS,
     **POLLING_CALLS,
     **COLLECTIVE_CALLS,
