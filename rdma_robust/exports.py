@@ -98,6 +98,7 @@ def _verbs_test(text: str, file: str) -> str:
 def _test(text: str, file: str, library: RunnerLibrary, order: str | None) -> str:
     """Return the test of a program, with the final states that are allowed: by the standard of its library, as an order, or
     by the hardware of the program. No processor buffers stores: the test waits for each."""
+    from rdma_robust.analyses.hardware.on_all_hardware import given_up  # noqa: PLC0415 - one form of many
     from rdma_robust.c.export.exported_program import ExportedProgram  # noqa: PLC0415 - one form of many
     from rdma_robust.c.export.runner_calls import AllowedStates, runner  # noqa: PLC0415 - one form of many
     from rdma_robust.semantics.machines.machine import state_names  # noqa: PLC0415 - one form of many
@@ -112,7 +113,8 @@ def _test(text: str, file: str, library: RunnerLibrary, order: str | None) -> st
     if not found.complete:
         raise SizeLimitError(f"not all final states that are allowed were found in {SECONDS} s")
     states = [(tuple(each.values), each.sc) for each in found.states]
-    return runner(given, library, AllowedStates(found.names, states))
+    without = given_up(given.program, Limits.of(SECONDS)) if library == "verbs" else {}
+    return runner(given, library, AllowedStates(found.names, states, without))
 
 
 C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {

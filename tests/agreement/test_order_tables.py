@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from rdma_robust import CheckOptions
+from rdma_robust.analyses.hardware.on_all_hardware import given_up
 from rdma_robust.analyses.needs.minimal_sets import minimal_sets
 from rdma_robust.analyses.needs.table_answers import table_answers
 from rdma_robust.errors import SizeLimitError, UsageError
@@ -220,3 +221,21 @@ def needs_agree(seed: int) -> int:
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 3000), marks=pytest.mark.long)], ids=["few", "many"])
 def test_minimal_sets_of_guarantees_are_those_of_brute_force(seeds: range) -> None:
     assert sum(map(needs_agree, seeds)) > len(seeds)
+
+
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 1000), marks=pytest.mark.long)], ids=["few", "many"])
+def test_what_a_card_has_given_up_by_its_final_states(seeds: range) -> None:
+    """Of each guarantee alone brute force says whether it excludes the state, and which others do then."""
+    for seed in seeds:
+        program, model = next(programs_under_orders("none", Random(f"given up {seed}"), 1, ("plain", "atomics")))
+        said = given_up(program, Limits())
+        assert said is not None
+        for name in guarantees():
+            order = order_giving(frozenset({name}))
+            try:
+                reached = axiomatic_outcomes(program, replace(model, order=order, atomics="hca", ordered_reads=False)).rdma
+            except SizeLimitError:
+                break
+            for state, names in said.items():
+                follows = any(other in implied_by(name) for other in names)
+                assert (name in names or follows) == (state not in reached), f"{name}, {state}\n{program.source}"

@@ -157,6 +157,14 @@ def test_tests_for_libraries_have_the_states_that_are_allowed(cli: Cli, programs
     )
     assert "enum { RELAXED = 1 };" in cli("export", "--to", "verbs-test", "relaxed.rdma").stdout
     assert "ibv_post_send" in text and "static const char is_sc[ALLOWED] = { 0, 1, 1, 1 };" in text
+    (programs / "polled.rdma").write_text(
+        "node A { }\nnode B { x, y }\nthread T on A {\n  put B.x = 1\n  poll B\n  put B.y = 1\n}\n"
+        "thread U on B {\n  reg r, s\n  r = y\n  s = x\n}\n"
+    )
+    text = cli("export", "--to", "verbs-test", "polled.rdma").stdout
+    assert "enum { STATES = 4, ALLOWED = 3, KNOWN = 4 };" in text
+    assert '{ 1, 1, 1, 0 },\n};\nstatic const char *const given_up[KNOWN] = {\n\t"",\n\t"",\n\t"",\n' in text
+    assert '\t"nrW nrW, completions order",\n};' in text
     (programs / "messages.rdma").write_text(
         "node A { x }\nnode B { y }\nthread T on A { send x to U }\nthread U on B { rpoll T }\n"
     )

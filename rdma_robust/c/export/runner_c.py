@@ -296,13 +296,13 @@ static void count(void)
 	times[at]++;
 }
 
-/* 2 under sequential consistency too, 1 allowed, 0 forbidden. */
-static int allowed(const long *values)
+/* The number of a state that is known: allowed ones first. */
+static long number(const long *values)
 {
-	for (long k = 0; k < ALLOWED; k++)
-		if (memcmp(allowed_states[k], values, STATES * sizeof(long)) == 0)
-			return 1 + is_sc[k];
-	return 0;
+	long k = 0;
+	while (k < KNOWN && memcmp(known_states[k], values, STATES * sizeof(long)) != 0)
+		k++;
+	return k;
 }
 
 static int report(void)
@@ -311,13 +311,15 @@ static int report(void)
 	long weak = 0, forbidden = 0;
 	printf("%10s %-9s%s\n", "seen", "", names);
 	for (long at = 0; at < different; at++) {
-		int which = allowed(seen[at]);
+		long k = number(seen[at]);
+		int which = k < ALLOWED ? 1 + is_sc[k] : 0; /* 2 under sequential consistency too, 1 allowed */
+		const char *without = k < KNOWN ? given_up[k] : "";
 		weak += which == 1 ? times[at] : 0;
 		forbidden += which == 0 ? times[at] : 0;
 		printf("%10ld %-9s", times[at], said[which]);
-		for (long k = 0; k < STATES; k++)
-			printf(" %*ld", widths[k], seen[at][k]);
-		printf("\n");
+		for (long each = 0; each < STATES; each++)
+			printf(" %*ld", widths[each], seen[at][each]);
+		printf("%s%s\n", *without ? "  given up: " : "", without);
 	}
 	printf("%ld rounds, blocks of %ld words: %ld final states of %d allowed ones; %ld rounds beyond sequential consistency, "
 		"%ld forbidden", rounds, block, different, ALLOWED, weak, forbidden);

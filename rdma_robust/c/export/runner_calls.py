@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.c.export.c_statements import CLibrary, ThreadWriter
@@ -35,6 +35,7 @@ _GLOBALS: Final = (
     "pairs",
     "queues",
     "links",
+    "given_up",
 )
 _HAS: Final = {
     "shmem": "put, get, atomics, poll, flush, order",
@@ -52,10 +53,12 @@ _COMPILED: Final = {
 @dataclass(frozen=True, slots=True)
 class AllowedStates:
     """The final states that a program may have: names of words and registers, and the values, with whether sequential
-    consistency has them too."""
+    consistency has them too. Of those that it does not have, `given_up` are the guarantees that a NIC with this state does
+    not give, also of states that are not allowed; None if that is not known."""
 
     names: tuple[str, ...]
     states: Sequence[tuple[tuple[int, ...], bool]]
+    given_up: Mapping[tuple[int, ...], tuple[str, ...]] | None = field(default_factory=dict)
 
 
 class RunnerCalls(CLibrary):
@@ -225,10 +228,13 @@ def _lines(calls: RunnerCalls, bodies: dict[str, list[str]], allowed: AllowedSta
     processes = len(calls.nodes)
     yield f"/* `{calls.given.program.name}`, as `rdma-robust export --to {calls.library}-test` has written it:"
     yield f" * {_COMPILED[calls.library].format(processes)} */"
-    states, widths = allowed.states, [max(len(name), 2) for name in allowed.names]
+    if allowed.given_up is None:
+        yield "/* Not all final states on weaker hardware were found, so that it does not say what a NIC has given up. */"
+    states, given_up, widths = allowed.states, allowed.given_up or {}, [max(len(name), 2) for name in allowed.names]
     yield FIRST
     yield f"enum {{ PROCESSES = {processes}, WORDS = {len(calls.cells)} }};"
-    yield f"enum {{ STATES = {len(allowed.names)}, ALLOWED = {len(states)} }};"
+    known = [*(values for values, _ in states), *(each for each in given_up if each not in dict(states))]
+    yield f"enum {{ STATES = {len(allowed.names)}, ALLOWED = {len(states)}, KNOWN = {len(known)} }};"
     if calls.library == "verbs":
         relaxed = calls.given.program.hardware.order == "relaxed" or all(cell.relaxed for _, cell in calls.cells)
         yield f"enum {{ RELAXED = {int(relaxed)} }};"
@@ -238,8 +244,11 @@ def _lines(calls: RunnerCalls, bodies: dict[str, list[str]], allowed: AllowedSta
     yield from _table("static const int entry[WORDS]", (allowed.names.index(str(cell)) for _, cell in calls.cells))
     yield from _table("static const int widths[STATES]", widths)
     yield f'static const char names[] = "{"".join(f" {name:>2}" for name in allowed.names)}";'
-    yield "static const long allowed_states[ALLOWED][STATES] = {"
-    yield from (f"\t{{ {', '.join(map(str, values))} }}," for values, _ in states)
+    yield "static const long known_states[KNOWN][STATES] = {"
+    yield from (f"\t{{ {', '.join(map(str, values))} }}," for values in known)
+    yield "};"
+    yield "static const char *const given_up[KNOWN] = {"
+    yield from (f'\t"{", ".join(given_up.get(values, ()))}",' for values in known)
     yield "};"
     yield from _table("static const char is_sc[ALLOWED]", (int(is_sc) for _, is_sc in states))
     yield TURN
