@@ -11,15 +11,19 @@ from dataclasses import replace
 
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.model import RDMA, Model
-from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_changes import Cell, reading, stronger_with_facts, told_of_source, weaker_with_facts
-from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
-from rdma_robust.robustness.searched_orders import ARGUED, has_atomics, has_messages, not_searched
+from rdma_robust.robustness.searched_orders import (
+    ARGUED,
+    has_atomics,
+    has_messages,
+    not_searched,
+    takes_any_receive,
+    unknown_cells,
+)
 from rdma_robust.semantics.axioms import is_consistent, sc_violation
-from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.linearise import trace_of_order
 
 Decide = Callable[[Program, Model], Outcome]
@@ -72,27 +76,12 @@ def confirmed_under(witness: Witness, program: Program, model: Model) -> Witness
     return confirm(program, LiftedTrace(trace, witness.before, witness.pivot, witness.run), model)
 
 
-def is_open(program: Program, model: Model) -> bool:
-    """Return whether the table can be read in more than one way for what the program has."""
-    return bool(_unknown(program, model)) or _any_receive(program, model)
-
-
-def _unknown(program: Program, model: Model) -> frozenset[Cell]:
-    """The cells that nobody knows, of messages if the program has some."""
-    messages = has_messages(program)
-    return frozenset(cell for cell in order_table(model.order).unknown if messages or MESSAGE not in cell)
-
-
-def _any_receive(program: Program, model: Model) -> bool:
-    return order_table(model.order).matching == "any" and has_choice_of_buffers(program)
-
-
 def decided_both_ways(program: Program, model: Model, decide: Decide, by_axioms: Callable[[str], Outcome]) -> Outcome:
     """Return the outcome under a table with cells that can be read in two ways: the verdict that the program has whichever
     they are, or UNKNOWN with the cells on which it depends and the run that the weaker reading allows. A table that lets
     messages take any receive has more executions than one that does not: only NOT ROBUST follows from that one, and what is
     robust there is decided `by_axioms`, with a reason."""
-    cells = _unknown(program, model)
+    cells = unknown_cells(program, model)
 
     def under(kept: frozenset[Cell]) -> Outcome:
         return decide(program, replace(model, order=reading(model.order, kept)))
@@ -100,7 +89,7 @@ def decided_both_ways(program: Program, model: Model, decide: Decide, by_axioms:
     strong = under(cells)
     if strong.verdict is not Verdict.ROBUST:
         return strong
-    if _any_receive(program, model):
+    if takes_any_receive(program, model):
         said = f"order {model.order_name} lets a message take any posted receive"
         if cells:
             return _undecided(strong, model, f"{said}: it is robust if messages take them in order, and no more is known")

@@ -37,7 +37,7 @@ from rdma_robust.robustness.passes import (
 from rdma_robust.robustness.pivot import instrument_pivots
 from rdma_robust.robustness.reasons import sorted_faults, waiting_among, waiting_reason
 from rdma_robust.robustness.reductions.like_threads import like_faults
-from rdma_robust.robustness.searched_orders import ARGUED, not_searched
+from rdma_robust.robustness.searched_orders import ARGUED, is_open, not_searched
 from rdma_robust.robustness.static_filter import pivots_to_try
 from rdma_robust.robustness.unconfirmed import UnconfirmedError, search_on, watched_decision
 from rdma_robust.semantics.waits import messages_wait
@@ -85,12 +85,11 @@ def decided_by_passes(program: Program, context: Context) -> Outcome:
     """
     context = replace(context, options=context.options.on(program.hardware))
     model = context.options.model
-    if model.order not in ARGUED:
-        from rdma_robust.robustness.between_tables import decided_both_ways, is_open  # noqa: PLC0415 - few tables need it
+    if model.order not in ARGUED and is_open(program, model):
+        from rdma_robust.robustness.between_tables import decided_both_ways  # noqa: PLC0415 - few tables need it
         from rdma_robust.robustness.by_axioms import decide_by_axioms  # noqa: PLC0415 - for models that few ask for
 
-        if is_open(program, model):
-            return decided_both_ways(program, model, _under(context), lambda why: decide_by_axioms(program, context, why))
+        return decided_both_ways(program, model, _under(context), lambda why: decide_by_axioms(program, context, why))
     try:
         outcome: Outcome = run_passes(passes_for(program, model), program, context)
     except UnconfirmedError as reached:

@@ -11,6 +11,8 @@ from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
+from rdma_robust.orders.order_record import MESSAGE
+from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.event_table import acts_of, operands_read
 from rdma_robust.semantics.order_table import polls_apart
 from rdma_robust.semantics.trace import EventType
@@ -88,3 +90,19 @@ def not_searched(program: Program, model: Model) -> str:
     }
     what = next((what for what, has in unargued.items() if has), "")
     return f"no search is argued to decide programs with {what} under order {model.order_name}" if what else ""
+
+
+def is_open(program: Program, model: Model) -> bool:
+    """Return whether the table can be read in more than one way for what the program has."""
+    return bool(unknown_cells(program, model)) or takes_any_receive(program, model)
+
+
+def unknown_cells(program: Program, model: Model) -> frozenset[tuple[str, str]]:
+    """Return the cells that nobody knows, of messages if the program has some."""
+    unknown = order_table(model.order).unknown
+    return frozenset(cell for cell in unknown if MESSAGE not in cell or has_messages(program))
+
+
+def takes_any_receive(program: Program, model: Model) -> bool:
+    """Return whether a message may take a posted receive that is not of its turn, with a difference."""
+    return order_table(model.order).matching == "any" and has_choice_of_buffers(program)
