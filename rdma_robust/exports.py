@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -30,6 +30,7 @@ from rdma_robust.robustness.unconfirmed import may_differ
 
 if TYPE_CHECKING:
     from rdma_robust.c.export.runner_c import RunnerLibrary
+    from rdma_robust.semantics.machines.machine import FinalState
 
 Form = Literal["promela", "spec", "dot", "json", "verbs-c", "shmem-test", "mpi-test", "verbs-test"]
 Variant = Literal["pivot", "paper", "none"]
@@ -98,7 +99,6 @@ def _verbs_test(text: str, file: str) -> str:
 def _test(text: str, file: str, library: RunnerLibrary, order: str | None) -> str:
     """Return the test of a program, with the final states that are allowed: by the standard of its library, as an order, or
     by the hardware of the program. No processor buffers stores: the test waits for each."""
-    from rdma_robust.analyses.hardware.on_all_hardware import given_up  # noqa: PLC0415 - one form of many
     from rdma_robust.c.export.exported_program import ExportedProgram  # noqa: PLC0415 - one form of many
     from rdma_robust.c.export.runner_calls import AllowedStates, runner  # noqa: PLC0415 - one form of many
     from rdma_robust.semantics.machines.machine import state_names  # noqa: PLC0415 - one form of many
@@ -115,6 +115,35 @@ def _test(text: str, file: str, library: RunnerLibrary, order: str | None) -> st
     states = [(tuple(each.values), each.sc) for each in found.states]
     without = given_up(given.program, Limits.of(SECONDS)) if library == "verbs" else {}
     return runner(given, library, AllowedStates(found.names, states, without))
+
+
+def given_up(program: Program, limits: Limits) -> Mapping[FinalState, tuple[str, ...]] | None:
+    """Return for each final state that some hardware has, and sequential consistency does not, the guarantees that a NIC
+    with this state does not give: any one of them alone excludes it. None if a limit is reached."""
+    from rdma_robust.orders.guarantees import guarantees, order_giving  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.like_orders import like_orders  # noqa: PLC0415 - one form of many
+    from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outcomes  # noqa: PLC0415 - one form of many
+
+    hardware = replace(program.hardware.model, atomics="hca", ordered_reads=False)
+    weakest = order_giving(frozenset())
+    given = {name: order_giving(frozenset({name})) for name in guarantees()}
+    like = like_orders(program, (weakest, *given.values()))
+    found: dict[str, OutcomesReport] = {}
+    for order in dict.fromkeys(like.values()):
+        found[order] = explore_outcomes(program, replace(hardware, order=order), limits=limits)
+        if not found[order].complete:
+            return None
+    having = {order: {state.values for state in each.states if state.rdma} for order, each in found.items()}
+    beyond = [state.values for state in found[weakest].states if state.only_rdma]
+    without = {state: [name for name, order in given.items() if state not in having[like[order]]] for state in beyond}
+    return {state: tuple(name for name in names if not _follows(name, names)) for state, names in without.items()}
+
+
+def _follows(name: str, names: Collection[str]) -> bool:
+    """Whether a guarantee comes with one of these that comes with less."""
+    from rdma_robust.orders.guarantees import implied_by  # noqa: PLC0415 - one form of many
+
+    return any(other in names and name not in implied_by(other) for other in implied_by(name))
 
 
 C_FORMS: Final[Mapping[str, Callable[[str, str], str]]] = {

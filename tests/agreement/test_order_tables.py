@@ -10,10 +10,10 @@ from random import Random
 import pytest
 
 from rdma_robust import CheckOptions
-from rdma_robust.analyses.hardware.on_all_hardware import given_up
 from rdma_robust.analyses.needs.minimal_sets import minimal_sets
 from rdma_robust.analyses.needs.table_answers import table_answers
 from rdma_robust.errors import SizeLimitError, UsageError
+from rdma_robust.exports import given_up
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model

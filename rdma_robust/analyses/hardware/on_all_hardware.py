@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
@@ -15,14 +15,13 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import CARDS, RDMA, Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.orders import SHIPPED, order_name
-from rdma_robust.orders.guarantees import guarantees, implied_by, order_giving
 from rdma_robust.orders.order_strength import ranks
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.decide import decide
 from rdma_robust.semantics.event_table import is_remote
 from rdma_robust.semantics.like_orders import like_orders
 from rdma_robust.semantics.machines.machine import FinalState
-from rdma_robust.semantics.machines.outcomes import OutcomesReport, explore_outcomes
+from rdma_robust.semantics.machines.outcomes import OutcomesReport
 from rdma_robust.semantics.values import is_loop_free
 from rdma_robust.semantics.wording import Words, torn
 
@@ -161,29 +160,6 @@ def _state(values: FinalState, settings: HardwareSettings, searches: list[Outcom
     weak = {k: settings.weakness(settings.models[k]) for k in allowed}
     sc = any(s.sc and s.values == values for s in searches[0].states)
     return StateOnHardware(values, sc, allowed, tuple(k for k in allowed if weak[k] == min(weak.values())))
-
-
-def given_up(program: Program, limits: Limits) -> Mapping[FinalState, tuple[str, ...]] | None:
-    """Return for each final state that some hardware has, and sequential consistency does not, the guarantees that a NIC
-    with this state does not give: any one of them alone excludes it. None if a limit is reached."""
-    hardware = replace(program.hardware.model, atomics="hca", ordered_reads=False)
-    weakest = order_giving(frozenset())
-    given = {name: order_giving(frozenset({name})) for name in guarantees()}
-    like = like_orders(program, (weakest, *given.values()))
-    found: dict[str, OutcomesReport] = {}
-    for order in dict.fromkeys(like.values()):
-        found[order] = explore_outcomes(program, replace(hardware, order=order), limits=limits)
-        if not found[order].complete:
-            return None
-    having = {order: {state.values for state in each.states if state.rdma} for order, each in found.items()}
-    beyond = [state.values for state in found[weakest].states if state.only_rdma]
-    without = {state: [name for name, order in given.items() if state not in having[like[order]]] for state in beyond}
-    return {state: tuple(name for name in names if not _follows(name, names)) for state, names in without.items()}
-
-
-def _follows(name: str, names: Collection[str]) -> bool:
-    """Whether a guarantee comes with one of these that comes with less."""
-    return any(other in names and name not in implied_by(other) for other in implied_by(name))
 
 
 @dataclass(frozen=True)
