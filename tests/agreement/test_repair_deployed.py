@@ -170,3 +170,30 @@ def test_one_change_is_for_all_tables() -> None:
     found = {orders: agrees(text, known=False, orders=orders) for orders in (("multipath",), ("multipath", "srd"))}
     kinds = {orders: [each.kind for each in answer.insertions] for orders, answer in found.items() if answer is not None}
     assert kinds == {("multipath",): ["poll"], ("multipath", "srd"): ["order"]}
+
+
+TOLD_BY_A_FLAG = """
+node A { one = 1, two = 2, ack }
+node B { first, second, flag }
+thread Sender on A { send one to Receiver; put B.flag = one; await ack == 1; send two to Receiver }
+thread Receiver on B {
+  posted first from Sender
+  await flag == 1
+  recv second from Sender
+  put A.ack = 1
+  rpoll Sender
+  rpoll Sender
+}
+"""
+
+
+def test_where_messages_take_any_receive_the_flag_behind_one_waits() -> None:
+    """The second buffer is posted behind the flag: a fence before that keeps the first message from it."""
+    answer = repair(TOLD_BY_A_FLAG, "flag.rdma", RepairOptions(orders=("ooo-dp", "default")), LIMITS)
+    assert [each.kind for each in answer.insertions] == ["rfence"]
+
+
+def test_where_two_buffers_are_posted_all_along_nothing_that_is_put_in_helps() -> None:
+    text = (ROOT / "litmus" / "hardware" / "buffers-placed.rdma").read_text(encoding="utf-8")
+    answer = repair(text, "buffers.rdma", RepairOptions(COSTS, orders=("ooo-dp", "srd")), LIMITS)
+    assert answer.status == "unknown" and "post one buffer of a connection at a time" in answer.reason

@@ -34,7 +34,7 @@ from rdma_robust.model import Model
 from rdma_robust.options import CheckOptions
 from rdma_robust.outcome import Verdict, Witness
 from rdma_robust.robustness.decide import values_left
-from rdma_robust.robustness.searched_orders import not_searched
+from rdma_robust.robustness.searched_orders import not_searched, takes_any_receive
 from rdma_robust.semantics.trace import Event, EventType, Trace
 from rdma_robust.text import count
 
@@ -85,10 +85,18 @@ def _repaired(text: str, file: str, options: RepairOptions, limits: CheckOptions
     other = next((model for model in models if not replace(model, cpu="sc", atomics="hca").is_of_paper), None)
     if found.scope and (not program.plain or other is not None):
         found = _not_compared(found, other or limits.model, program)
+    if found.status == "unknown" and any(takes_any_receive(program, model) for model in models):
+        found = replace(found, reason=found.reason + _ONE_AT_A_TIME)
     if for_robust and any(model.order == "relaxed" for model in models) and found.status != "robust":
         found = replace(found, reason="; ".join(filter(None, (found.reason, _immediate(text, checker)))))
     found = replace(found, checked=checker.checked, time_s=time.monotonic() - started)
     return outside_of_copies(found, text, file)
+
+
+_ONE_AT_A_TIME: Final = (
+    "; a message may take any posted receive, and where several are posted all along no insertion changes that: "
+    "post one buffer of a connection at a time"
+)
 
 
 def _of_c(text: str, file: str, options: RepairOptions, limits: CheckOptions, checking: type[Checker]) -> Repair:
