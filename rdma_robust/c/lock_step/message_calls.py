@@ -86,12 +86,12 @@ def _issue_receive(rank: RankMachine, state: State, record: RequestRecord, envel
     rank.job.channels.post(receive)
 
     record.is_ready = lambda: rank.job.channels.may_complete(receive)
-    record.finish = partial(_finish_receive, rank, record, receive, group, place)
+    record.finish = partial(_finish_receive, rank, record, receive, group)
     rank.begin(record, layout, writes=True)
 
 
 def _finish_receive(
-    rank: RankMachine, record: RequestRecord, receive: PostedReceive, group: Communicator, place: mp.Place, now: State
+    rank: RankMachine, record: RequestRecord, receive: PostedReceive, group: Communicator, now: State
 ) -> None:
     """Store what a receive has taken, if that is known, and say it in the status of its request."""
     message = receive.message
@@ -104,7 +104,7 @@ def _finish_receive(
         record.status = known, unknown if receive.tag == ANY else receive.tag, unknown
         return
     rank.join(message.clock)
-    channel = rank.job.port(group.name), message.sender, rank.number, message.tag
+    channel, place = (rank.job.port(group.name), message.sender, rank.number, message.tag), record.places[0]
     carried = Name(received_into(rank, place).name), rank.job.number_of(channel, message.payload)
     rank.learn(carried, *told_by(message, receive, suffix_of(place)))
     delivered_into(rank, now, message.payload, receive.layout)
