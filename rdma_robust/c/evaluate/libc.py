@@ -147,7 +147,8 @@ def _errno(call: CallContext) -> Result:
     return Pointer(found)
 
 
-def _random(call: CallContext) -> Result:
+def drawn_result(call: CallContext) -> Result:
+    """Give what may be any number."""
     return UnknownValue(f"what `{call.name}` returns", is_random=True)
 
 
@@ -176,7 +177,7 @@ LIBC: dict[str, Handler] = {
     **TEXTS,
     **dict.fromkeys(_NOTHING.split(), given(0)),
     **dict.fromkeys(_UNKNOWN.split(), unknown_result),
-    **dict.fromkeys(RANDOM, _random),
+    **dict.fromkeys(RANDOM, drawn_result),
     **{name: _exactly(compute) for name, compute in _EXACT.items()},
     **dict.fromkeys(_IDENTITY.split(), _identity),
     **dict.fromkeys(("malloc", "alloca", "__builtin_alloca", "valloc"), _malloc(0)),

@@ -57,6 +57,22 @@ def test_a_message_is_heard() -> None:
 RECEIVED = "MPI_Recv(&v, 1, MPI_LONG, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
 
 
+PROBE = "int f = 1; MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &f, MPI_STATUS_IGNORE); m[1] = f;"
+
+
+def test_no_message_is_found_where_none_is_sent() -> None:
+    assert [each.partition(" = ")[2] for each in statements(evaluated(program(put(place=1), PROBE)), "main_P1")] == ["0"]
+    with pytest.raises(ProgramError) as refused:
+        evaluated(program(ROWS["Send"][0], PROBE))
+    assert "`MPI_Iprobe` is not modelled" in refused.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize(("second", "answer"), [("all", 0), ("peer", 3)])
+def test_groups_are_compared(second: str, answer: int) -> None:
+    found = evaluated(program(f"MPI_Group_compare(all, {second}, &size); w = size; {put('w')}", "v = m[0];"))
+    assert f"w = {answer}" in statements(found, "main_P0")
+
+
 def test_a_fence_completes_and_meets() -> None:
     found = statements(evaluated(program(put(), both="MPI_Win_fence(0, win); v = m[0]; MPI_Win_free(&win);")), "main_P0")
     assert [each for each in found if each != "v = 0"] == ["put P1.win_o0 = v unsignaled", "flush P1", "barrier", "barrier"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, given
-from rdma_robust.c.evaluate.libc import LIBC, allocated, unknown_result
+from rdma_robust.c.evaluate.libc import LIBC, allocated, drawn_result
 from rdma_robust.c.evaluate.mpi.datatypes import DATATYPES
 from rdma_robust.c.evaluate.mpi.epochs import EPOCHS
 from rdma_robust.c.evaluate.mpi.handles import (
@@ -26,6 +26,9 @@ from rdma_robust.c.evaluate.one_sided.transfers import not_modelled
 from rdma_robust.c.evaluate.operations import FENCE, ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.libraries.mpi import DECLARATIONS
+
+_IDENT, _CONGRUENT, _SIMILAR, _UNEQUAL = range(4)
+"""Answers of comparisons, as our header has them."""
 
 
 def _init_thread(call: CallContext) -> Result:
@@ -60,6 +63,20 @@ def _chosen(is_included: bool) -> Handler:
     return handler
 
 
+def _compared(is_of_groups: bool) -> Handler:
+    """`MPI_Group_compare`, `MPI_Comm_compare`: two of them, and where the answer goes."""
+
+    def handler(call: CallContext) -> Result:
+        first, second = members(call, 0), members(call, 1)
+        is_same = is_of_groups or communicator(call, 0)[0] == communicator(call, 1)[0]
+        alike = _IDENT if is_same else _CONGRUENT
+        found = alike if first == second else _SIMILAR if set(first) == set(second) else _UNEQUAL
+        call.set_private(call.arguments[2], 4, found, "the answer")
+        return 0
+
+    return handler
+
+
 def _alloc_mem(call: CallContext) -> Result:
     found = allocated(call, call.number(0, "the size of this memory"))
     call.set_private(call.arguments[2], 8, found, "the address of this memory")
@@ -85,6 +102,7 @@ def _sent(call: CallContext, first: int, communicator_at: int, name: str = "mess
     context, processes = communicator(call, communicator_at)
     peer = process_of_rank(call, first + 3, processes)
     tag = call.number(first + 4, "the tag")
+    call.run.world.found.said.add(("message", context, peer))
     return (
         [] if peer is None else tell(call, Telling(("message", context, tag), name), peer, collective_message(call, first))
     )
@@ -117,6 +135,15 @@ def _sendrecv(call: CallContext) -> Result:
     return _ended(call, [*_sent(call, 0, 10), *_heard(call, 5, 10)])
 
 
+def _iprobe(call: CallContext) -> Result:
+    """`MPI_Iprobe`: source, tag, communicator, whether there is a message. There is none where none is ever sent."""
+    context, _ = communicator(call, 2)
+    if ("message", context, call.run.process) in call.run.world.known.said:
+        raise not_modelled(call, "it is where no message is sent to the process that asks; MPI_Recv is")
+    call.set_private(call.arguments[3], 4, 0, "the answer")
+    return 0
+
+
 def _refused(call: CallContext) -> Result:
     raise not_modelled(
         call, "one-sided calls, MPI_Send and MPI_Recv with a known source and tag, and collectives that block are"
@@ -139,13 +166,15 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Initialized": stored(lambda _: 1, 0),
     "MPI_Finalized": stored(lambda _: 0, 0),
     "MPI_Abort": LIBC["exit"],
-    **dict.fromkeys(("MPI_Wtime", "MPI_Wtick"), unknown_result),
+    **dict.fromkeys(("MPI_Wtime", "MPI_Wtick"), drawn_result),
     "MPI_Comm_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
     "MPI_Comm_size": stored(lambda call: len(members(call, 0)), 1),
     "MPI_Group_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
     "MPI_Group_size": stored(lambda call: len(members(call, 0)), 1),
     "MPI_Comm_group": _group,
     "MPI_Win_get_group": _window_group,
+    "MPI_Group_compare": _compared(is_of_groups=True),
+    "MPI_Comm_compare": _compared(is_of_groups=False),
     "MPI_Group_incl": _chosen(is_included=True),
     "MPI_Group_excl": _chosen(is_included=False),
     "MPI_Alloc_mem": _alloc_mem,
@@ -154,6 +183,7 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Send": _send,
     "MPI_Recv": _recv,
     "MPI_Sendrecv": _sendrecv,
+    "MPI_Iprobe": _iprobe,
 }
 MPI: Final[Mapping[str, Handler]] = {name: _CALLS.get(name, _refused) for name in DECLARATIONS}
 """The handlers of all functions of MPI that our header declares: those that are not modelled refuse."""
