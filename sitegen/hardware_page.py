@@ -17,7 +17,7 @@ _HEAD: Final = """\
 {generated}
 
 What a network keeps of the order of one queue pair, in the tables of the tool; `rdma-robust hardware show` prints one of
-them or one of yours, and [hardware as data](hardware.md) says how programs are asked about them.
+them or one of yours, and [choosing the hardware](hardware.md) says how programs are asked about them.
 
 {list}
 

@@ -38,6 +38,7 @@ from tests.conftest import ROOT, Cli
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 DOCUMENTS = [ROOT / "README.md", *PAGES]
+LINKED_PAGE = re.compile(r"\]\(([^)#\s]+\.md)")
 CONFIG = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 
 
@@ -108,6 +109,23 @@ def test_the_menu_names_every_page_once() -> None:
     }
     assert len(named) == len(set(named))
     assert set(named) - generated == {path.relative_to(DOCS).as_posix() for path in PAGES}
+
+
+def test_every_page_says_first_what_it_is_for() -> None:
+    for path in PAGES:
+        _, first, *_ = (
+            line for line in path.read_text(encoding="utf-8").split("\n") if line and not line.startswith("<!--")
+        )
+        assert not re.match(r"#|```|\||- |!\[", first), f"{name(path)} begins with {first!r}"
+
+
+def test_every_page_is_named_by_another_one() -> None:
+    linked = {
+        (path.parent / link).resolve()
+        for path in DOCUMENTS
+        for link in LINKED_PAGE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert {path for path in PAGES if path not in linked} == set()
 
 
 @pytest.mark.parametrize(("page", "text"), (pages() | figures()).items(), ids=list(pages() | figures()))
