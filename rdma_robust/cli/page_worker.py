@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -58,10 +59,14 @@ def tell_what_is_absent() -> None:
 def ask(request: str) -> str:
     """Return what a command answers, both as JSON.
 
-    A request has the `arguments`, the `files` by name, and which to `read` afterwards. The answer has `exit`, `out`, `err`
-    and the `files` that were read; or what the page has to load first, to ask again, as `needs`.
+    A request has the `arguments`, the `files` by name, which to `read` afterwards, and perhaps how many `columns` a report
+    has. The answer has `exit`, `out`, `err` and the `files` that were read; or what the page has to load first, to ask again,
+    as `needs`.
     """
     asked: dict[str, Any] = json.loads(request)
+    os.environ.pop("COLUMNS", None)
+    if columns := asked.get("columns"):
+        os.environ["COLUMNS"] = str(columns)
     try:
         return json.dumps(_answered(asked["arguments"], asked["files"], asked["read"]))
     except SolverNeededError:

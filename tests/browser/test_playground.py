@@ -107,6 +107,10 @@ class Playground(BrowserPage):
             shown = {each: self.text(each) for each in ("#state", "#notice", "#badge", "#said")}
             pytest.fail(f"it did not come; the page shows {shown} and says {complaints(self.driver)}")
 
+    def text(self, selector: str) -> str:
+        """Return the text in one line: how it is broken depends on the width of the page."""
+        return " ".join(super().text(selector).split())
+
     def answered(self) -> str:
         """Wait for an answer to what is in the editor, and return what is on its badge."""
         self.until(lambda: self.text("#badge") and not self.all("#panel.old"))

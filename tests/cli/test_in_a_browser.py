@@ -116,6 +116,17 @@ def test_mistakes_of_the_command_line_do_not_name_the_program_that_loaded_the_pa
     assert "loader" not in "".join(answers)
 
 
+def test_reports_are_as_wide_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    program = {"program.rdma": (LITMUS / "mailbox-plain.rdma").read_text(encoding="utf-8")}
+    asked = {"arguments": ["explain", *program], "files": program, "read": []}
+
+    def widest(**more: int) -> int:
+        return max(map(len, json.loads(page_worker.ask(json.dumps({**asked, **more})))["out"].splitlines()))
+
+    assert widest(columns=60) <= 60 < widest()
+
+
 def test_the_explorer_is_answered_as_by_its_server() -> None:
     """What the page asks step by step, and the same by the session that the server has; mistakes are told, not raised."""
     text = (LITMUS / "mailbox-plain.rdma").read_text(encoding="utf-8")

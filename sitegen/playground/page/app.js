@@ -64,11 +64,18 @@ async function run() {
   if (which === tab && key === JSON.stringify([question(which), text])) { show(answer, which, text === editor.text()); }
 }
 
+/* Return how many characters of a report fit beside each other. */
+function columns() {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = getComputedStyle(parts.said).font;
+  return Math.floor((parts.panel.clientWidth - 24) / context.measureText("0").width);
+}
+
 /* Return what the tool answers, which is kept but where a limit came first; what was stopped has an answer that says so. */
 async function answered(key, asked, files, read) {
   asking.add(key);
   try {
-    const answer = await tool.ask(asked, files, read, Number(parts.seconds.value));
+    const answer = await tool.ask(asked, files, read, Number(parts.seconds.value), columns());
     if (answer.exit !== 3) { answers.set(key, answer); }
     return answer;
   } catch (error) {

@@ -47,10 +47,11 @@ export class Tool {
   }
 
   /* Return what a command answers: { exit, out, err, files }. `seconds` is what the command was given; beyond that and a
-     little more it is ended, and another question ends it too. Throws Stopped, or an Error where there is no Python. */
-  ask(args, files, read, seconds) {
+     little more it is ended, and another question ends it too. Reports have lines of so many `columns`, or as long as they
+     are. Throws Stopped, or an Error where there is no Python. */
+  ask(args, files, read, seconds, columns) {
     if (this.waiting) { this.stop("another question was asked"); }
-    return this.call("ask", [JSON.stringify({ arguments: args, files, read })], seconds);
+    return this.call("ask", [JSON.stringify({ arguments: args, files, read, columns })], seconds);
   }
 
   /* Return what a function of cli/page_worker.py answers; without `seconds` it is quick and waits for its turn. */

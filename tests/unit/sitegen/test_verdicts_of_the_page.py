@@ -111,15 +111,17 @@ def compared(answer: Any) -> Any:
 
 
 def without_cut_notes(native: Any, page: Any) -> tuple[Any, Any]:
-    """Return both answers without what matters in a program, and facts of proofs, where a side had no time for them."""
+    """Return both answers without what a side had no time for: what matters in a program, and the last facts of proofs."""
     for pair in zip((native["out"] or {}).get("results", ()), (page["out"] or {}).get("results", ()), strict=False):
         if any(each.get("matters", {}).get("skipped") for each in pair):
             for each in pair:
                 each.pop("matters", None)
         for models in zip(*(each.get("models", ()) for each in pair), strict=False):
-            if not all(each.get("facts") for each in models):
-                for each in models:
-                    each.pop("facts", None)
+            told = min(len(each.get("facts", ())) for each in models)
+            for each in models:
+                each["facts"] = each.get("facts", [])[:told]
+                if not told:
+                    each.pop("facts_of", None)
     return native, page
 
 
