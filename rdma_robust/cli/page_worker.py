@@ -60,8 +60,8 @@ def ask(request: str) -> str:
     """Return what a command answers, both as JSON.
 
     A request has the `arguments`, the `files` by name, which to `read` afterwards, and perhaps how many `columns` a report
-    has. The answer has `exit`, `out`, `err` and the `files` that were read; or what the page has to load first, to ask again,
-    as `needs`.
+    has. The answer has `exit`, `out`, `err` and the `files` that were read; or what the page has to load first, to ask
+    again, as `needs`.
     """
     asked: dict[str, Any] = json.loads(request)
     os.environ.pop("COLUMNS", None)
