@@ -45,6 +45,9 @@ _TOKEN: Final = re.compile(
 )
 
 
+PRIME: Final = '<mo lspace="0" rspace="0">′</mo>'
+"""Its glyph stands high by itself: as a head it would stand above the line."""
+
 WIDE: Final = 12
 """A formula of more signs than these scrolls by itself on a phone: browsers do not break it."""
 
@@ -90,17 +93,19 @@ class _Reader:
     def _scripted(self) -> str:
         """Return what comes next with what stands at its foot and head."""
         base = self._atom()
-        foot = head = ""
+        foot = head = primes = ""
         while self.tokens and (sign := self.tokens[-1]["one"]) in ("_", "^", "'"):
             self.tokens.pop()
             if sign == "_":
                 foot += self._atom()
+            elif sign == "^":
+                head += self._atom()
             else:
-                head += "<mo>′</mo>" if sign == "'" else self._atom()
-        if not foot and not head:
-            return base
-        name = "msubsup" if foot and head else "msub" if foot else "msup"
-        return f"<{name}>{base}{''.join(f'<mrow>{each}</mrow>' for each in (foot, head) if each)}</{name}>"
+                primes += PRIME
+        if foot or head:
+            name = "msubsup" if foot and head else "msub" if foot else "msup"
+            base = f"<{name}>{base}{''.join(f'<mrow>{each}</mrow>' for each in (foot, head) if each)}</{name}>"
+        return base + primes
 
     def _atom(self) -> str:
         if not self.tokens:
