@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rdma_robust.c.lock_step import lock_step
+from rdma_robust.c.lock_step import lock_step, rank_machine
 from rdma_robust.errors import ProgramError
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.engine_table import answered
@@ -311,6 +311,13 @@ def test_a_test_that_fails_without_end_is_refused_with_its_limit() -> None:
     loop = "while (!f) { MPI_Test(&q, &f, &s); MPI_Send(&x, 1, MPI_INT, 0, 9, w); }"
     with pytest.raises(ProgramError, match="`MPI_Test` fails more than 8 times"):
         kinds(sides(SEND, f"{IRECV} int f = 0; {loop}"))
+
+
+@pytest.mark.parametrize("steps", range(400, 2800, 800))
+def test_a_limit_of_steps_is_named_wherever_it_is_met(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    monkeypatch.setattr(rank_machine, "STEPS", steps)
+    with pytest.raises(ProgramError, match=f"take more than {steps:,} steps"):
+        verdict(TASKS, 3)
 
 
 def test_what_stands_before_a_refusal_is_told_and_the_rest_is_unknown(cli: Cli, tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ class _EveryWay:
                     break
                 self._one_run(dict(self.left.pop()))
         except ContradictionError:
+            if self.job.refused:  # a limit of steps is met anywhere
+                return self._refused(self.job.refused[0].message)
             return self._refused("what processes do depends on the order in which others get to collective calls")
         if self.left and not self.job.refused:
             return self._refused(f"there are more than {RUNS:,} ways to follow")
