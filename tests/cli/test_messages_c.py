@@ -288,6 +288,7 @@ assert(y == 1 && z == 2);"""
         ("do MPI_Testany(2, v, &n, &f, &s); while (!f); assert(n >= 0); MPI_Waitall(2, v, ss);", set()),
         ("MPI_Testsome(2, v, &n, at, ss); assert(n == 0); MPI_Waitall(2, v, ss);", {"violation"}),
         ("do MPI_Testsome(2, v, &n, at, ss); while (!n); MPI_Waitall(2, v, ss);", set()),
+        ("n = MPI_Testall(0, 0, &f, ss); assert(f && !n); MPI_Waitall(2, v, ss);", set()),
         ("MPI_Testall(2, v, &f, ss); if (f) assert(y == 1 && z == 2);", {"request-leak"}),
         ("MPI_Test(v, &f, &s); if (f) assert(y == 1); MPI_Waitall(2, v, ss);", set()),
         ("while (!f) { MPI_Test(v, &f, &s); if (++n > 2) break; } MPI_Waitall(2, v, ss);", set()),

@@ -30,7 +30,9 @@ Change = tuple[Object, int, int]
 def _round(rank: RankMachine, state: State) -> bool:
     """Go on behind a test, until it stands before the same test again; return False if it does something else first."""
     frame, depth = state.frames[-1], len(state.frames)
-    at = frame.at
+    at, test = frame.at, frame.function.code[frame.at]
+    if isinstance(test, Call) and test.target is not None:
+        frame.registers[test.target] = 0
     frame.at += 1
     for _ in range(_STEPS):
         top = state.frames[-1]
