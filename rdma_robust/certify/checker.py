@@ -43,7 +43,7 @@ from rdma_robust.errors import ProgramError
 from rdma_robust.language.flow.canonical import canonical_text
 from rdma_robust.language.flow.cfg import ImmPut, Program, Send
 from rdma_robust.language.flow.spinning import blocking, spin_assumed
-from rdma_robust.language.load import OF_NO_FILE, is_foreign, load_decidable, load_program
+from rdma_robust.language.load import OF_NO_FILE, is_c, is_foreign, load_decidable, load_program, with_c_options
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import ALL_BUFFERS, BUFFERS, MessageProgram
 from rdma_robust.messages.traces.trace_program import program_of
@@ -84,6 +84,8 @@ NET_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Net, object], str]]]] = {
 
 
 Check = TypeVar("Check")
+STANDARD: Final = "standard"
+"""What a claim says that is about what the standard of a library promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +114,23 @@ def verify(certificate: Certificate, text: str, name: str) -> ProofCheck:
         if kind == MESSAGES:
             return _about_messages(certificate, message_program(text, name))
         file = name if is_foreign(text, name) else OF_NO_FILE
+        if "about" in certificate.claim:
+            certificate, text = _about_standard(certificate, text, name)
         if certificate.claim["kind"] in SAFETY_CHECKS:
             return _about_program(certificate, load_program(text, file))
         return _about_program(certificate, load_decidable(text, file, crowds=True))
     except ProgramError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         reject(f"{name} is not well-formed: line {first.span.line}: {first.message}")
+
+
+def _about_standard(certificate: Certificate, text: str, name: str) -> tuple[Certificate, str]:
+    """Return a certificate of a race by the standard of a library, and the C as it is read for that."""
+    claim = json_members(certificate.claim, "`claim`", ("kind", "about"))
+    json_word(claim["about"], "`claim.about`", (STANDARD,))
+    if claim["kind"] not in RACE_CHECKS or not is_c(text, name):
+        reject("only races of C are about the standard of a library")
+    return replace(certificate, claim={"kind": claim["kind"]}), with_c_options(text, ("--about=races",), name)
 
 
 def verify_graphs(certificate: Certificate, program: Program) -> ProofCheck:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final, assert_never
 
-from rdma_robust.certify.checker import has_waiting_messages
+from rdma_robust.certify.checker import STANDARD, has_waiting_messages
 from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, JsonObject, content_digest
 from rdma_robust.certify.firing import Firing, FiringLoop
 from rdma_robust.certify.hardware import ORDERS, Platform
@@ -262,8 +262,11 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
     return Certificate(PROGRAM if written else GRAPHS, file, content_digest(text), {"kind": claim}, settings, evidence)
 
 
-def race_certificate(outcome: RaceOutcome, text: str, file: str | None, *, await_loops: bool) -> Certificate | None:
-    """Return the certificate of the first race of a program in `text`, None if there is none.
+def race_certificate(
+    outcome: RaceOutcome, text: str, file: str | None, *, await_loops: bool, of_standard: bool = False
+) -> Certificate | None:
+    """Return the certificate of the first race of a program in `text`, None if there is none. Of C it may be one by the
+    standard of its library.
 
     Raises SizeLimitError for an order table that the checker cannot read.
     """
@@ -274,7 +277,8 @@ def race_certificate(outcome: RaceOutcome, text: str, file: str | None, *, await
     pair = {"first": race.first.index - len(looking.cells), "second": race.second.index - len(looking.cells)}
     evidence = {**trace_evidence(looking, trace), "kind": RACING, **pair}
     settings = {"model": asdict(replace(outcome.model, order=_told(outcome.model.order))), "await_loops": await_loops}
-    return Certificate(PROGRAM, file, content_digest(text), {"kind": "race"}, settings, evidence)
+    claim = {"kind": "race", **({"about": STANDARD} if of_standard else {})}
+    return Certificate(PROGRAM, file, content_digest(text), claim, settings, evidence)
 
 
 def _told(order: str) -> str:

@@ -104,10 +104,10 @@ def certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
     return ""
 
 
-def certify_race(outcome: RaceOutcome, text: str, source: Source, *, await_loops: bool) -> str:
+def certify_race(outcome: RaceOutcome, text: str, source: Source, *, await_loops: bool, of_standard: bool) -> str:
     """Write the certificate of a race in `text` where `source` wants it; return why there is none."""
     try:
-        made = race_certificate(outcome, text, relative(source), await_loops=await_loops)
+        made = race_certificate(outcome, text, relative(source), await_loops=await_loops, of_standard=of_standard)
     except SizeLimitError as error:
         return str(error)
     _write(made, source)

@@ -53,7 +53,8 @@ def _answer(
     text = read_source(source)
     # A loop that only waits is one look that waits: its word is one by which threads tell each other something.
     asked = text
-    if is_c(text, source.name) and asking.options.order is None and asking.options.hardware is None:
+    of_standard = is_c(text, source.name) and asking.options.order is None and asking.options.hardware is None
+    if of_standard:
         # What a program of OpenSHMEM or MPI may rely on is what the standard says; others are as they were.
         asked = with_c_options(text, ("--about=races",), source.name)
     program = blocking(load_decidable(asked, source.name))
@@ -61,22 +62,19 @@ def _answer(
     options = asking.options.on(program.hardware)
     found = find_races(program, options.model, limits, progress, recv_depth=options.recv_depth)
     messages = warning_texts(program.warnings, source.name, text)
-    complaint = _certified(source, text, found, asking.options)
+    complaint = _certified(source, text, found, asking.options, of_standard=of_standard)
     missing = (no_certificate(source.name, complaint),) if complaint else ()
     record = replace(races_record(found), file=source.name)
     return Answer(record, (*messages, *missing), uncertified=len(missing), text=text)
 
 
-def _certified(source: Source, text: str, found: RaceOutcome, options: CheckOptions) -> str:
+def _certified(source: Source, text: str, found: RaceOutcome, options: CheckOptions, *, of_standard: bool) -> str:
     """Write the certificate of a race where one is wanted; return why there is none, '' for a verdict of UNKNOWN."""
     if source.certificate is None or found.verdict.value == "unknown":
         return ""
-    from rdma_robust.language.load import is_c  # noqa: PLC0415
     from rdma_robust.questions.certificate_files import certify_race  # noqa: PLC0415 - slow, and seldom wanted
 
-    if is_c(text, source.name):
-        return "certificates of races are about `.rdma`, which `rdma-robust import` writes"
-    return certify_race(found, text, source, await_loops=options.await_loops)
+    return certify_race(found, text, source, await_loops=options.await_loops, of_standard=of_standard)
 
 
 RACES: Final[Question[RacesAsking, RacesRecord]] = Question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.conftest import Cli
@@ -34,6 +35,19 @@ def test_races_are_by_the_standard_unless_an_order_is_asked_for(cli: Cli, tmp_pa
     assert "RR707" not in by_standard.stderr
     assert cli("races", "--order", "default", str(file)).returncode == 0
     assert cli("check", str(file)).returncode == 0
+
+
+def test_a_race_by_the_standard_has_a_certificate(cli: Cli, tmp_path: Path) -> None:
+    file, proofs = tmp_path / "message.c", tmp_path / "proofs"
+    file.write_text(MESSAGE)
+    assert "no certificate" not in cli("races", "--certificate", str(proofs), str(file)).stderr
+    told = cli("verify-certificate", str(proofs)).stdout
+    assert "VALID: message.c has a data race under order none" in told and "accesses of lines 8 and 12" in told
+    made = json.loads((proofs / "message.c.json").read_text())
+    made["claim"]["about"] = "a queue pair"
+    (proofs / "message.c.json").write_text(json.dumps(made))
+    refused = cli("verify-certificate", str(proofs))
+    assert refused.returncode == 1 and "`claim.about`" in refused.stdout
 
 
 def test_a_fence_between_the_two_puts_orders_them(cli: Cli, tmp_path: Path) -> None:
