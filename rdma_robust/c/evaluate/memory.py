@@ -10,6 +10,7 @@ from rdma_robust.c.evaluate.c_values import (
     UnknownValue,
     Value,
     bytes_of,
+    decided_before,
     joined,
     map_one,
     map_two,
@@ -65,6 +66,11 @@ class ObjectBytes:
         """Keep of values of a register those where it holds one of `raws`."""
         self.changed()
         self.cells = {at: (size, restricted(value, register, raws)) for at, (size, value) in self.cells.items()}
+
+    def spend_random(self) -> None:
+        """Let no value that was drawn be any number."""
+        self.changed()
+        self.cells = {at: (size, map_one(value, decided_before)) for at, (size, value) in self.cells.items()}
 
     def overlapping(self, offset: int, size: int) -> list[tuple[int, int, Value]]:
         """Return the cells that have bytes in a range, by their offsets: offset, size and value."""

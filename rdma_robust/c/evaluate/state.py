@@ -13,6 +13,7 @@ from rdma_robust.c.evaluate.c_values import (
     Symbolic,
     UnknownValue,
     Value,
+    decided_before,
     is_random,
     map_one,
     restricted,
@@ -237,11 +238,21 @@ class State:
         frame = self.frames[-1]
         each = frame.function.code[frame.at]
         assert isinstance(each, Binary)
+        left = frame.registers[each.left]
+        self.spend_random()
         for remainder in range(divisor):
             other = self.copy()
-            drawn = map_one(frame.registers[each.left], lambda x, drawn=remainder: drawn if is_random(x) else x)  # type: ignore[misc]
+            drawn = map_one(left, lambda x, drawn=remainder: drawn if is_random(x) else x)  # type: ignore[misc]
             other.frames[-1].registers[each.left] = drawn
             yield other
+
+    def spend_random(self) -> None:
+        """Let no value that was drawn so far be any number: something is decided by one, of which others may be made."""
+        for frame in self.frames:
+            frame.registers = {key: map_one(value, decided_before) for key, value in frame.registers.items()}
+        for name, block in list(self.memory.items()):
+            if any(map_one(value, decided_before) != value for _, value in block.cells.values()):
+                self.block(name).spend_random()
 
     def prune(self, thread: str) -> None:
         """Forget registers and locals that nothing will use, what they hold where it decides nothing, and locals of frames

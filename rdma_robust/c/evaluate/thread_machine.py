@@ -278,6 +278,8 @@ class ThreadMachine(ThreadRun):
             )
         chain, reason = self.chain(state), "a local of RR_ANY" if way.anything else way.reason
         self.world.remark("RR846", f"both ways are taken where a branch depends on {reason}", chain)
+        if way.is_random:
+            state.spend_random()
         other = state.copy()
         state.frames[-1].at, other.frames[-1].at = each.then, each.otherwise
         return [ThreadStep((), chain, state), ThreadStep((), chain, other)]

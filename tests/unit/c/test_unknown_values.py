@@ -41,6 +41,28 @@ def test_numbers_that_are_drawn_go_every_way() -> None:
     assert any("both ways" in each.message and "`rand`" in each.message for each in found.remarks)
 
 
+@pytest.mark.parametrize(
+    ("body", "is_refused"),
+    [
+        ("int r = rand(); if (r > 7) shmem_p(&x, 1, 1); if (r <= 7) shmem_p(&x, 2, 1);", True),
+        ("int r = rand(); shmem_p(&x, r % 2, 1); if (r % 3) shmem_p(&x, 2, 1);", True),
+        ("int r[2]; r[1] = rand(); long s = 2 * r[1]; if (r[1] > 7) shmem_p(&x, 1, 1); if (s % 5) shmem_p(&x, 2, 1);", True),
+        ("for (int i = 0; i < 2; i++) if (rand() > 7) shmem_p(&x, 1, 1);", False),
+        ("int r = rand(), s = r % 2; if (s) shmem_p(&x, 1, 1); if (!s) shmem_p(&x, 2, 1);", False),
+    ],
+)
+def test_what_is_drawn_decides_once(body: str, is_refused: bool) -> None:
+    """A second decision by the same number would go ways that no run takes."""
+    text = "#include <stdlib.h>\n" + program(body)
+    if not is_refused:
+        evaluated(text)
+        return
+    with pytest.raises(ProgramError) as refused:
+        evaluated(text)
+    assert {each.code for each in refused.value.diagnostics} == {"RR819"}
+    assert "decided before" in refused.value.diagnostics[0].message
+
+
 def test_a_number_of_two_words_is_put_and_got_in_both() -> None:
     head = "static long double wide;\n"
     found = evaluated(head + program("shmem_longdouble_p(&wide, 2, 1);", "long double v = shmem_longdouble_g(&wide, 0);"))
