@@ -100,7 +100,7 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
         *("hardware/message-behind-data-verbs", "fi-cxi", "not-robust"),
     ),
     "what nobody knows is not kept": (
-        ((between_tables, "_unknown", lambda *_: frozenset()),),
+        everywhere(searched_orders.unknown_cells, lambda *_: frozenset()),
         *("guarantees/flag-behind-data", UNKNOWN_CELL, "unknown"),
     ),
     "every fence tells reads from the answers that it has passed": (
