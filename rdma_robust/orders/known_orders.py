@@ -73,9 +73,14 @@ def _lines(found: dict[str, object]) -> Iterator[str]:
 def order_of_file(text: str, file: str) -> str:
     """Return the order that the text of a file is: a name, if it is the table of that name.
 
+    Its table keeps the title and the source of the file, and the name of what it is based on, which the order does not tell.
     Raises ProgramError with every mistake in it.
     """
-    return told_order(read_order(text, file, based=order_table))
+    read = read_order(text, file, based=order_table)
+    order = told_order(read)
+    if order not in SHIPPED:
+        TABLES[order] = replace(order_table(order), title=read.title, source=read.source, based_on=read.based_on)
+    return order
 
 
 def told_order(table: OrderTable) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
 from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, with_written
+from rdma_robust.text import printable
 from rdma_robust.toml_places import TomlText
 
 KEYS: Final = ("name", "title", "based-on", "source", "cells", "rules", "why")
@@ -85,7 +86,7 @@ class _OrderReader:
     def _text(self, document: Mapping[str, Any], key: str) -> str:
         value = document.get(key, "")
         if isinstance(value, str) and (value.strip() or key not in document) and "\n" not in value:
-            return value
+            return printable(value)
         self._refuse("RR823", (key,), f"{quote(key)} is {_shown(value)}", "a text of one line")
         return ""
 
@@ -106,10 +107,14 @@ class _OrderReader:
         return {}
 
     def _cells(self, document: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], str]]:
+        seen = set[tuple[str, str]]()
         for name, kept in self._part(document, "cells").items():
             cell = self._cell("cells", name)
             if cell is None:
                 continue
+            if cell in seen:
+                self._refuse("RR826", ("cells", name), f"{quote(' '.join(cell))} is said twice", "each cell once")
+            seen.add(cell)
             allowed = [word for word in _KEPT if word != "i" or cell[0] in (*WRITES, MESSAGE)]
             if cell == ("nrR", "nrR"):
                 allowed.append("(-)")
@@ -174,7 +179,7 @@ class _OrderReader:
             if not isinstance(said, str) or not said.strip():
                 self._refuse("RR823", ("why", name), f"{quote(name)} is {_shown(said)}", "a sentence, or an address")
             elif known or cell is not None:
-                yield " ".join(name.split()), " ".join(said.split())
+                yield " ".join(name.split()), printable(" ".join(said.split()))
 
     def _refuse(self, code: str, path: tuple[str, ...], said: str, expected: str = "", hint: str = "") -> None:
         span: Span = self._toml.place(*path)

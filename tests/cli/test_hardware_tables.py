@@ -32,6 +32,17 @@ def test_the_tables_of_the_tool(cli: Cli) -> None:
     assert shown.count("decided by the search, the table has all facts") == 3
 
 
+def test_the_source_of_a_file(cli: Cli, tmp_path: Path) -> None:
+    """Title, source and `based on` of a file were left out, and what it says was written to the terminal as it stands."""
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\ntitle = "\\u001b[31mred"\nbased-on = "none"\nsource = "page 7"\n[why]\n"nrW nrW" = "\\u001b]0;x"\n'
+    )
+    shown = cli("hardware", "show", "mine.toml").stdout
+    assert shown.startswith("mine: \\x1b[31mred\nsource: page 7\nbased on: none\n") and "nrW nrW: \\x1b]0;x\n" in shown
+    (table,) = json.loads(cli("hardware", "show", "mine.toml", "--format", "json").stdout)["tables"]
+    assert (table["source"], table["based_on"]) == ("page 7", "none")
+
+
 def test_a_table_that_lacks_a_fact_and_its_neighbours(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
     done = cli("hardware", "check", "mine.toml")

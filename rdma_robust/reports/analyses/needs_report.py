@@ -102,6 +102,7 @@ class NeedsRecord:
 
 
 _NO_SET: Final = "no guarantee of the order of a queue pair makes it robust"
+_REPAIR: Final = "rdma-robust repair looks for polls and fences that do"
 
 
 def needs_record(
@@ -167,6 +168,7 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
         tables = record.tables if any(each.gives for each in record.tables) else ()
         return [
             *sentence(f"{printable(record.file)}: {record.status}: {printable(record.reason)}", width),
+            *(sentence(_REPAIR, width, "  ") if record.status == "not-robust" else ()),
             *_tables_said(tables, width),
             *claims,
         ]

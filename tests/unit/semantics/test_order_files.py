@@ -65,6 +65,7 @@ WRONG = {
     'name = "a"\n[cells]\n"nrW nlX" = "qp"\n': ("RR826", 3),
     'name = "a"\n[cells]\n"CPU nrW" = "-"\n': ("RR826", 3),
     'name = "a"\n[cells]\n"nrW" = "-"\n': ("RR826", 3),
+    'name = "a"\n[cells]\n"nrW nrW" = "-"\n"nrW  nrW" = "qp"\n': ("RR826", 4),
     'name = "a"\n[cells]\n"nlR nrW" = "i"\n': ("RR825", 3),
     'name = "a"\n[cells]\n"nrW nrW" = "all"\n': ("RR825", 3),
     'name = "a"\n[rules]\nreads-push-writes = ["nrW nrW"]\n': ("RR825", 3),
