@@ -6,33 +6,53 @@ Source: docs/order-files.md, "The format": a table that keeps less has more exec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_record import ALL_TYPES, OrderTable
 
 
-def keeps_all_of(order: str, other: str) -> bool:
-    """Return whether an order keeps everything that another one keeps, so that it has no other executions.
+@dataclass(frozen=True, slots=True)
+class EventKinds:
+    """What a program has of which tables say something: the types of its events, those of sends among them, whether
+    completions are polled, and whether there are messages."""
+
+    types: frozenset[str]
+    polls: bool
+    receives: bool
+
+
+EVERY_KIND: Final = EventKinds(frozenset({*ALL_TYPES}), polls=True, receives=True)
+
+
+def keeps_all_of(order: str, other: str, kinds: EventKinds = EVERY_KIND) -> bool:
+    """Return whether an order keeps everything of these kinds of events that another one keeps, so that a program with no
+    others has no other executions.
 
     Raises UsageError for an order that has no table.
     """
     one, two = order_table(order), order_table(other)
-    return _at_least(one, two) and (not two.behind_polls or _at_least(order_table(one.behind_polls or order), _behind(two)))
+    behind = not kinds.polls or not two.behind_polls
+    return _at_least(one, two, kinds) and (behind or _at_least(order_table(one.behind_polls or order), _behind(two), kinds))
 
 
 def _behind(table: OrderTable) -> OrderTable:
     return order_table(table.behind_polls)
 
 
-def _at_least(one: OrderTable, two: OrderTable) -> bool:
-    cells = all(kept == "-" or one.cells[cell] in (kept, "qp", "all") for cell, kept in two.cells.items())
-    rules = (
-        (one.receives, two.receives, "own"),
-        (one.tells, two.tells, "source"),
-        (one.matching, two.matching, "any"),
+def _at_least(one: OrderTable, two: OrderTable, kinds: EventKinds) -> bool:
+    types = kinds.types
+    cells = all(
+        kept == "-" or one.cells[cell] in (kept, "qp", "all") for cell, kept in two.cells.items() if types >= {*cell}
     )
-    weaker = all(other in (mine, weakest) for mine, other, weakest in rules)
-    return cells and one.pushes >= two.pushes and weaker
+    rules = (
+        (one.receives, two.receives, "own", kinds.receives),
+        (one.tells, two.tells, "source", kinds.polls),
+        (one.matching, two.matching, "any", kinds.receives),
+    )
+    weaker = all(other in (mine, weakest) for mine, other, weakest, counts in rules if counts)
+    return cells and one.pushes >= {pair for pair in two.pushes if types >= {*pair}} and weaker
 
 
 def ranks(orders: Sequence[str]) -> dict[str, int]:
@@ -44,20 +64,16 @@ def ranks(orders: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def said_of_types(order: str, types: frozenset[str], *, polls: bool, receives: bool) -> tuple[object, ...]:
-    """Return what an order says of events of these types, those of sends among them; two that say the same of a program's
-    are one to it.
-
-    `polls` is whether completions are polled, `receives` whether there are messages.
-    """
-    return tuple(_said(order_table(order), types, polls=polls, receives=receives))
+def said_of_kinds(order: str, kinds: EventKinds) -> tuple[object, ...]:
+    """Return what an order says of these kinds of events; two that say the same of a program's are one to it."""
+    return tuple(_said(order_table(order), kinds, polls=kinds.polls))
 
 
-def _said(table: OrderTable, types: frozenset[str], *, polls: bool, receives: bool) -> Iterator[object]:
-    known = [each for each in ALL_TYPES if each in types]
+def _said(table: OrderTable, kinds: EventKinds, *, polls: bool) -> Iterator[object]:
+    known = [each for each in ALL_TYPES if each in kinds.types]
     yield tuple(table.cells[earlier, later] for earlier in known for later in known)
-    yield frozenset(pair for pair in table.pushes if types >= {*pair})
-    yield (table.receives, table.matching) if receives else ()
+    yield frozenset(pair for pair in table.pushes if kinds.types >= {*pair})
+    yield (table.receives, table.matching) if kinds.receives else ()
     yield table.tells if polls else ""
     if polls and table.behind_polls:
-        yield tuple(_said(_behind(table), types, polls=False, receives=receives))
+        yield tuple(_said(_behind(table), kinds, polls=False))

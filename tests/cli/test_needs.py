@@ -21,7 +21,7 @@ from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.orders.guarantees import given_by, guarantees, order_giving, with_implied
 from rdma_robust.orders.known_orders import order_of_file
 from rdma_robust.orders.order_strength import keeps_all_of
-from rdma_robust.outcome import Outcome
+from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.reports.analyses.needs_report import FLAGS
 from rdma_robust.robustness.decide import decide
 from tests.conftest import ROOT, Cli
@@ -254,10 +254,29 @@ def test_of_one_order_only_its_guarantees_are_asked_about(cli: Cli, tmp_path: Pa
         found = report["results"][0]
         assert [[each["name"] for each in some["guarantees"]] for some in found["sets"]] == sets, order
         assert done.returncode == (0 if sets else 1) and not found["claims"]
-        lacking = [table["order"] for table in found["tables"] if not table["gives"]]
-        assert "fi-verbs" not in lacking and "none" in lacking
+        enough = [table["order"] for table in found["tables"] if table["gives"]]
+        assert enough == ["default", "multipath", "ooo-dp", "fi-verbs", "fi-tcp", "fi-cxi", "fi-psm3"], order
+        assert [table["order"] for table in found["tables"]] == [*SHIPPED]
     assert "of those of order srd" in cli("needs", "p.rdma", "--order", "srd").stdout
     assert cli("needs", "p.rdma", "--order", "srd", "--expect").returncode == 2
+
+
+def test_within_an_order_every_table_is_told_of() -> None:
+    """Cells of sends do not count where there are none, and a table that gives what was not asked about is decided."""
+    body, others, _ = PROGRAMS["put data; put flag"]
+    program = load_program(f"{HEAD}thread T on A {{ {body} }}\n{others}", "t")
+
+    def verdict(order: str) -> Outcome:
+        return decide(program, CheckOptions(hardware=replace(RDMA, order=order)))
+
+    for within in (fi_order("fi(RMA_WAW)"), "srd"):
+        answer = minimal_sets(program, RDMA, lambda model: verdict(model.order), 50, within)
+        answers = table_answers(program, answer, SHIPPED, verdict, most=50, within=within)
+        assert [(each.order, each.gives) for each in answers] == [
+            (order, verdict(order).verdict is Verdict.ROBUST) for order in SHIPPED
+        ]
+    said = table_answers(program, answer, ("default",), verdict, most=0, within="srd")
+    assert [(each.gives, each.reason) for each in said] == [(None, "no check was left (--max-checks)")]
 
 
 @pytest.mark.ci

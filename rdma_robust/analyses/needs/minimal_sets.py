@@ -71,7 +71,7 @@ def minimal_sets(program: Program, model: Model, decide: Decide, most: int, with
 
     `decide` decides the program under a model. No more than `most` decisions are made; what `decide` raises is not caught.
     """
-    asked = _relevant(program) if within is None else _relevant(program) & given_by(within)
+    asked = relevant_to(program) if within is None else relevant_to(program) & given_by(within)
     strongest = decide(replace(model, order=order_giving(asked)))
     checks, sets, breaches, left = 1, list[Names](), list[Breach](), list[str]()
     if strongest.verdict is not Verdict.ROBUST:
@@ -112,7 +112,7 @@ def _least(constraint: Names) -> Names:
     return frozenset(name for name in constraint if not implied_by(name) & constraint)
 
 
-def _relevant(program: Program) -> Names:
+def relevant_to(program: Program) -> Names:
     """Return the guarantees about types of events that the program has."""
     ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
     types = {row_name(act.type, op) for op in ops for act in acts_of(op)}

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rdma_robust.analyses.needs.minimal_sets import MinimalSets, Names
+from rdma_robust.analyses.needs.minimal_sets import MinimalSets, Names, relevant_to
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.orders.guarantees import given_by, order_giving, with_implied
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_strength import keeps_all_of
+from rdma_robust.orders.order_strength import EventKinds, keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict
-from rdma_robust.semantics.like_orders import like_orders
+from rdma_robust.semantics.like_orders import event_kinds, like_orders
 
 IN_ORDER = "receives in order"
 """What a table lacks that lets messages take any posted receive."""
@@ -45,19 +45,20 @@ def table_answers(
     """Return what tables answer; none where it is open whether every guarantee together is enough. `decide` decides the
     program under an order, as often as `most` leaves with the decisions of `found`.
 
-    Where `found` is about the guarantees of the order `within`, nothing is said of tables that give others but no set.
+    Where `found` is about the guarantees of the order `within`, its counterexamples say nothing of tables that give others.
     """
     if found.strongest.verdict is Verdict.UNKNOWN:
         return ()
     like = like_orders(program, dict.fromkeys([*orders, *(order_giving(given_by(each)) for each in orders)]))
+    kinds, relevant = event_kinds(program), relevant_to(program)
+    asked = relevant if within is None else relevant & given_by(within)
     decided: dict[str, tuple[bool | None, str]] = {}
     answers = list[TableAnswer]()
     for order in orders:
         given = given_by(order)
         first = order if order_table(order).unknown else like[order]
-        said = _by_sets(found, order, exact=first == like[order_giving(given)])
-        if said is not True and within is not None and not given <= given_by(within):
-            continue
+        exact = first == like[order_giving(given)] and given & relevant <= asked
+        said = _by_sets(found, order, kinds, exact=exact)
         if said is None and first not in decided:
             decided[first] = _decided(decide, order, checks_left=found.checks + len(decided) < most)
         gives, reason = (said, "") if said is not None else decided[first]
@@ -68,9 +69,10 @@ def table_answers(
     return tuple(answers)
 
 
-def _by_sets(found: MinimalSets, order: str, *, exact: bool) -> bool | None:
-    """Return what minimal sets say of a table, None for nothing; `exact` says that it keeps what its guarantees do."""
-    if any(keeps_all_of(order, order_giving(with_implied(names))) for names in found.sets):
+def _by_sets(found: MinimalSets, order: str, kinds: EventKinds, *, exact: bool) -> bool | None:
+    """Return what minimal sets say of a table, None for nothing; `exact` says that it keeps of these kinds of events
+    what its guarantees do, and gives none that was not asked about."""
+    if any(keeps_all_of(order, order_giving(with_implied(names)), kinds) for names in found.sets):
         return True
     given = given_by(order)
     broken = found.strongest.verdict is Verdict.NOT_ROBUST or any(not each.forbidden_by & given for each in found.breaches)
