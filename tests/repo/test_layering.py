@@ -25,7 +25,7 @@ WORDS = (
 MAY_IMPORT = {
     "diagnose": "errors",
     "toml_places": "diagnose errors text",
-    "orders": "diagnose errors files toml_places value_ranges",
+    "orders": "diagnose errors files text toml_places value_ranges",
     "outcome": "notebook_view errors language model semantics",
     "language": f"{WORDS} codes",
     "semantics": f"{WORDS} language",
