@@ -22,6 +22,7 @@ from rdma_robust.certify.own_tables import (
     TableReading,
     UnreadableTable,
     is_own_table,
+    name_told,
     own_table,
     put_cell,
 )
@@ -241,7 +242,7 @@ class Platform:
     @property
     def order_name(self) -> str:
         """What the order is called."""
-        return self.order if self.own is None else self.own.name
+        return self.order if self.own is None else name_told(self.own, _base, self.how)
 
     def __str__(self) -> str:
         """What is not usual of it, '' if all is."""

@@ -7,10 +7,12 @@ on the text of another table.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from importlib import resources
 from typing import Any, Final
 
 Kept = Callable[[str, str], str]
@@ -89,7 +91,10 @@ def own_table(order: str, bases: Bases, how: TableReading) -> OwnTable:
 
     Raises UnreadableTable.
     """
-    table = _table_of(order)
+    return _own(_table_of(order), bases, how)
+
+
+def _own(table: Mapping[str, Any], bases: Bases, how: TableReading) -> OwnTable:
     base = bases(table["based-on"])
     if base is None:
         raise UnreadableTable(f"it is based on {table['based-on']!r}")
@@ -119,8 +124,13 @@ def _table_of(order: str) -> dict[str, Any]:
         found = tomllib.loads(f"order = {order}")
     except (ValueError, RecursionError) as error:
         raise UnreadableTable(f"not TOML: {error}") from None
-    table = found["order"]
-    if len(found) != 1 or not isinstance(table, dict) or not set(table) <= set(_MEMBERS):
+    if len(found) != 1:
+        raise UnreadableTable("more than a table")
+    return _members(found["order"])
+
+
+def _members(table: object) -> dict[str, Any]:
+    if not isinstance(table, dict) or not set(table) <= set(_MEMBERS):
         raise UnreadableTable("no table, or a member that none has")
     below: object = table.get("based-on")
     cells, rules = table.get("cells", {}), table.get("rules", {})
@@ -132,6 +142,31 @@ def _table_of(order: str) -> dict[str, Any]:
     under = _table_of(below) if is_own_table(below) else dict[str, Any]({"based-on": below, "cells": {}, "rules": {}})
     both = {"cells": under["cells"] | cells, "rules": under["rules"] | rules}
     return {"name": str(table.get("name", "")), "based-on": under["based-on"], "below": below, **both}
+
+
+def name_told(own: OwnTable, bases: Bases, how: TableReading) -> str:
+    """Return what a table is called. One that has the name of a table of the tool and is another one is told as such."""
+    name = own.name.strip()
+    if not name:
+        return "(an unnamed table)"
+    known = _known_as(name, bases, how)
+    same = known is None or known == replace(own, base=own.base if own.completions_order else "")
+    return own.name if same else f"{name} (not the shipped table)"
+
+
+def _known_as(name: str, bases: Bases, how: TableReading) -> OwnTable | None:
+    """Return the table that the checker, or the tool, has under a name: the file of the tool is read as those of
+    certificates are. None if there is none."""
+    if bases(name) is not None:
+        found = _own(_members({"name": name, "based-on": name}), bases, how)
+        return replace(found, base="default" if found.completions_order else "")
+    if not re.fullmatch("[a-z0-9-]+", name):
+        return None
+    file = resources.files("rdma_robust.orders").joinpath(f"{name}.toml")
+    if not file.is_file():
+        return None
+    found = _own(_members(tomllib.loads(file.read_text("utf-8"))), bases, how)
+    return replace(found, base=found.base if found.completions_order else "")
 
 
 def _said(cells: Mapping[str, object]) -> dict[tuple[str, str], str]:

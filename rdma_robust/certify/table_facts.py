@@ -41,7 +41,7 @@ def weaker_platform(
     if about.own is not None:
         lacks = next(missing_facts(about.own), None)
         if lacks is not None and _has_atomics(program):
-            reject(f"no normal form is proven for order {about.own.name}, which lacks the fact {lacks}")
+            reject(f"no normal form is proven for order {about.order_name}, which lacks the fact {lacks}")
     return about, rest
 
 

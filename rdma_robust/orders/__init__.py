@@ -15,16 +15,22 @@ SHIPPED: Final = (
 """The names of the tables of the package, each in a file of its name."""
 
 
+NOT_SHIPPED: Final = "not the shipped table"
+"""What is said of a table that has the name of one of the package, and is another one."""
+
+
 def order_name(order: str) -> str:
-    """Return what an order is called: its table's name, which one of a file says itself."""
+    """Return what an order is called: its table's name, which one of a file says itself. It may be that of a table of the
+    package, whose order is that name alone; so one that says all in full is another table, which is told."""
     if not order.startswith("{"):
         return order
     import tomllib  # noqa: PLC0415 - few orders are of files
 
     try:
-        return str(tomllib.loads(f"order = {order}")["order"]["name"])
-    except (ValueError, KeyError, RecursionError):
+        name = str(tomllib.loads(f"order = {order}")["order"]["name"])
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "of no table"
+    return name if name.strip() not in SHIPPED else f"{name} ({NOT_SHIPPED})"
 
 
 def is_order(order: str) -> bool:

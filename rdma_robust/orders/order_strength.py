@@ -15,8 +15,8 @@ from rdma_robust.orders.order_record import ALL_TYPES, OrderTable
 
 @dataclass(frozen=True, slots=True)
 class EventKinds:
-    """What a program has of which tables say something: the types of its events, those of sends among them, whether
-    completions are polled, and whether there are messages."""
+    """Kinds of events of which tables say something: their types, those of sends among them, whether completions are polled,
+    and whether there are messages."""
 
     types: frozenset[str]
     polls: bool

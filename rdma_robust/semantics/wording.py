@@ -8,6 +8,7 @@ from typing import Final
 
 from rdma_robust.language.flow.cfg import Cell, Program, is_padding
 from rdma_robust.model import CARDS, RDMA
+from rdma_robust.orders import order_name
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.semantics.event_table import remote_of
 from rdma_robust.semantics.kinds import WordKind, kind_of, memory_of
@@ -326,7 +327,7 @@ def _given_up(pair: tuple[EventType, EventType], order: str) -> str:
     if table.says or order in (RDMA.order, *CARDS):
         return table.says or ON_THE_WAY.get(pair, NOT_KEPT)
     cell = " ".join("naR" if each is T.NA else each.value for each in pair)
-    return f"{table.why.get(cell, 'the network may let it be overtaken on its way')} (order {table.name})"
+    return f"{table.why.get(cell, 'the network may let it be overtaken on its way')} (order {order_name(order)})"
 
 
 _BY_CPU = (Verb.ACCESS, Verb.ISSUE, Verb.POLL, Verb.RECV, Verb.RPOLL, Verb.DRAIN)

@@ -223,3 +223,31 @@ def test_what_a_file_says_is_told_and_read_again_also_by_the_checker() -> None:
         assert platform.completions_order == bool(again.behind_polls), text
         if again.behind_polls:
             assert kept_by(platform.behind_polls) == kept_under(again.behind_polls), text
+
+
+BORROWED = {
+    "srd": ('name = "srd"\nbased-on = "default"\n', "srd (not the shipped table)"),
+    "default": ('name = "default"\nbased-on = "none"\n', "default (not the shipped table)"),
+    "a rule": (
+        'name = "srd"\nbased-on = "none"\n[rules]\natomics-of-a-word = "program order"\n',
+        "srd (not the shipped table)",
+    ),
+    "the same": ('name = "srd"\ntitle = "mine"\nbased-on = "none"\n[why]\nall = "so it is"\n', "srd"),
+}
+
+
+@pytest.mark.parametrize("case", BORROWED)
+def test_another_table_with_a_name_of_the_package_is_told_as_such(case: str) -> None:
+    text, name = BORROWED[case]
+    order = order_of_file(text, "mine.toml")
+    assert order_name(order) == name
+    assert Platform(order=told_in_full(order_table(order), ORDERS)).order_name == name
+    assert f"order {name}" in str(Model(order=order))
+
+
+def test_the_checker_knows_the_tables_of_the_package_by_what_they_say() -> None:
+    for name in SHIPPED:
+        full = told_in_full(order_table(name), ORDERS)
+        assert Platform(order=full).order_name == name
+    assert str(Platform(order='{based-on = "none"}')) == "order (an unnamed table)"
+    assert Platform(order='{name = "../srd", based-on = "none"}').order_name == "../srd"
