@@ -177,7 +177,8 @@ def reach(
 ) -> Reached:
     """Answer whether a state in which `target` holds is reachable, see docs/safety.md; `program` is as for :func:`check`.
 
-    `ordered_reads`, `cpu`, `atomics` and `order` say what the program runs on, and where they do not, its `hardware` line.
+    `ordered_reads`, `cpu`, `atomics` and `order` say what the program runs on, and where they do not, its `hardware` line;
+    `order` is the name of a table, FILE.toml or `fi(FLAG, ...)`.
     `timeout` is in seconds, `max_states` for each search, `memory` in MiB of the process, `threads` of a large search, by
     default as many as there are processors; `executor` and `checkpoint` share it among processes, as in CheckOptions.
     Raises ProgramError also for a target that means nothing in the program, and UsageError for another `model`.
@@ -186,7 +187,8 @@ def reach(
     from rdma_robust.analyses.safety.reach import reach_goals as answer  # noqa: PLC0415 - slow
     from rdma_robust.errors import UsageError  # noqa: PLC0415
     from rdma_robust.language.load import decidable, read_target  # noqa: PLC0415
-    from rdma_robust.model import NAMED, SEARCHED, Hardware  # noqa: PLC0415
+    from rdma_robust.model import NAMED, SEARCHED  # noqa: PLC0415
+    from rdma_robust.options import CheckOptions  # noqa: PLC0415
 
     if model not in SEARCHED:
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
@@ -196,7 +198,7 @@ def reach(
         timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
     )
     meant = read_target(loaded, target)
-    hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
+    hardware = CheckOptions(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered_reads).told.over(loaded.hardware)
     return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
 
 
@@ -222,13 +224,13 @@ def verify(
     """
     from rdma_robust.analyses.safety.handing_over import verify_all  # noqa: PLC0415 - slow
     from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
-    from rdma_robust.model import Hardware  # noqa: PLC0415
+    from rdma_robust.options import CheckOptions  # noqa: PLC0415
 
     limits = _limits(
         timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
     )
     loaded = blocking(_loaded(program, define, crowds=True))
-    hardware = Hardware(cpu, atomics, order, ordered_reads or None).over(loaded.hardware)
+    hardware = CheckOptions(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered_reads).told.over(loaded.hardware)
     return verify_all(loaded, limits, hardware.model, hangs=hangs)
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 from rdma_robust.errors import UsageError
 from rdma_robust.limits import Limits, executor_of, processors
 from rdma_robust.model import Atomics, Hardware, Model, Processor
-from rdma_robust.orders import SHIPPED, is_order
+from rdma_robust.orders import is_order
 
 Instrumentation = Literal["pivot", "paper"]
 KernelName = Literal["auto", "python"]
@@ -46,7 +46,8 @@ class CheckOptions:
     `timeout` is in seconds of wall time, `memory` in mebibytes of this process, `max_states` counts stored states
     of one search; None means no limit. `cpu`, `atomics`, `order` and `ordered_reads` (which sets the one open cell
     (nrR, nrR) of the order table to `qp`) say what programs run on; where they are None or False, the `hardware` line
-    of a program does, see :meth:`on`. `hardware` is the whole memory model instead, whatever a program says; with it, of
+    of a program does, see :meth:`on`; `order` is the name of a table, FILE.toml or `fi(FLAG, ...)`, and has then all that it
+    says. `hardware` is the whole memory model instead, whatever a program says; with it, of
     the others only `ordered_reads` counts. `model` is the resulting one.
     `await_loops` turns loops without effect into blocking reads. `self_check` also decides with the other
     instrumentation and, where it applies, with the brute-force oracle, and compares. The engine `auto` is `karp-miller`
@@ -101,7 +102,9 @@ class CheckOptions:
         if self.cpu is not None and self.cpu not in get_args(Processor):
             raise UsageError(f"no cpu is called {self.cpu!r}; there is {', '.join(get_args(Processor))}")
         if self.order is not None and not is_order(self.order):
-            raise UsageError(f"no order is called {self.order!r}; there is {', '.join(SHIPPED)}")
+            from rdma_robust.orders.named_tables import order_asked  # noqa: PLC0415 - few tables are of files or flags
+
+            object.__setattr__(self, "order", order_asked(self.order))
         if self.hardware is not None and not self.hardware.has_order_table:
             raise UsageError(f"robustness is not decided under this model ({self.hardware}): `prove` decides safety there")
 

@@ -1,5 +1,6 @@
-"""Order tables that a program names in its `hardware` line: by `"FILE"`, relative to the program, or by `fi(FLAG, ..)`.
+"""Order tables that are asked for by a name, `FILE.toml` or `fi(FLAG, ..)`, and those that a program names.
 
+In its `hardware` line a program names a table by `"FILE"`, relative to the program, or by `fi(FLAG, ..)`.
 A program may be somebody else's, and name any file. So only regular files with the suffix of tables are read, up to
 :data:`MOST` bytes, and of a file with mistakes only their places and kinds are told, nothing of what stands there.
 """
@@ -11,8 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, RdmaRobustError
-from rdma_robust.files import read_regular
+from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, RdmaRobustError, UsageError
+from rdma_robust.files import LARGEST, read_regular
+from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.orders.known_orders import order_of_file
 from rdma_robust.value_ranges import file_of
@@ -40,6 +42,25 @@ class NoTableError(RdmaRobustError):
     def __init__(self, said: str, hint: str = "") -> None:
         super().__init__(said)
         self.hint = hint
+
+
+def order_asked(written: str) -> str:
+    """Return the order that a name, FILE.toml or `fi(FLAG, ..)` stands for, as somebody asks for it who runs the tool.
+
+    Raises UsageError for what is none, and ProgramError with what is wrong with a file.
+    """
+    if written in SHIPPED:
+        return written
+    if written.startswith("fi("):
+        return fi_order(written)
+    if not written.endswith(SUFFIX):
+        raise UsageError(f"no order is called {written!r}; there is {', '.join(SHIPPED)}, FILE.toml, or fi(FLAG, ...)")
+    try:
+        return order_of_file(read_regular(written, LARGEST).decode("utf-8-sig"), written)
+    except UnicodeDecodeError:
+        raise UsageError(f"{written}: it is no UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{written}: {error.strerror}") from None
 
 
 def order_named(written: str, program: str) -> str:

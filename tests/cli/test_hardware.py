@@ -111,3 +111,30 @@ def test_hardware_in_the_library() -> None:
         CheckOptions(cpu="tso", hardware=Model())
     with pytest.raises(UsageError, match="1 to 16"):
         CheckOptions(recv_depth=17)
+
+
+FLAG = """\
+node A {}
+node B { x, f }
+thread T on A { put B.x = 1; put B.f = 1 }
+thread U on B { reg r, s; r = f; s = x }
+outcome U.r == 1 && U.s == 0 : forbidden under rdma
+"""
+
+
+def test_options_in_python_take_the_tables_that_the_command_line_takes(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('name = "mine"\nbased-on = "srd"\n')
+    (tmp_path / "wrong.toml").write_text('name = "mine"\nbased-on = "nothing"\n')
+    robust = {"default": True, "srd": False, "fi(RMA_WAW)": True, "fi(SAS)": False, str(tmp_path / "mine.toml"): False}
+    for order, holds in robust.items():
+        assert (rdma_robust.check(FLAG, order=order).verdict is Verdict.ROBUST) == holds, order
+        assert (rdma_robust.check(FLAG, CheckOptions(order=order)).verdict is Verdict.ROBUST) == holds
+        reached = rdma_robust.reach(FLAG, "U ended && U.r == 1 && U.s == 0", order=order)
+        assert reached.answer.value == ("unreachable" if holds else "reachable")
+        assert rdma_robust.verify(FLAG, order=order).status.value == ("holds" if holds else "violated")
+    assert CheckOptions(order="fi(RMA_WAW)").model.order_name == "fi(RMA_WAW)"
+    for order in ("fi(ANY)", "no.toml", str(tmp_path)):
+        with pytest.raises(UsageError):
+            rdma_robust.check(FLAG, order=order)
+    with pytest.raises(rdma_robust.ProgramError, match="nothing"):
+        rdma_robust.verify(FLAG, order=str(tmp_path / "wrong.toml"))

@@ -11,7 +11,6 @@ import typer
 
 from rdma_robust.cli.options import formats
 from rdma_robust.errors import UsageError
-from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.frame.shell.defaults import MEMORY_HELP, MOST, MOST_MIB, default_memory
 from rdma_robust.language.flow.send_queues import MAX_DEPTH
 from rdma_robust.limits import ENDLESS
@@ -68,20 +67,12 @@ def order_in(text: str) -> str:
     ProgramError with what is wrong with a file."""
     if text in SHIPPED:
         return text
-    if text.startswith("fi("):
-        from rdma_robust.orders.fi_flags import fi_order  # noqa: PLC0415 - few tables are of flags
-
-        return fi_order(text)
-    if not text.endswith(".toml"):
-        raise typer.BadParameter(f"no order is called {text!r}; there is {', '.join(SHIPPED)}, FILE.toml, or fi(FLAG, ...)")
-    from rdma_robust.orders.known_orders import order_of_file  # noqa: PLC0415 - few tables are of files
+    from rdma_robust.orders.named_tables import order_asked  # noqa: PLC0415 - few tables are of files or flags
 
     try:
-        return order_of_file(read_regular(text, LARGEST).decode("utf-8-sig"), text)
-    except UnicodeDecodeError:
-        raise typer.BadParameter(f"{text}: it is no UTF-8") from None
-    except OSError as error:
-        raise typer.BadParameter(f"{text}: {error.strerror}") from None
+        return order_asked(text)
+    except UsageError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def parse_reductions(text: str) -> frozenset[str]:
