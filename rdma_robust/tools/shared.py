@@ -139,7 +139,7 @@ the playground is.
 
 \b
 Exit codes
-  0  printed      2  usage, no such program, or a program too long for a link
+  0  printed      2  usage, no such program, or one that is too long for a link or names the file of an order table
 \b
 Examples
   rdma-robust share sb.rdma

@@ -130,3 +130,15 @@ def test_programs_that_tell_a_table_of_a_file_apart(cli: Cli, tmp_path: Path) ->
     texts = [path.read_text() for path in (tmp_path / "made").glob("*.rdma")]
     assert texts and any('hardware order "mine.toml"' in text for text in texts)
     assert cli("synthesise", "--between", "order nothing.toml", "order none", "--size", "1").returncode == 2
+
+
+def test_a_program_that_names_a_file_is_not_shared(cli: Cli, tmp_path: Path) -> None:
+    """A link has no other files; flags, and a file in a comment, are none."""
+    (tmp_path / "mine.toml").write_text(MINE)
+    body = "node A { x }\nthread T on A { x = 1 }\n"
+    (tmp_path / "own.rdma").write_text(f'// a program\nhardware order "mine.toml"\n{body}')
+    done = cli("share", "own.rdma")
+    assert done.returncode == 2 and not done.stdout
+    assert 'own.rdma: line 2 names the file "mine.toml", which a link does not have: name a table' in done.stderr
+    (tmp_path / "flags.rdma").write_text(f'// not order "mine.toml"\nhardware order fi(SAS)\n{body}')
+    assert cli("share", "flags.rdma").returncode == 0
