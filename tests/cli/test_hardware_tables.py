@@ -8,6 +8,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from rdma_robust.analyses.hardware.tables_apart import tables_apart
+from rdma_robust.cli.app import run
 from rdma_robust.language.load import load_program
 from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
@@ -130,6 +131,24 @@ def test_programs_that_tell_a_table_of_a_file_apart(cli: Cli, tmp_path: Path) ->
     texts = [path.read_text() for path in (tmp_path / "made").glob("*.rdma")]
     assert texts and any('hardware order "mine.toml"' in text for text in texts)
     assert cli("synthesise", "--between", "order nothing.toml", "order none", "--size", "1").returncode == 2
+
+
+def test_sentences_are_broken_at_the_width_of_a_terminal(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Matrices and programs stay as they are, and nothing is broken without a width."""
+    lacks = tmp_path / "lacks.toml"
+    lacks.write_text('name = "lacks"\nbased-on = "default"\n[cells]\n"naR nrW" = "-"\n')
+    for asked in (["list"], ["show", "ooo-dp"], ["check", str(lacks)], ["compare", "default", "relaxed-mr", "--up-to", "1"]):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        assert run(["hardware", *asked]) == 0
+        whole = capsys.readouterr().out
+        monkeypatch.setenv("COLUMNS", "60")
+        assert run(["hardware", *asked]) == 0
+        broken = capsys.readouterr().out
+        assert broken.split() == whole.split()
+        assert max(len(line) for line in broken.splitlines() if " | " not in line) <= 60
+        assert [line for line in broken.splitlines() if " | " in line] == [
+            line for line in whole.splitlines() if " | " in line
+        ]
 
 
 def test_a_program_that_names_a_file_is_not_shared(cli: Cli, tmp_path: Path) -> None:

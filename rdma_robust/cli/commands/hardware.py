@@ -16,7 +16,8 @@ from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.shell.inputs import source_of
 from rdma_robust.frame.shell.output import output as output_to
-from rdma_robust.orders import SHIPPED, order_name
+from rdma_robust.frame.shell.output import width_of_output
+from rdma_robust.orders import SHIPPED
 from rdma_robust.text import one_line
 
 ACTIONS: Final = {"list": (0, 0), "show": (1, 1000), "check": (1, 1000), "compare": (2, 2)}
@@ -65,17 +66,18 @@ def run_hardware(
 
     found = list(tables_apart(orders[0], orders[1], *within)) if action == "compare" else None
     lines: list[str] = []
+    width = width_of_output(path)
     if form == "json":
         lines = [layout(report.hardware_object(orders, TOOL, found))]
     elif found is not None:
-        lines = [*report.compared(orders[0], orders[1], found)]
+        lines = [*report.compared(orders[0], orders[1], found, width)]
     elif action == "list":
-        lines = report.tables_listed()
+        lines = report.tables_listed(width)
     elif action == "check":
-        lines = [line for order in orders for line in (f"{order_name(order)}:", *report.decided_by(order))]
+        lines = [line for order in orders for line in report.decided_by(order, width)]
     else:
         for number, order in enumerate(orders):
-            lines += [*([""] if number else []), *report.shown(order)]
+            lines += [*([""] if number else []), *report.shown(order, width)]
     with output_to(path) as out:
         out.line("\n".join(lines))
     return Exit.OK

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rdma_robust.analyses.hardware.tables_apart import ToldApart
 from rdma_robust.frame.answer import JsonObject
+from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.known_orders import order_table
@@ -21,24 +22,35 @@ from rdma_robust.orders.order_changes import (
 from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
 from rdma_robust.orders.order_record import MESSAGE, TYPES, UNKNOWN, OrderTable, as_put
 from rdma_robust.orders.order_strength import keeps_all_of
+from rdma_robust.text import filled
 
 
-def tables_listed() -> list[str]:
-    """Return a line for each table of the package."""
-    width = max(map(len, SHIPPED))
-    return [f"{name:{width}}  {order_table(name).title}" for name in SHIPPED]
+def tables_listed(width: int | None) -> list[str]:
+    """Return a line for each table of the package, or as many as it takes."""
+    names = max(map(len, SHIPPED)) + 2
+    found = [f"{name:{names}}{order_table(name).title}" for name in SHIPPED]
+    return found if width is None else [line for each in found for line in filled(each, width, "", " " * names)]
 
 
-def shown(order: str) -> list[str]:
-    """Return a table: its cells, rules, sources, and what decides programs under it."""
+def _wrapped(lines: Iterable[str], width: int | None) -> list[str]:
+    """Return lines of sentences, each behind its indent, as lines of a width."""
+    return [
+        line
+        for each in lines
+        for line in (sentence(each.lstrip(" "), width, " " * (len(each) - len(each.lstrip(" ")))) if each else [""])
+    ]
+
+
+def shown(order: str, width: int | None) -> list[str]:
+    """Return a table: its cells, which are no sentences, rules, sources, and what decides programs under it."""
     table = order_table(order)
     lines = [f"{order_name(order)}: {table.title}" if table.title else order_name(order)]
     lines += [f"source: {table.source}"] if table.source else []
     lines += [f"based on: {table.based_on}"] if table.based_on else []
-    lines += ["", *matrix(table), ""]
-    lines += [f"{name} = {said}" for name, said in rules_said(table).items()]
-    lines += ["", *(f"{name}: {said}" for name, said in table.why.items())] if table.why else []
-    return [*lines, "", *decided_by(order)]
+    rules = [f"{name} = {said}" for name, said in rules_said(table).items()]
+    why = ["", *(f"{name}: {said}" for name, said in table.why.items())] if table.why else []
+    below = _wrapped([*rules, *why, "", *_decided(order)], width)
+    return [*_wrapped(lines, width), "", *matrix(table), "", *below]
 
 
 def matrix(table: OrderTable) -> list[str]:
@@ -61,8 +73,12 @@ def rules_said(table: OrderTable) -> dict[str, str]:
     return {"reads-push-writes": pushes, **{rule: rule_said(rule, table) for rule in RULE_FIELDS}}
 
 
-def decided_by(order: str) -> list[str]:
+def decided_by(order: str, width: int | None) -> list[str]:
     """Return what decides programs under an order, and the facts that its table lacks."""
+    return _wrapped([f"{order_name(order)}:", *_decided(order)], width)
+
+
+def _decided(order: str) -> list[str]:
     found = []
     asked = {
         "programs without remote atomics": {"atomics": False, "messages": False},
@@ -100,23 +116,22 @@ def strength(one: str, two: str) -> str:
     ]
 
 
-def compared(one: str, two: str, found: Sequence[ToldApart]) -> Iterator[str]:
-    """Yield the lines that compare two orders, with the programs that tell them apart."""
+def compared(one: str, two: str, found: Sequence[ToldApart], width: int | None) -> Iterator[str]:
+    """Yield the lines that compare two orders, with the programs that tell them apart, whose lines stay as they are."""
     first, second = order_name(one), order_name(two)
-    yield {
+    keeps = {
         "both": f"{first} and {second} keep the same",
         "first": f"{first} keeps all that {second} keeps",
         "second": f"{second} keeps all that {first} keeps",
         "neither": f"{first} and {second} each keep what the other does not",
-    }[strength(one, two)]
+    }
+    yield from _wrapped([keeps[strength(one, two)]], width)
     for each in found:
-        yield f"  {_differs(each.difference)}"
-        if each.why:
-            yield f"    {each.why}"
-            continue
         changed = "" if each.by_first else f" with this of {second}"
-        yield f"    can end with {each.condition} under {first}{changed} only:"
-        yield from textwrap.indent(each.program.rstrip("\n"), "      ").split("\n")
+        can = f"    can end with {each.condition} under {first}{changed} only:"
+        yield from _wrapped([f"  {_differs(each.difference)}", f"    {each.why}" if each.why else can], width)
+        if not each.why:
+            yield from textwrap.indent(each.program.rstrip("\n"), "      ").split("\n")
 
 
 def table_object(order: str) -> JsonObject:
