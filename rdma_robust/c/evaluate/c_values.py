@@ -75,13 +75,6 @@ def is_random(value: object) -> bool:
     return isinstance(value, UnknownValue) and value.is_random
 
 
-def decided_before(value: Scalar) -> Scalar:
-    """Return a value after something was decided by what was drawn, maybe by this: then it may not be any number."""
-    if not isinstance(value, UnknownValue) or not value.is_random:
-        return value
-    return UnknownValue(f"{value.reason}, on which something may have been decided before")
-
-
 Scalar = int | float | Pointer | FunctionValue | UnknownValue
 """A value that does not depend on what the thread has read."""
 

@@ -10,7 +10,6 @@ from rdma_robust.c.evaluate.c_values import (
     UnknownValue,
     Value,
     bytes_of,
-    decided_before,
     joined,
     map_one,
     map_two,
@@ -19,6 +18,13 @@ from rdma_robust.c.evaluate.c_values import (
 
 Key = tuple[frozenset[tuple[int, int, Value]], bool]
 """The contents of a block, to be compared."""
+
+
+def decided_before(value: Scalar) -> Scalar:
+    """Return a value after something was decided by what was drawn, maybe by this: then it may not be any number."""
+    if not isinstance(value, UnknownValue) or not value.is_random:
+        return value
+    return UnknownValue(f"{value.reason}, on which something may have been decided before")
 
 
 class ObjectBytes:

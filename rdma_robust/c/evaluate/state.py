@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
-from rdma_robust.c.code import Binary, Call, Function, Register, Variable
+from rdma_robust.c.code import Binary, Branch, Call, Function, Register, Variable
 from rdma_robust.c.evaluate.c_values import (
     Object,
     Pointer,
@@ -13,12 +13,11 @@ from rdma_robust.c.evaluate.c_values import (
     Symbolic,
     UnknownValue,
     Value,
-    decided_before,
     is_random,
     map_one,
     restricted,
 )  # fmt: skip
-from rdma_robust.c.evaluate.memory import ObjectBytes
+from rdma_robust.c.evaluate.memory import ObjectBytes, decided_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +231,14 @@ class State:
                 building=tuple(each.restricted(register, raws) for each in pair.building),
             )
         return other
+
+    def both_ways(self, branch: Branch, *, is_random: bool) -> tuple[State, State]:
+        """Return this state and a copy behind a branch; what was drawn has decided if its condition `is_random`."""
+        if is_random:
+            self.spend_random()
+        other = self.copy()
+        self.frames[-1].at, other.frames[-1].at = branch.then, branch.otherwise
+        return self, other
 
     def remainders(self, divisor: int) -> Iterator[State]:
         """Yield copies in which the random left operand of the instruction in execution is each remainder of a division."""

@@ -278,11 +278,7 @@ class ThreadMachine(ThreadRun):
             )
         chain, reason = self.chain(state), "a local of RR_ANY" if way.anything else way.reason
         self.world.remark("RR846", f"both ways are taken where a branch depends on {reason}", chain)
-        if way.is_random:
-            state.spend_random()
-        other = state.copy()
-        state.frames[-1].at, other.frames[-1].at = each.then, each.otherwise
-        return [ThreadStep((), chain, state), ThreadStep((), chain, other)]
+        return [ThreadStep((), chain, way) for way in state.both_ways(each, is_random=way.is_random)]
 
     def _return(self, state: State, frame: Frame, each: FunctionReturn) -> list[ThreadStep] | None:
         value: Value = 0 if each.value is None else frame.registers[each.value]

@@ -189,7 +189,7 @@ def test_the_option_is_a_definition_and_leaves_the_text_alone(cli: Cli, tmp_path
     assert "T needs 2 slots to B" in " ".join(cli("check", "-v", "p.rdma").stdout.split())
     for wrong, said in (
         ("send depth 0", "is no depth of a send queue"),
-        ("send width 2", "is no word of"),
+        ("send width 2", "is no setting of"),
     ):
         (tmp_path / "q.rdma").write_text(f"hardware {wrong}\n{text}")
         done = cli("check", "q.rdma")
