@@ -107,7 +107,7 @@ def look(browser: Any, page: Path) -> None:
 def pages(site: Path) -> tuple[list[Path], list[Path]]:
     """Return the pages of the menu, the programs that the gallery shows and the walk-throughs; and all others."""
     shown = {f"{shelf.first}.rdma.html" for shelf in PATTERNS}
-    found = sorted(each for each in site.rglob("*.html") if each.parent.name != "playground")  # its workers need http
+    found = sorted({*site.rglob("*.html")} - {*(site / "playground").rglob("*.html")})  # its workers need http
     first = [each for each in found if "source" not in each.relative_to(site).parts or each.name in shown]
     return first, [each for each in found if each not in first]
 
