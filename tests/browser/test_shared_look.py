@@ -75,7 +75,7 @@ def test_light_and_dark_are_switched_and_kept(browser: Any, addresses: dict[str,
         label, colour = seen()
         assert label == ("Dark" if dark else "Light") and colour in other
         # Chromium hands what a page stores to the next one a little later, or much later where others keep it busy.
-        for patience in (0.5, 1, 2, 4):
+        for patience in (0.5, 1, 2, 4, 8, 16):
             time.sleep(patience)
             browser.refresh()
             if seen() == (label, colour):
