@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rdma_robust.c.evaluate.byte_ranges import Ranges
 from rdma_robust.c.evaluate.c_values import (
     NO_VALUE,
@@ -13,7 +15,6 @@ from rdma_robust.c.evaluate.c_values import (
     joined,
     map_one,
     map_two,
-    restricted,
 )
 
 Key = tuple[frozenset[tuple[int, int, Value]], bool]
@@ -68,15 +69,10 @@ class ObjectBytes:
         """Forget what was computed of the contents, which change."""
         self._key = self._symbols = None
 
-    def restrict(self, register: str, raws: frozenset[Scalar]) -> None:
-        """Keep of values of a register those where it holds one of `raws`."""
+    def change(self, changed: Callable[[Value], Value]) -> None:
+        """Put another value in the place of each."""
         self.changed()
-        self.cells = {at: (size, restricted(value, register, raws)) for at, (size, value) in self.cells.items()}
-
-    def spend_random(self) -> None:
-        """Let no value that was drawn be any number."""
-        self.changed()
-        self.cells = {at: (size, map_one(value, decided_before)) for at, (size, value) in self.cells.items()}
+        self.cells = {at: (size, changed(value)) for at, (size, value) in self.cells.items()}
 
     def overlapping(self, offset: int, size: int) -> list[tuple[int, int, Value]]:
         """Return the cells that have bytes in a range, by their offsets: offset, size and value."""

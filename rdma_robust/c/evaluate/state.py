@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 from rdma_robust.c.code import Binary, Branch, Call, Function, Register, Variable
@@ -65,12 +65,12 @@ class Request:
         """Return all in it that may depend on what was read."""
         return self.identity, self.remote, *self.operands, self.immediate or 0
 
-    def restricted(self, register: str, raws: frozenset[Scalar]) -> Request:
-        """Return the request where a register holds one of `raws`."""
-        operands = tuple(restricted(each, register, raws) for each in self.operands)
-        immediate = None if self.immediate is None else restricted(self.immediate, register, raws)
-        identity, remote = restricted(self.identity, register, raws), restricted(self.remote, register, raws)
-        return replace(self, identity=identity, remote=remote, operands=operands, immediate=immediate)
+    def changed(self, change: Callable[[Value], Value]) -> Request:
+        """Return the request with other values, where they may depend on something."""
+        operands, immediate = tuple(map(change, self.operands)), None if self.immediate is None else change(self.immediate)
+        return replace(
+            self, identity=change(self.identity), remote=change(self.remote), operands=operands, immediate=immediate
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,21 +216,28 @@ class State:
     def restrict(self, register: str, raws: frozenset[Scalar]) -> State:
         """Return a copy in which a register holds one of `raws`."""
         other = self.copy()
-        for frame in other.frames:
-            frame.registers = {key: restricted(value, register, raws) for key, value in frame.registers.items()}
-            if frame.pending is not None:
-                frame.pending = restricted(frame.pending, register, raws)
-        for name, block in list(other.memory.items()):
-            if any(value.register == register for value in block.symbols()):
-                other.block(name).restrict(register, raws)
-        for name, pair in other.queue_pairs.items():
-            other.queue_pairs[name] = replace(
-                pair,
-                waiting=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.waiting),
-                receives=tuple(replace(each, identity=restricted(each.identity, register, raws)) for each in pair.receives),
-                building=tuple(each.restricted(register, raws) for each in pair.building),
-            )
+        other._change(
+            lambda value: restricted(value, register, raws),
+            lambda block: any(value.register == register for value in block.symbols()),
+        )
         return other
+
+    def _change(self, changed: Callable[[Value], Value], has_some: Callable[[ObjectBytes], bool]) -> None:
+        """Change all values in it that depend on something; of blocks those of which it is said that they have some."""
+        for frame in self.frames:
+            frame.registers = {key: changed(value) for key, value in frame.registers.items()}
+            if frame.pending is not None:
+                frame.pending = changed(frame.pending)
+        for name, block in list(self.memory.items()):
+            if has_some(block):
+                self.block(name).change(changed)
+        for name, pair in self.queue_pairs.items():
+            self.queue_pairs[name] = replace(
+                pair,
+                waiting=tuple(replace(each, identity=changed(each.identity)) for each in pair.waiting),
+                receives=tuple(replace(each, identity=changed(each.identity)) for each in pair.receives),
+                building=tuple(each.changed(changed) for each in pair.building),
+            )
 
     def both_ways(self, branch: Branch, *, is_random: bool) -> tuple[State, State]:
         """Return this state and a copy behind a branch; what was drawn has decided if its condition `is_random`."""
@@ -255,11 +262,10 @@ class State:
 
     def spend_random(self) -> None:
         """Let no value that was drawn so far be any number: something is decided by one, of which others may be made."""
-        for frame in self.frames:
-            frame.registers = {key: map_one(value, decided_before) for key, value in frame.registers.items()}
-        for name, block in list(self.memory.items()):
-            if any(map_one(value, decided_before) != value for _, value in block.cells.values()):
-                self.block(name).spend_random()
+        self._change(
+            lambda value: map_one(value, decided_before),
+            lambda block: any(map_one(value, decided_before) != value for _, value in block.cells.values()),
+        )
 
     def prune(self, thread: str) -> None:
         """Forget registers and locals that nothing will use, what they hold where it decides nothing, and locals of frames
