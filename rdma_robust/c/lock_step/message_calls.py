@@ -11,6 +11,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.libraries.mpi import UNDEFINED
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, envelope_at, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
@@ -23,7 +24,6 @@ RECEIVED: Final = "v"
 """The register that receives of a program of messages store into: the data itself is followed here."""
 SENDER, TAG, FLAG = "s", "t", "f"
 """The registers for sender and tag of a message, and for whether a test has succeeded."""
-_UNDEFINED: Final = -32766
 _SEND, _RECEIVE = mp.Place("$send"), mp.Place("$recv")
 NULL_STATUS: Final = (PROC_NULL, ANY, 0)
 
@@ -296,7 +296,7 @@ def _get_count(call: CallContext) -> Result:
     size, kind = known_scalar(call.private(further(call.arguments[0], 12), 4, "this status")), datatype_of(call.arguments[1])
     found: Scalar = size
     if isinstance(size, int):
-        found = 0 if not kind.size else size // kind.size if size % kind.size == 0 else _UNDEFINED
+        found = 0 if not kind.size else size // kind.size if size % kind.size == 0 else UNDEFINED
     call.set_private(call.arguments[2], 4, found, "the answer")
     return 0
 

@@ -14,10 +14,11 @@ from rdma_robust.c.evaluate.c_values import Object, UnknownValue
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.libraries.mpi import UNDEFINED
 from rdma_robust.c.lock_step.call_arguments import count_at
 from rdma_robust.c.lock_step.probe_calls import probed
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, WrongCallError, rank_of
-from rdma_robust.c.lock_step.request_calls import UNDEFINED, all_tested, wait_for_all, wait_for_any, wait_for_some
+from rdma_robust.c.lock_step.request_calls import all_tested, wait_for_all, wait_for_any, wait_for_some
 
 _STEPS: Final = 20_000
 """Steps of a round."""

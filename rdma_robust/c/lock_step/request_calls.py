@@ -9,6 +9,7 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.libraries.mpi import UNDEFINED
 from rdma_robust.c.lock_step.call_arguments import count_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Answer
 from rdma_robust.c.lock_step.message_calls import FLAG, store_status
@@ -21,7 +22,6 @@ from rdma_robust.messages.language.message_terms import Element, Zeros
 EMPTY_STATUS: Final = (ANY, ANY, 0)
 """What is said of a request that is null or inactive."""
 _HANDLE: Final = 8
-UNDEFINED: Final = -32766
 _STATUS_SIZE: Final = 16
 _MAYBE: Final = UnknownValue("what one of several requests that MPI_Waitany waits for has received")
 WHICH, PLACES = "w", "a"

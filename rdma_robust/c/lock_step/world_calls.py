@@ -19,7 +19,7 @@ from rdma_robust.c.evaluate.operations import Chain
 from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
-from rdma_robust.c.libraries.mpi import DECLARATIONS
+from rdma_robust.c.libraries.mpi import DECLARATIONS, UNDEFINED
 from rdma_robust.c.lock_step.call_arguments import communicator_at, group_members, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
@@ -34,8 +34,6 @@ from rdma_robust.c.lock_step.request_records import RequestRecord
 from rdma_robust.c.lock_step.topology_calls import TOPOLOGY_CALLS, grid_of, grid_said, numbers_at
 from rdma_robust.c.lock_step.transfer_calls import TRANSFER_CALLS
 from rdma_robust.c.lock_step.window_calls import WINDOW_CALLS, tell_open
-
-_UNDEFINED: Final = -32766
 
 # begin and end
 
@@ -154,7 +152,7 @@ def _split_said(call: CallContext, group: Communicator) -> object:
 def _split_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator | None:
     own = told[rank_of(call).number]
     assert isinstance(own, tuple)
-    if own[0] == _UNDEFINED:
+    if own[0] == UNDEFINED:
         return None
     if own[0] < 0:
         raise wrong(call, "invalid-argument", f"the colour is {own[0]}")

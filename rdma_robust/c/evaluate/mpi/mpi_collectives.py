@@ -21,8 +21,9 @@ from rdma_robust.c.evaluate.one_sided.transfers import Range
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.word_copies import copied
+from rdma_robust.c.libraries.mpi import UNDEFINED
 
-_IN_PLACE, _UNDEFINED = 1, -32766
+_IN_PLACE = 1
 """What `MPI_IN_PLACE` and `MPI_UNDEFINED` are in our header."""
 _REDUCED: Final = {1: "sum", 4: "max", 5: "min", 6: "prod", 8: "and", 10: "or", 12: "xor"}
 """The operations of our header that are modelled."""
@@ -222,7 +223,7 @@ def _comm_split(call: CallContext) -> Result:
     said = [each for each in given if isinstance(each, tuple)]
     if len(said) < len(processes):
         raise Refusal("RR814", "the colours and keys of all processes are not known here", "numbers that are known")
-    if colour == _UNDEFINED:
+    if colour == UNDEFINED:
         call.set_private(call.arguments[3], 8, 0, "this communicator")
         return 0
     chosen = sorted((key, rank) for rank, (other, key) in enumerate(said) if other == colour)

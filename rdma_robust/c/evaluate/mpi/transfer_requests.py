@@ -16,8 +16,8 @@ from rdma_robust.c.evaluate.mpi.handles import handle_key
 from rdma_robust.c.evaluate.mpi.windows import polled
 from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.libraries.mpi import UNDEFINED
 
-_UNDEFINED: Final = -32766
 """`MPI_UNDEFINED` of our header."""
 
 
@@ -88,10 +88,10 @@ def _any(is_waiting: bool) -> Handler:
         for answer in answers:
             branch = call.branch(call.state)
             found = [] if answer is None else _done(branch, _addresses(branch, 0, 1)[answer : answer + 1])
-            _answer(branch, _UNDEFINED if answer is None else answer, None if is_waiting else answer is not None)
+            _answer(branch, UNDEFINED if answer is None else answer, None if is_waiting else answer is not None)
             steps += branch.step(found)
         if not steps:
-            _answer(call, _UNDEFINED, None if is_waiting else True)
+            _answer(call, UNDEFINED, None if is_waiting else True)
         return steps or 0
 
     return handler
