@@ -118,10 +118,8 @@ WIN BASE SIZE DISP LOCKTYPE ASSERT RMA_CONFLICT RMA_SYNC RMA_RANGE RMA_ATTACH RM
 INFO_VALUE INFO_NOKEY KEYVAL NAME PORT SERVICE SPAWN LASTCODE
 """
 """The classes of errors, from 1 on: none happens here."""
-UNDEFINED: Final = -32766
-"""`MPI_UNDEFINED`: no rank, colour, place in a list or number of elements."""
-_NUMBERS: Final = {
-    "SUCCESS": 0, "ANY_SOURCE": -1, "ANY_TAG": -1, "PROC_NULL": -2, "ROOT": -3, "UNDEFINED": UNDEFINED,
+_INTEGERS: Final = {
+    "SUCCESS": 0, "ANY_SOURCE": -1, "ANY_TAG": -1, "PROC_NULL": -2, "ROOT": -3, "UNDEFINED": -32766,
     "LOCK_SHARED": 1, "LOCK_EXCLUSIVE": 2, "MODE_NOCHECK": 1, "MODE_NOSTORE": 2, "MODE_NOPUT": 4, "MODE_NOPRECEDE": 8,
     "MODE_NOSUCCEED": 16, "THREAD_SINGLE": 0, "THREAD_FUNNELED": 1, "THREAD_SERIALIZED": 2, "THREAD_MULTIPLE": 3,
     "MAX_PROCESSOR_NAME": 128, "MAX_ERROR_STRING": 256, "MAX_INFO_KEY": 36, "MAX_INFO_VAL": 256, "MAX_OBJECT_NAME": 64,
@@ -142,6 +140,10 @@ _HANDLES: Final = {
     "Datatype": {"DATATYPE_NULL": 0, **{name: number + 1 for number, name in enumerate(TYPES)}},
     "Op": {"OP_NULL": 0, **{name: number + 1 for number, name in enumerate(OPERATIONS)}},
 }
+NUMBERS: Final[Mapping[str, int]] = {**_INTEGERS, **{name: at for names in _HANDLES.values() for name, at in names.items()}}
+"""The constants and predefined handles of `mpi.h` as numbers, by their names without `MPI_`."""
+IN_PLACE: Final = 1
+"""`MPI_IN_PLACE`, an address."""
 _HEAD: Final = """/* MPI 4.1, declarations of ours. */
 #ifndef MPI_H
 #define MPI_H
@@ -152,7 +154,6 @@ typedef long long MPI_Count, MPI_Offset;
 typedef struct { int MPI_SOURCE, MPI_TAG, MPI_ERROR, count; } MPI_Status;
 #define MPI_STATUS_IGNORE ((MPI_Status *)0)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)0)
-#define MPI_IN_PLACE ((void *)1)
 #define MPI_BOTTOM ((void *)0)
 #define MPI_LONG_LONG MPI_LONG_LONG_INT
 """
@@ -167,6 +168,7 @@ def mpi_header() -> str:
         f"#define MPI_{name} ((MPI_{kind})({number}))" for kind, names in _HANDLES.items() for name, number in names.items()
     ]
     lines += [f"#define MPI_ERR_{name} ({number})" for number, name in enumerate(_ERRORS.split(), 1)]
-    lines += [f"#define MPI_{name} ({number})" for name, number in _NUMBERS.items()]
+    lines += [f"#define MPI_{name} ({number})" for name, number in _INTEGERS.items()]
+    lines.append(f"#define MPI_IN_PLACE ((void *){IN_PLACE})")
     lines += [f"{declared};" for declared in DECLARATIONS.values()]
     return _HEAD + "\n".join([*lines, "#endif", ""])

@@ -9,15 +9,13 @@ from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, Value, is_uns
 from rdma_robust.c.evaluate.calls import CallContext
 from rdma_robust.c.evaluate.mpi.datatypes import Datatype, datatype_of
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import OPERATIONS, TYPES
+from rdma_robust.c.libraries.mpi import NUMBERS, OPERATIONS, TYPES
 from rdma_robust.c.lock_step.channels import ANY, Communicator
 from rdma_robust.c.lock_step.message_layouts import NOTHING, BufferLayout
 from rdma_robust.c.lock_step.rank_machine import WrongCallError, rank_of
 
-PROC_NULL: Final = -2
-IN_PLACE: Final = 1
+PROC_NULL: Final = NUMBERS["PROC_NULL"]
 TAG_UB: Final = 2**30
-_WORLD, _SELF = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +52,9 @@ def communicator_at(call: CallContext, index: int) -> Communicator:
     """Return the communicator that an argument is."""
     rank = rank_of(call)
     found = mpi_handle(call, index, "communicator", "communicator")
-    if found == _WORLD:
+    if found == NUMBERS["COMM_WORLD"]:
         return Communicator("", tuple(range(rank.job.processes)))
-    if found == _SELF:
+    if found == NUMBERS["COMM_SELF"]:
         return Communicator("self", (rank.number,))
     if isinstance(found, int):
         said = "MPI_COMM_NULL" if found == 0 else f"the number {found}"

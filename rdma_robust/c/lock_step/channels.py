@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import Final
 
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.message_layouts import BufferLayout, MessageData
 from rdma_robust.c.lock_step.window_conflicts import Clock
 
-ANY = -1
+ANY: Final = NUMBERS["ANY_SOURCE"]
 Question = tuple[int, int]
 """Something that is open in a run: the process that meets it, and how many it has met before."""
 Answer = tuple[int, ...]

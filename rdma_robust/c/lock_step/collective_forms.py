@@ -18,8 +18,8 @@ from rdma_robust.c.evaluate.mpi.datatypes import Datatype
 from rdma_robust.c.evaluate.one_sided.contributions import reduced
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.libraries.mpi import IN_PLACE
 from rdma_robust.c.lock_step.call_arguments import (
-    IN_PLACE,
     communicator_at,
     count_at,
     datatype_at,

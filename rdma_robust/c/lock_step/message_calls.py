@@ -11,7 +11,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.mpi.datatypes import datatype_of
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.libraries.mpi import UNDEFINED
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, Envelope, envelope_at, peer_at, tag_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Communicator, Message, PostedReceive
 from rdma_robust.c.lock_step.message_layouts import NOTHING, delivered_into, forget, message_data
@@ -296,7 +296,7 @@ def _get_count(call: CallContext) -> Result:
     size, kind = known_scalar(call.private(further(call.arguments[0], 12), 4, "this status")), datatype_of(call.arguments[1])
     found: Scalar = size
     if isinstance(size, int):
-        found = 0 if not kind.size else size // kind.size if size % kind.size == 0 else UNDEFINED
+        found = 0 if not kind.size else size // kind.size if size % kind.size == 0 else NUMBERS["UNDEFINED"]
     call.set_private(call.arguments[2], 4, found, "the answer")
     return 0
 

@@ -12,9 +12,8 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.mpi.datatypes import ElementRun
 from rdma_robust.c.evaluate.state import State
 from rdma_robust.c.evaluate.thread_run import ThreadRun
-from rdma_robust.c.libraries.mpi import TYPES
+from rdma_robust.c.libraries.mpi import NUMBERS
 
-_NUMBERS: Final = {name: number for number, name in enumerate(TYPES, 1)}
 PACKED: Final = "PACKED"
 
 
@@ -35,7 +34,7 @@ class BufferLayout:
     def basic(self) -> int | None:
         """The number of the one predefined type of its elements, None if it has several, or may be any."""
         names = {each.name for each in self.runs}
-        return None if len(names) != 1 or PACKED in names else _NUMBERS[names.pop()]
+        return None if len(names) != 1 or PACKED in names else NUMBERS[names.pop()]
 
     @property
     def predefined(self) -> str:

@@ -14,7 +14,7 @@ from rdma_robust.c.evaluate.c_values import Object, UnknownValue
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
-from rdma_robust.c.libraries.mpi import UNDEFINED
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import count_at
 from rdma_robust.c.lock_step.probe_calls import probed
 from rdma_robust.c.lock_step.rank_machine import Blocked, RankMachine, WrongCallError, rank_of
@@ -121,7 +121,7 @@ POLLING_CALLS: Final[dict[str, Handler]] = {
         lambda call: wait_for_all(call, count_at(call, 0), 1, 3),
         lambda call: all_tested(call, count_at(call, 0), 1, 3),
     ),
-    "MPI_Testany": _tested(3, {3: 0, 2: UNDEFINED}, wait_for_any, lambda call: wait_for_any(call, tests=True)),
+    "MPI_Testany": _tested(3, {3: 0, 2: NUMBERS["UNDEFINED"]}, wait_for_any, lambda call: wait_for_any(call, tests=True)),
     "MPI_Testsome": _tested(None, {2: 0}, wait_for_some, lambda call: wait_for_some(call, tests=True)),
     "MPI_Iprobe": _tested(3, {3: 0}, lambda call: probed(call, 4), lambda call: probed(call, 4, tests=True)),
     "MPI_Improbe": _tested(

@@ -9,6 +9,7 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import State
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import (
     PROC_NULL,
     communicator_at,
@@ -37,7 +38,6 @@ from rdma_robust.expr import Const, Name
 from rdma_robust.messages.language import message_program as mp
 
 _HANDLE: Final = 8
-_NO_PROCESS: Final = 1
 
 
 def _probe(call: CallContext) -> Result:
@@ -54,7 +54,7 @@ def probed(call: CallContext, status: int, *, tests: bool = False, takes: bool =
     if peer == PROC_NULL:
         store_status(call, call.arguments[status], NULL_STATUS)
         if takes:
-            call.set_private(call.arguments[status - 1], _HANDLE, _NO_PROCESS, "this message")
+            call.set_private(call.arguments[status - 1], _HANDLE, NUMBERS["MESSAGE_NO_PROC"], "this message")
         return True
     if takes and not rank.follows:
         rank.job.is_open = True
@@ -119,7 +119,7 @@ def _receive_taken(call: CallContext, message: int) -> RequestRecord:
     rank, count, kind = rank_of(call), count_at(call, 1), datatype_at(call, 2)
     name, offset = call.address(message, "this message")
     found = known_scalar(call.run.raw_read(call.state, name, offset, _HANDLE))
-    if found == _NO_PROCESS:
+    if found == NUMBERS["MESSAGE_NO_PROC"]:
         record = new_record(rank, call, ())
         record.status = NULL_STATUS
         return record

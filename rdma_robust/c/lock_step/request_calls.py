@@ -9,7 +9,7 @@ from typing import Final
 from rdma_robust.c.evaluate.c_values import Object, Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import UNDEFINED
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import count_at, wrong
 from rdma_robust.c.lock_step.channels import ANY, Answer
 from rdma_robust.c.lock_step.message_calls import FLAG, store_status
@@ -131,7 +131,7 @@ def wait_for_any(call: CallContext, *, tests: bool = False) -> bool:
     """Number of requests, their list, where the place goes, for a test whether it succeeds, status. Raises Blocked."""
     rank, active, status = rank_of(call), _active(call), call.arguments[-1]
     if not active:
-        call.set_private(call.arguments[2], 4, UNDEFINED, "the place")
+        call.set_private(call.arguments[2], 4, NUMBERS["UNDEFINED"], "the place")
         store_status(call, status, EMPTY_STATUS)
         return True
     if not tests and len(active) > 1 and not rank.follows:
@@ -157,7 +157,7 @@ def wait_for_some(call: CallContext, *, tests: bool = False) -> bool:
     Blocked."""
     active = _active(call)
     if not active:
-        call.set_private(call.arguments[2], 4, UNDEFINED, "the number")
+        call.set_private(call.arguments[2], 4, NUMBERS["UNDEFINED"], "the number")
         return True
     chosen = _completed(call, active, "some", tests=tests)
     call.set_private(call.arguments[2], 4, len(chosen), "the number")

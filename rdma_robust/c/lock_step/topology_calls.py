@@ -7,14 +7,13 @@ from typing import Final
 
 from rdma_robust.c.evaluate.c_values import known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
-from rdma_robust.c.libraries.mpi import UNDEFINED
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.grids import Grid, balanced
 from rdma_robust.c.lock_step.rank_machine import rank_of
 
 _INT: Final = 4
-_CARTESIAN: Final = 1
 
 
 def numbers_at(call: CallContext, index: int, count: int, what: str) -> tuple[int, ...]:
@@ -113,7 +112,7 @@ def _dimensions(call: CallContext) -> Result:
 
 def _kind(call: CallContext) -> Result:
     has_grid = communicator_at(call, 0).name in rank_of(call).job.grids
-    call.set_private(call.arguments[1], _INT, _CARTESIAN if has_grid else UNDEFINED, "the answer")
+    call.set_private(call.arguments[1], _INT, NUMBERS["CART" if has_grid else "UNDEFINED"], "the answer")
     return 0
 
 

@@ -9,16 +9,13 @@ from rdma_robust.c.evaluate.c_values import Pointer, UnknownValue, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result
 from rdma_robust.c.evaluate.libc import allocated
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
+from rdma_robust.c.libraries.mpi import NUMBERS
 from rdma_robust.c.lock_step.call_arguments import PROC_NULL, communicator_at, group_members, mpi_handle, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import all_enter
 from rdma_robust.c.lock_step.message_calls import exchange_signals
 from rdma_robust.c.lock_step.own_windows import OwnWindow
 from rdma_robust.c.lock_step.rank_machine import RankMachine, rank_of
-
-_EXCLUSIVE: Final = 2
-_NO_PRECEDE, _NO_SUCCEED = 8, 16
-
 
 # windows
 
@@ -144,13 +141,13 @@ def _fence(call: CallContext) -> Result:
     if rank.ongoing is None:
         if window.is_locked or window.started is not None:
             raise wrong(call, "epoch", "another epoch of the window is open")
-        if window.is_fenced and window.lock_inside is not None and not said & _NO_PRECEDE:
+        if window.is_fenced and window.lock_inside is not None and not said & NUMBERS["MODE_NOPRECEDE"]:
             name, chain = window.lock_inside
             line = call.chain[0].line if call.chain else 0
             rank.wrong("epoch", f"{name}: it is inside of the epoch of fences that ends in line {line}", chain)
         complete(rank, window)
     all_enter(call, window.group)
-    window.is_fenced, window.lock_inside = not said & _NO_SUCCEED, None
+    window.is_fenced, window.lock_inside = not said & NUMBERS["MODE_NOSUCCEED"], None
     return 0
 
 
@@ -179,7 +176,7 @@ def _lock(call: CallContext) -> Result:
         raise wrong(call, "epoch", "this lock is held already")
     _opened(call, window)
     if target is not None:
-        window.locks[target] = call.number(0, "the kind of this lock") == _EXCLUSIVE
+        window.locks[target] = call.number(0, "the kind of this lock") == NUMBERS["LOCK_EXCLUSIVE"]
     return 0
 
 

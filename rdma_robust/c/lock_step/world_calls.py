@@ -19,7 +19,7 @@ from rdma_robust.c.evaluate.operations import Chain
 from rdma_robust.c.evaluate.pthreads import THREADS
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shared_texts import SHARED_TEXTS
-from rdma_robust.c.libraries.mpi import DECLARATIONS, UNDEFINED
+from rdma_robust.c.libraries.mpi import DECLARATIONS, NUMBERS
 from rdma_robust.c.lock_step.call_arguments import communicator_at, group_members, wrong
 from rdma_robust.c.lock_step.channels import Communicator
 from rdma_robust.c.lock_step.collective_entries import CollectiveEntry, all_enter
@@ -152,7 +152,7 @@ def _split_said(call: CallContext, group: Communicator) -> object:
 def _split_made(call: CallContext, told: dict[int, object]) -> _NewCommunicator | None:
     own = told[rank_of(call).number]
     assert isinstance(own, tuple)
-    if own[0] == UNDEFINED:
+    if own[0] == NUMBERS["UNDEFINED"]:
         return None
     if own[0] < 0:
         raise wrong(call, "invalid-argument", f"the colour is {own[0]}")

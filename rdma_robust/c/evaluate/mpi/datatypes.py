@@ -13,10 +13,9 @@ from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, as_number
 from rdma_robust.c.evaluate.mpi.handles import handle_key
 from rdma_robust.c.evaluate.one_sided.spmd import store_handle
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import PAIRS, TYPES
+from rdma_robust.c.libraries.mpi import NUMBERS, PAIRS, TYPES
 
 _TYPES: Final = tuple(TYPES.items())
-_NUMBERS: Final = {name: number + 1 for number, name in enumerate(TYPES)}
 _MOST_RUNS: Final = 20_000
 _AINT: Final = CType("int", 8, signed=True)
 
@@ -95,7 +94,7 @@ def _predefined(number: int) -> Datatype:
     name, (kind, size, signed) = _TYPES[number - 1]
     if kind == "pair":
         first, second, at = PAIRS[name]
-        parts = [(_predefined(_NUMBERS[first]), 0), (_predefined(_NUMBERS[second]), at)]
+        parts = [(_predefined(NUMBERS[first]), 0), (_predefined(NUMBERS[second]), at)]
         return Datatype(tuple(replace(each, pair=name) for each in _merged(parts)), 0, size)
     element = CType("float" if kind == "float" else "int", size, signed)
     return Datatype((ElementRun(0, name, element, 1),), 0, size)
@@ -209,7 +208,7 @@ def _stored(call: CallContext, kind: Datatype) -> Result:
 
 
 def _numbers(run: ElementRun) -> tuple[int, ...]:
-    return run.offset, _NUMBERS[run.name], run.count, _NUMBERS[run.pair] if run.pair else 0
+    return run.offset, NUMBERS[run.name], run.count, NUMBERS[run.pair] if run.pair else 0
 
 
 def _subarray(call: CallContext) -> Result:

@@ -19,8 +19,8 @@ from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic
 from rdma_robust.c.evaluate.operations import ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.libraries.mpi import NUMBERS
 
-_EXCLUSIVE: Final = 2
 _NUMBER: Final = CType("int", 8, signed=True)
 _LOCK: Final = "a lock"
 _DONE: Final = -9
@@ -70,7 +70,7 @@ def _lock(call: CallContext) -> Result:
     """`MPI_Win_lock`: kind, rank, assertion, window."""
     of = window(call, 3)
     peer = process_of_rank(call, 1, of.processes)
-    is_exclusive = call.number(0, "the kind of this lock") == _EXCLUSIVE
+    is_exclusive = call.number(0, "the kind of this lock") == NUMBERS["LOCK_EXCLUSIVE"]
     if is_exclusive:
         call.run.world.found.said.add(("exclusive", of.number))
     if peer is not None and _has_locks(call, of):

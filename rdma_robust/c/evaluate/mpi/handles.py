@@ -8,8 +8,7 @@ from rdma_robust.c.evaluate.c_values import Pointer, Value, known_scalar
 from rdma_robust.c.evaluate.calls import CallContext, as_number
 from rdma_robust.c.evaluate.one_sided.spmd import own_number, processes_of
 from rdma_robust.c.evaluate.refused_code import Refusal
-
-_WORLD, _SELF = 1, 2
+from rdma_robust.c.libraries.mpi import NUMBERS
 
 
 def handle_key(value: Value, kind: str) -> tuple[str | int, ...] | None:
@@ -35,9 +34,9 @@ def members(call: CallContext, index: int) -> tuple[str, ...]:
             own = found.object.key[1:] if kind == "communicator" else found.object.key
             return tuple(str(each) for each in own)
     number = call.number(index, "this communicator")
-    if number == _WORLD:
+    if number == NUMBERS["COMM_WORLD"]:
         return processes_of(call.run.world)
-    if number == _SELF:
+    if number == NUMBERS["COMM_SELF"]:
         return (call.run.process,)
     raise Refusal("RR814", "this communicator is not known here", "MPI_COMM_WORLD, and what MPI_Comm_dup makes of it")
 
@@ -59,9 +58,9 @@ def rank_in(call: CallContext, processes: tuple[str, ...]) -> int:
 def process_of_rank(call: CallContext, index: int, processes: tuple[str, ...]) -> str | None:
     """Return the process of a rank, None for `MPI_PROC_NULL`. Raises RR818 if there is none."""
     rank = call.number(index, "the rank")
-    if rank == -2:
+    if rank == NUMBERS["PROC_NULL"]:
         return None
-    if rank == -1:
+    if rank == NUMBERS["ANY_SOURCE"]:
         raise Refusal(
             "RR814", "MPI_ANY_SOURCE is not modelled", "the rank that sends; `messages check` has it, for messages alone"
         )

@@ -25,10 +25,7 @@ from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
 from rdma_robust.c.evaluate.one_sided.transfers import not_modelled
 from rdma_robust.c.evaluate.operations import FENCE, ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import DECLARATIONS
-
-_IDENT, _CONGRUENT, _SIMILAR, _UNEQUAL = range(4)
-"""Answers of comparisons, as our header has them."""
+from rdma_robust.c.libraries.mpi import DECLARATIONS, NUMBERS
 
 
 def _init_thread(call: CallContext) -> Result:
@@ -69,9 +66,9 @@ def _compared(is_of_groups: bool) -> Handler:
     def handler(call: CallContext) -> Result:
         first, second = members(call, 0), members(call, 1)
         is_same = is_of_groups or communicator(call, 0)[0] == communicator(call, 1)[0]
-        alike = _IDENT if is_same else _CONGRUENT
-        found = alike if first == second else _SIMILAR if set(first) == set(second) else _UNEQUAL
-        call.set_private(call.arguments[2], 4, found, "the answer")
+        alike = "IDENT" if is_same else "CONGRUENT"
+        found = alike if first == second else "SIMILAR" if set(first) == set(second) else "UNEQUAL"
+        call.set_private(call.arguments[2], 4, NUMBERS[found], "the answer")
         return 0
 
     return handler

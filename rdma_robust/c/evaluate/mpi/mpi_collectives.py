@@ -21,12 +21,13 @@ from rdma_robust.c.evaluate.one_sided.transfers import Range
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.word_copies import copied
-from rdma_robust.c.libraries.mpi import UNDEFINED
+from rdma_robust.c.libraries.mpi import IN_PLACE, NUMBERS
 
-_IN_PLACE = 1
-"""What `MPI_IN_PLACE` and `MPI_UNDEFINED` are in our header."""
-_REDUCED: Final = {1: "sum", 4: "max", 5: "min", 6: "prod", 8: "and", 10: "or", 12: "xor"}
-"""The operations of our header that are modelled."""
+_REDUCED: Final = {
+    NUMBERS["SUM"]: "sum", NUMBERS["PROD"]: "prod", NUMBERS["MAX"]: "max", NUMBERS["MIN"]: "min", NUMBERS["BAND"]: "and",
+    NUMBERS["BOR"]: "or", NUMBERS["BXOR"]: "xor",
+}  # fmt: skip
+"""The operations that are modelled."""
 _UNKNOWN: Final = UnknownValue("what a reduction gives")
 Message = tuple[Range, int, int]
 """A buffer: where it is, its bytes, and those of an element."""
@@ -67,7 +68,7 @@ class _Collective:
 
     def is_in_place(self, index: int) -> bool:
         """Whether an argument is `MPI_IN_PLACE`."""
-        return known_scalar(self.call.arguments[index]) == _IN_PLACE
+        return known_scalar(self.call.arguments[index]) == IN_PLACE
 
     def root(self, index: int) -> int:
         """Return the rank that an argument is. Raises RR818 if there is none."""
@@ -223,7 +224,7 @@ def _comm_split(call: CallContext) -> Result:
     said = [each for each in given if isinstance(each, tuple)]
     if len(said) < len(processes):
         raise Refusal("RR814", "the colours and keys of all processes are not known here", "numbers that are known")
-    if colour == UNDEFINED:
+    if colour == NUMBERS["UNDEFINED"]:
         call.set_private(call.arguments[3], 8, 0, "this communicator")
         return 0
     chosen = sorted((key, rank) for rank, (other, key) in enumerate(said) if other == colour)

@@ -16,9 +16,7 @@ from rdma_robust.c.evaluate.mpi.handles import handle_key
 from rdma_robust.c.evaluate.mpi.windows import polled
 from rdma_robust.c.evaluate.operations import ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
-from rdma_robust.c.libraries.mpi import UNDEFINED
-
-"""`MPI_UNDEFINED` of our header."""
+from rdma_robust.c.libraries.mpi import NUMBERS
 
 
 def _addresses(call: CallContext, count: int | None, first: int) -> list[Pointer]:
@@ -88,10 +86,10 @@ def _any(is_waiting: bool) -> Handler:
         for answer in answers:
             branch = call.branch(call.state)
             found = [] if answer is None else _done(branch, _addresses(branch, 0, 1)[answer : answer + 1])
-            _answer(branch, UNDEFINED if answer is None else answer, None if is_waiting else answer is not None)
+            _answer(branch, NUMBERS["UNDEFINED"] if answer is None else answer, None if is_waiting else answer is not None)
             steps += branch.step(found)
         if not steps:
-            _answer(call, UNDEFINED, None if is_waiting else True)
+            _answer(call, NUMBERS["UNDEFINED"], None if is_waiting else True)
         return steps or 0
 
     return handler

@@ -16,11 +16,7 @@ from rdma_robust.c.evaluate.memory import ObjectBytes
 from rdma_robust.c.evaluate.mpi.handles import handle_key, known_object, members
 from rdma_robust.c.evaluate.one_sided.spmd import barrier, begin, store_handle
 from rdma_robust.c.evaluate.refused_code import Refusal
-
-_CREATED, _ALLOCATED, _DYNAMIC = 1, 2, 3
-"""`MPI_WIN_FLAVOR_CREATE` and the others of our header."""
-_UNIFIED: Final = 2
-"""`MPI_WIN_UNIFIED`: loads and stores see what the NIC writes."""
+from rdma_robust.c.libraries.mpi import NUMBERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ def memory_at(call: CallContext, of: Window, peer: str, at: int, extent: tuple[i
     transfer reaches bytes from there, from the first of `extent` to the one behind the last. Raises RR813 outside of the
     window."""
     region = _region(call, of, peer)
-    if region.flavor == _DYNAMIC:
+    if region.flavor == NUMBERS["WIN_FLAVOR_DYNAMIC"]:
         return _attached(call, of, peer, at, extent)
     distance = call.number(at, "the displacement") * region.unit
     low, high = distance + extent[0], distance + extent[1]
@@ -114,7 +110,7 @@ def _made(call: CallContext, region: Region, communicator_at: int, window_at: in
 def _create(call: CallContext) -> Result:
     """`MPI_Win_create`: memory, size, unit of displacements, info, communicator, where the window goes."""
     size, unit = call.number(1, "the size of the window"), call.number(2, "the unit of displacements")
-    return _made(call, Region(known_object(call.arguments[0]), size, unit, _CREATED), 4, 5)
+    return _made(call, Region(known_object(call.arguments[0]), size, unit, NUMBERS["WIN_FLAVOR_CREATE"]), 4, 5)
 
 
 def _allocate(call: CallContext) -> Result:
@@ -122,12 +118,12 @@ def _allocate(call: CallContext) -> Result:
     size, unit = call.number(0, "the size of the window"), call.number(1, "the unit of displacements")
     base = allocated(call, size, "win")
     call.set_private(call.arguments[4], 8, base, "the address of the window")
-    return _made(call, Region(known_object(base), size, unit, _ALLOCATED), 3, 5)
+    return _made(call, Region(known_object(base), size, unit, NUMBERS["WIN_FLAVOR_ALLOCATE"]), 3, 5)
 
 
 def _create_dynamic(call: CallContext) -> Result:
     """`MPI_Win_create_dynamic`: info, communicator, where the window goes."""
-    return _made(call, Region(None, 0, 1, _DYNAMIC), 1, 2)
+    return _made(call, Region(None, 0, 1, NUMBERS["WIN_FLAVOR_DYNAMIC"]), 1, 2)
 
 
 def _attach(call: CallContext) -> Result:
@@ -153,25 +149,24 @@ def _alias(call: CallContext) -> Result:
 # attributes
 
 _ATTRIBUTES: Final[dict[int, tuple[str, int, Callable[[Region], int]]]] = {
-    2: ("size", 8, lambda region: region.size),
-    3: ("unit", 4, lambda region: region.unit),
-    4: ("flavor", 4, lambda region: region.flavor),
-    5: ("model", 4, lambda _: _UNIFIED),
+    NUMBERS["WIN_SIZE"]: ("size", 8, lambda region: region.size),
+    NUMBERS["WIN_DISP_UNIT"]: ("unit", 4, lambda region: region.unit),
+    NUMBERS["WIN_CREATE_FLAVOR"]: ("flavor", 4, lambda region: region.flavor),
+    NUMBERS["WIN_MODEL"]: ("model", 4, lambda _: NUMBERS["WIN_UNIFIED"]),
 }
-"""`MPI_WIN_SIZE` and those behind it in our header: what each is called, the bytes of the number, and the number."""
-_BASE: Final = 1
+"""What the attributes of a window that are numbers are called, the bytes of each, and the number."""
 
 
 def _get_attribute(call: CallContext) -> Result:
     """`MPI_Win_get_attr`: window, key, where the answer goes, and whether there is one. The answer is the address of the
     window's memory, or one of a number."""
     of, key = window(call, 0), call.number(1, "the attribute")
-    if key != _BASE and key not in _ATTRIBUTES:
+    if key != NUMBERS["WIN_BASE"] and key not in _ATTRIBUTES:
         raise Refusal("RR814", "attributes of programs are not modelled", "those of MPI, as MPI_WIN_SIZE")
     region = call.run.world.found.regions.get(("window", of.number, call.run.process))
     assert isinstance(region, Region)
     answer: Value = region.base or 0
-    if key != _BASE:
+    if key != NUMBERS["WIN_BASE"]:
         called, size, number = _ATTRIBUTES[key]
         held = Object("handle", call.run.process, called, ("attribute", of.number))
         call.run.world.sizes[held] = size

@@ -30,11 +30,8 @@ from rdma_robust.c.evaluate.one_sided.tellings import MANY
 from rdma_robust.c.evaluate.one_sided.transfers import Operands, Remote, accumulate, get, polls, put
 from rdma_robust.c.evaluate.operations import ThreadStatement
 from rdma_robust.c.evaluate.refused_code import Refusal
+from rdma_robust.c.libraries.mpi import OPERATIONS
 
-_SUM, _REPLACE, _NO_OP = 1, 2, 3
-_OF_PAIRS: Final = (13, 14)
-_LAST: Final = 14
-"""Operations of our header."""
 _CAS: Final = "cas"
 _EMPTY: Final = 0
 """A request of nothing."""
@@ -205,10 +202,10 @@ def _label_of(call: CallContext, of: Window, name: str) -> str:
 
 def _operation(call: CallContext, index: int, kind: Datatype) -> str:
     number = call.number(index, "the operation")
-    if not _SUM <= number <= _LAST:
+    if not 1 <= number <= len(OPERATIONS):
         raise Refusal("RR814", "this operation is not modelled", "a predefined one, or MPI_Compare_and_swap")
-    is_pair = all(each.pair for each in kind.runs)
-    if number not in (_REPLACE, _NO_OP) and is_pair != (number in _OF_PAIRS):
+    operation, is_pair = OPERATIONS[number - 1], all(each.pair for each in kind.runs)
+    if operation not in ("REPLACE", "NO_OP") and is_pair != (operation in ("MAXLOC", "MINLOC")):
         raise Refusal(
             "RR818",
             "an accumulate has no such operation of this type",
@@ -217,9 +214,9 @@ def _operation(call: CallContext, index: int, kind: Datatype) -> str:
     if is_pair:
         message = "an accumulate of a pair, as of MPI_2INT, is taken as one for each number of it, in address order"
         call.run.world.remark("RR846", message, call.chain)
-    if number == _SUM:
+    if operation == "SUM":
         return "mix" if kind.basic.element.kind == "float" else "faa"
-    return {_REPLACE: "swap", _NO_OP: "fetch"}.get(number, "mix")
+    return {"REPLACE": "swap", "NO_OP": "fetch"}.get(operation, "mix")
 
 
 def _transfer(post: Callable[[CallContext, str], _Posted]) -> Handler:
