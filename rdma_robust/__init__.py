@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rdma_robust.errors import Diagnostic, InternalError, ProgramError, RdmaRobustError, SizeLimitError, Span, UsageError
     from rdma_robust.language.flow.cfg import Program
     from rdma_robust.language.flow.claims import AnyModelName
-    from rdma_robust.limits import Limits
     from rdma_robust.model import Atomics, Model, ModelName, Processor
     from rdma_robust.options import CheckOptions, EngineName, Instrumentation, KernelName
     from rdma_robust.outcome import Counts, Outcome, Verdict, Witness
@@ -194,12 +193,15 @@ def reach(
         why = f"`reach` has no search for model {model}" if model in NAMED else f"no model is called {model!r}"
         raise UsageError(f"{why}; there is {' and '.join(SEARCHED)}")
     loaded = decidable(_loaded(program, define, proofs=False, crowds=True), crowds=True)
-    limits = _limits(
-        timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
-    )
+    options = CheckOptions(
+        ordered_reads=ordered_reads, cpu=cpu, atomics=atomics, order=order, timeout=timeout, max_states=max_states,
+        memory=memory, threads=threads, executor=executor, checkpoint=checkpoint,
+    )  # fmt: skip
+    limits = options.limits()
     meant = read_target(loaded, target)
-    hardware = CheckOptions(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered_reads).told.over(loaded.hardware)
-    return answer(with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, hardware.model).answers[0]
+    return answer(
+        with_blocking_waits(loaded, meant), [StateGoal(meant)], model, limits, options.on(loaded.hardware).model
+    ).answers[0]
 
 
 def verify(
@@ -226,12 +228,13 @@ def verify(
     from rdma_robust.language.flow.spinning import blocking  # noqa: PLC0415
     from rdma_robust.options import CheckOptions  # noqa: PLC0415
 
-    limits = _limits(
-        timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
-    )
+    options = CheckOptions(
+        ordered_reads=ordered_reads, cpu=cpu, atomics=atomics, order=order, timeout=timeout, max_states=max_states,
+        memory=memory, threads=threads, executor=executor, checkpoint=checkpoint,
+    )  # fmt: skip
+    limits = options.limits()
     loaded = blocking(_loaded(program, define, crowds=True))
-    hardware = CheckOptions(cpu=cpu, atomics=atomics, order=order, ordered_reads=ordered_reads).told.over(loaded.hardware)
-    return verify_all(loaded, limits, hardware.model, hangs=hangs)
+    return verify_all(loaded, limits, options.on(loaded.hardware).model, hangs=hangs)
 
 
 def prove(
@@ -264,23 +267,17 @@ def prove(
     from rdma_robust.errors import ProgramError, UsageError  # noqa: PLC0415
     from rdma_robust.language.check.refusals import model_refusals  # noqa: PLC0415
     from rdma_robust.language.flow.claims import AnyModelName  # noqa: PLC0415
+    from rdma_robust.options import CheckOptions  # noqa: PLC0415
 
     if model not in get_args(AnyModelName):
         raise UsageError(f"no model is called {model!r}; there is {', '.join(get_args(AnyModelName))}")
     loaded = _loaded(program, define)
     if refused := model_refusals(loaded, model):
         raise ProgramError(loaded.file, loaded.source, refused)
-    limits = _limits(
+    options = CheckOptions(
         timeout=timeout, max_states=max_states, memory=memory, threads=threads, executor=executor, checkpoint=checkpoint
     )
-    return decide_safety(loaded, model, limits, engine=engine, reduction=ReductionOptions(reduction, bound))
-
-
-def _limits(**values: Unpack[OptionValues]) -> Limits:
-    """Return the limits of an answer, and who searches. Raises UsageError for searchers that there cannot be."""
-    from rdma_robust.options import CheckOptions  # noqa: PLC0415
-
-    return CheckOptions(**values).limits()
+    return decide_safety(loaded, model, options.limits(), engine=engine, reduction=ReductionOptions(reduction, bound))
 
 
 def _loaded(

@@ -36,7 +36,6 @@ Label = TypeVar("Label")
 Move = Callable[[Control, Callable[[tuple[int, Control, int]], None]], None]
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_BOOLEAN = _COMPARISONS | {"&&", "||"}
 _MAX_SPELT = 2000
 _MAX_DEPTH = 70
 """Nodes of an expression that becomes Python code, and how deeply they are nested, at most two levels of parentheses each;

@@ -21,10 +21,9 @@ from functools import partial
 from itertools import chain
 from typing import Generic
 
-from rdma_robust.counting.inductive_markings import OmegaMarking
 from rdma_robust.counting.interned import NumberedMove, NumberedSystem
 from rdma_robust.counting.omega_search import ALL, LONGEST_RUN, OmegaOptions, OmegaResult, OmegaSearch
-from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L, OmegaMarking
 from rdma_robust.errors import LimitReached
 from rdma_robust.limits import NEVER, NO_LIMITS, Limits, Poll, Progress, ignore
 from rdma_robust.petri.cover import cover

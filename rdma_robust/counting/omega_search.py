@@ -19,10 +19,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Generic
 
-from rdma_robust.counting.inductive_markings import OmegaMarking
 from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, covers_marking, fire_move, set_bits, support
 from rdma_robust.counting.omega_tree import KnownCycles, OmegaTree, counting_run
-from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L, OmegaMarking
 from rdma_robust.limits import NO_LIMITS, Limits, Progress, ignore
 
 _LOOK = 64

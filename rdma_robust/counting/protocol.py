@@ -123,3 +123,13 @@ def name_copies(system: CountingSystem[C, L, A], run: Iterable[CountingMove[C, L
             waiting.setdefault(local, deque()).append(copy)
         steps.append((move, tuple(copies)))
     return NamedRun(tuple(steps), tuple(started))
+
+
+@dataclass(frozen=True, slots=True)
+class OmegaMarking(Generic[C, L]):
+    """All markings of a control state with any number of tokens in the local states `unlimited`, besides the fresh ones,
+    and at most so many in those that are `counted`."""
+
+    control: C
+    unlimited: tuple[L, ...]
+    counted: tuple[tuple[L, int], ...]

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 
 from rdma_robust.counting.both_engines import CountingDecision, by_net
-from rdma_robust.counting.inductive_markings import why_not_inductive
 from rdma_robust.counting.omega_search import OmegaOptions, omega_search
 from rdma_robust.counting.smallest import by_starts, smallest
 from rdma_robust.limits import Limits
 from tests.support.counting_systems import least_by_breadth, random_system, replayed
+from tests.support.inductive_markings import why_not_inductive
 from tests.support.shares import share
 
 CHUNK, SMALL_CHUNK = 250, 100

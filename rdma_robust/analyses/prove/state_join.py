@@ -25,8 +25,6 @@ _NONE: Final = 1 << 62
 """Stands for no bound; sums of bounds stay far below."""
 
 _NEGATED: Final = {">=": "<=", ">": "<"}
-_FEW: Final = 4
-"""So many values of a variable are told one by one if they are no interval."""
 
 
 def region_bounds(region: Region) -> tuple[Bounds, list[Expr]]:

@@ -204,11 +204,6 @@ class WordUsage:
     def words(self, node: str) -> tuple[Cell, ...]:
         return tuple(c for c in self.program.cells if c.node == node and not c.hidden)
 
-    def unwritten(self, node: str) -> tuple[Cell, ...]:
-        """The words of a node that are read at most, with those first that nobody touches."""
-        kept = [c for c in self.words(node) if c not in self.written]
-        return tuple(sorted(kept, key=lambda c: str(c) not in self._touched))
-
     def untouched(self, node: str) -> tuple[Cell, ...]:
         return tuple(c for c in self.words(node) if str(c) not in self._touched)
 

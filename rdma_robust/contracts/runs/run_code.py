@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final, assert_never
 
 from rdma_robust.contracts.runs.run_terms import Condition, SymbolicTerm, TooManyError
@@ -289,13 +289,6 @@ def only_computes(block: Block, *, returns: bool) -> bool:
             case _:
                 return False
     return True
-
-
-@dataclass(slots=True)
-class _Branch:
-    at: int
-    registers: dict[str, Data]
-    path: object
 
 
 def merge_branches(

@@ -9,10 +9,10 @@ import pytest
 
 from rdma_robust.counting import both_engines
 from rdma_robust.counting.both_engines import FORWARD, NET, CountingDecision, as_net, by_net
-from rdma_robust.counting.inductive_markings import why_not_inductive
 from rdma_robust.counting.protocol import CountingMove
 from rdma_robust.limits import Limits
 from tests.support.counting_systems import HandMove, HandSystem, doubling, hand, replayed, stairs
+from tests.support.inductive_markings import why_not_inductive
 
 SAFE = hand([(0, "A", 1, "B"), (1, "B", 0, "A"), (1, "BB", 2, "")], (2,))
 

@@ -10,12 +10,13 @@ import pytest
 
 from rdma_robust.counting import omega_search as module
 from rdma_robust.counting import omega_tree
-from rdma_robust.counting.inductive_markings import OmegaMarking, why_not_inductive
 from rdma_robust.counting.omega_search import OmegaOptions, OmegaResult, OmegaSearch, omega_search
 from rdma_robust.counting.omega_tree import KnownCycles
+from rdma_robust.counting.protocol import OmegaMarking
 from rdma_robust.counting.smallest import SmallestResult, by_starts
 from rdma_robust.limits import Limits
 from tests.support.counting_systems import HandMove, HandSystem, doubling, hand, idle_pairs, replayed, stairs
+from tests.support.inductive_markings import why_not_inductive
 
 Search = Callable[..., OmegaResult[int, str, int] | SmallestResult[int, str, int] | None]
 

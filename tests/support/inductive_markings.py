@@ -1,4 +1,4 @@
-"""Omega-markings as data, and the check that what is below a set of them is closed under moves and holds no target.
+"""An independent check that what is below a set of omega-markings is closed under moves and holds no target.
 
 Nothing is shared with the searches: the check walks through names, not numbers, and remembers nothing.
 """
@@ -7,20 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Generic
 
-from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L
-
-
-@dataclass(frozen=True, slots=True)
-class OmegaMarking(Generic[C, L]):
-    """All markings of a control state with any number of tokens in the local states `unlimited`, besides the fresh ones,
-    and at most so many in those that are `counted`."""
-
-    control: C
-    unlimited: tuple[L, ...]
-    counted: tuple[tuple[L, int], ...]
+from rdma_robust.counting.protocol import A, C, CountingMove, CountingSystem, L, OmegaMarking
 
 
 def why_not_inductive(
