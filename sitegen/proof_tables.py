@@ -88,7 +88,7 @@ The table of preserved order is a parameter of [the proofs](proof.md): [Hardware
 what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation whether a table has it. The tool's hardware
 has: the open cell either way, `order default`, `multipath` and `relaxed`
 ([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
-buffers](theory.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
+buffers](theory-deployed.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
 there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another
 argument, or is false there: that a fact fails is no proof that the theorem does. The search (Theorem 8) asks two
 facts more, `search_ok` in [Search.v](../proofs/search/Search.v): nothing of the NIC is observed before an event of a
@@ -102,10 +102,10 @@ from the NIC to the CPU, and that of nrW before nF to `qp`, have not.
 ## The facts with remote atomics
 
 [RemoteAtomicsHardware.v](../proofs/deployed/RemoteAtomicsHardware.v): what the proofs [with remote
-atomics](theory.md#remote-atomics) ask of a table with rows and columns for naR, naW and nA; the same orders have them. Two
-lemmas have another argument than without: *Lemma 3 (f)*, where naR and nA may stand before an nrW by nfo, and *Lemma 2 (2)*,
-which is proven for slots, also of naW that do not happen. What the orders of atomics (rao) add to Lemma 3 does not look at
-the table.
+atomics](theory-atomics.md#remote-atomics) ask of a table with rows and columns for naR, naW and nA; the same orders have
+them. Two lemmas have another argument than without: *Lemma 3 (f)*, where naR and nA may stand before an nrW by nfo, and
+*Lemma 2 (2)*, which is proven for slots, also of naW that do not happen. What the orders of atomics (rao) add to Lemma 3
+does not look at the table.
 
 {atomic_facts}
 """

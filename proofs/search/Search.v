@@ -1,4 +1,4 @@
-(* The search of docs/theory.md (Theorem 8) as a transition system.
+(* The search of docs/theory-search.md (Theorem 8) as a transition system.
 
    Beside each definition stands what it is in the code, robustness/: [pivot.py] (class PivotInstrumentation), [rules.py],
    [taint.py], [marks.py], [pivot_classes.py], [forwarding.py].  It is the plain instrumentation, without reductions, for CPUs

@@ -5,7 +5,7 @@ read of alpha comes before the issue of every write of beta to the memory, with 
 behind one of beta no write to the memory is issued that alpha is behind (G2). What comes behind is followed as far as it
 is said here; what is forced is forced in every violation, so to follow less finds more that may be none.
 
-Written from docs/theory.md, "Memory behind a NIC".
+Written from docs/theory-orders.md, "Memory behind a NIC".
 """
 
 from __future__ import annotations

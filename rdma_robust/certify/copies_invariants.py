@@ -5,7 +5,7 @@ copy, and none of its states may stand before the pivot with the cycle closed. N
 not there; so a step that is possible from a state of a marking is possible from its largest states, and only those are
 looked at.
 
-Source: docs/theory-crowds.md, "Crowds need only counting"; docs/theory.md, "The search", Theorem 8.
+Source: docs/theory-crowds.md, "Crowds need only counting"; docs/theory-search.md, "The search", Theorem 8.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A step looks at another copy in two places only. The start of beta makes one the
 and a write of beta to a cell whose last write waits in the store buffer of a copy takes that knowledge from it. A copy that
 ends between the two events of a remote atomic never moves again: the word that it holds is part of the control state.
 
-Source: docs/theory-crowds.md, "Crowds need only counting"; docs/theory.md, "The search"; docs/theory.md, "Store
-buffers" (T2); docs/theory.md, "Remote atomics" (M4).
+Source: docs/theory-crowds.md, "Crowds need only counting"; docs/theory-search.md, "The search"; docs/theory-deployed.md,
+"Store buffers" (T2); docs/theory-atomics.md, "Remote atomics" (M4).
 """
 
 from __future__ import annotations

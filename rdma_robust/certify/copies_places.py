@@ -11,7 +11,7 @@ Which marks are about one copy of a crowd, and which about all threads: a copy i
 
 A field of the marks that is in no list here would be taken for one of all threads, so there must be none.
 
-Source: docs/theory-crowds.md, "Crowds need only counting" (the local part of a thread); docs/theory.md, "The search".
+Source: docs/theory-crowds.md, "Crowds need only counting" (the local part of a thread); docs/theory-search.md, "The search".
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ Part = int | None
 def check_robust(program: Program, platform: Platform, evidence: object) -> str:
     """Check that the invariant proves `program` robust on `platform` and return what it is, in a few words.
 
-    Source: docs/theory.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
+    Source: docs/theory-search.md, "The search", Theorem 8 (a program that is not robust has a run of the search to a
     violation), and that an inductive set contains everything that can be reached. Raises InvalidCertificate.
     """
     if program.memories and any(

@@ -1,6 +1,6 @@
 """The receives that messages of a trace take, and whether a program has a choice of them, as the checker sees it.
 
-Source: docs/deployed.md, "Messages"; docs/order-files.md, "Any posted receive"; docs/theory.md, "Any posted receive".
+Source: docs/deployed.md, "Messages"; docs/order-files.md, "Any posted receive"; docs/theory-orders.md, "Any posted receive".
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ A violation of a program has a pivot m and an SC order of its other events, in w
 RDMA order, or to beta, after it. The order begins with an access that conflicts with m, the first of beta; from there an
 event goes to beta iff it is forced by what is in beta. A robust program has no such order that leads back to m.
 
-Written from docs/theory.md, "The normal form" (Lemma 3: the rules; Corollary 4: the counting of polls), "The pivot
-refinement" (Theorem 7: no access but the first of beta has a choice), "The search" (Theorem 8: it finds every violation)
-and "RDMA as deployed", for store buffers (T1 to T3), remote atomics (M1 to M8), messages (S1 to S3), completions and weaker
-orders, and "Barriers", whose rounds are one event of all threads; "Memory behind a NIC" is in :mod:`card_memories`. It
+Written from docs/theory.md, "The lemmas" (Lemma 3: the rules; Corollary 4: the counting of polls) and "The pivot refinement"
+(Theorem 7: no access but the first of beta has a choice); docs/theory-search.md, "The search" (Theorem 8: it finds every
+violation); docs/theory-deployed.md, "Store buffers" (T1 to T3), "Messages" (S1 to S3), "Completions" and "Barriers", whose
+rounds are one event of all threads; docs/theory-atomics.md, "Remote atomics" (M1 to M8); and docs/theory-orders.md, "Weaker
+orders". "Memory behind a NIC" is in :mod:`card_memories`. It
 shares no code with the instrumentations.
 
 More than 400 lines: the rules are one argument, read beside Lemma 3 and Theorem 7 from top to bottom.

@@ -1,6 +1,6 @@
 """What the checker's normal form remembers of an order of events: marks since the first of beta, and messages.
 
-Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed".
+Source: docs/theory-search.md, "The search"; docs/theory-deployed.md, "Store buffers" and "Messages".
 
 Values of source expressions where some are not known, as the checker computes them.
 

@@ -3,7 +3,7 @@
 An event is one step, but for a remote atomic, whose read and write are one under sequential consistency: its two events have
 a part each. A thread may also end between them (M4). The events at a barrier are one step: a round, of all of its threads.
 
-Source: docs/theory.md, "The search"; docs/theory.md, "RDMA as deployed"; docs/theory.md, "Barriers"; docs/deployed.md,
+Source: docs/theory-search.md, "The search"; docs/theory-deployed.md, "Store buffers" and "Barriers"; docs/deployed.md,
 "Consistency".
 """
 

@@ -1,7 +1,7 @@
 """The facts that the checker asks of an order table for programs with remote atomics, and tables that keep less than others.
 
-Written from docs/proof-tables.md ("The facts with remote atomics") and docs/theory.md ("Tables that lack a fact") alone: the
-rest of the tool has a reading of its own, on purpose.
+Written from docs/proof-tables.md ("The facts with remote atomics") and docs/theory-orders.md ("Tables that lack a fact")
+alone: the rest of the tool has a reading of its own, on purpose.
 """
 
 from __future__ import annotations

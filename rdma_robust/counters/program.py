@@ -6,7 +6,7 @@ never tested for zero (a :class:`Zero` only prunes and may be dropped). Each pro
 body again; a leaf carries a label. One root-to-leaf path is one atomic transition. The question asked of a counter
 program is whether some :class:`Target` is reachable.
 
-Source: docs/theory.md, "Lowering to vector addition systems".
+Source: docs/theory-search.md, "Lowering to vector addition systems".
 
 Look-aheads by which a search leaves out states that lead nowhere, as the maker of a counter program knows them.
 

@@ -70,7 +70,7 @@ def karp_miller(
     node is ever removed, so the nodes form an inductive invariant (the pitfalls of pruned Karp-Miller trees come from
     removing nodes). Every omega comes from a cycle between a node and one of its ancestors.
 
-    Source: Karp and Miller 1969; docs/theory.md, "Lowering to vector addition systems".
+    Source: Karp and Miller 1969; docs/theory-search.md, "Lowering to vector addition systems".
     """
     return _search(vass, _store(vass, reduce, accelerate=True), limits, progress, by_rank=vass, accept=accept)
 

@@ -1,8 +1,8 @@
 """The search of the checker's normal form for every state that it can reach: what is inductive by how it is found.
 
 For programs and hardware of which the checker has rules of its own and the instrumentation others: store buffers,
-remote atomics, messages, unsignaled operations, weaker networks. Source: docs/theory.md, "The search", Theorem 8; Karp
-and Miller 1969.
+remote atomics, messages, unsignaled operations, weaker networks. Source: docs/theory-search.md, "The search", Theorem 8;
+Karp and Miller 1969.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables that differ from another one in a few cells: those with the facts, and the readings of cells that nobody knows.
 
-Source: docs/order-files.md, "The format"; docs/theory.md, "Tables that lack a fact".
+Source: docs/order-files.md, "The format"; docs/theory-orders.md, "Tables that lack a fact".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A round is one vertex of every relation (:mod:`vertices`), so its events are in 
 the thread of an event asks for all threads of the round. The first that leaves settles both for the others. The variable
 says who is next; between rounds it is 0, so that a round is one step between states of the program.
 
-Source: docs/theory.md, "Barriers".
+Source: docs/theory-deployed.md, "Barriers".
 """
 
 from __future__ import annotations

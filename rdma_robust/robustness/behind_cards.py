@@ -12,7 +12,7 @@ Both need to know what comes *behind* something in one part of the run: by the t
 that lead there. Each is forced in every trace of which this beta is a part, also where more comes behind than is followed.
 What is not followed is a run to a trace that the axioms refuse: no verdict rests on it.
 
-Source: docs/theory.md, "Memory behind a NIC".
+Source: docs/theory-orders.md, "Memory behind a NIC".
 """
 
 from __future__ import annotations

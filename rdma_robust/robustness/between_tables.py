@@ -1,7 +1,7 @@
 """Robustness under a table that lacks a fact, or that says of some cells that nobody knows them: from other tables.
 
 A table that keeps less has more executions. So a program that is robust under a weaker table is robust, and a counterexample
-of any table is one if the axioms of this table confirm it. Source: docs/theory.md, "Tables that lack a fact".
+of any table is one if the axioms of this table confirm it. Source: docs/theory-orders.md, "Tables that lack a fact".
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def decided_between(program: Program, model: Model, decide: Decide) -> Outcome |
 
 def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
     """Yield an order that keeps less and one that keeps more, which the search decides: with the facts, and as near as was
-    found, or else one for which docs/theory.md argues all programs. Where none of these keeps more, the default order may
+    found, or else one for which docs/theory-orders.md argues it. Where none of these keeps more, the default order may
     have a counterexample all the same."""
     if not_searched(program, replace(model, order=RDMA.order)):
         return

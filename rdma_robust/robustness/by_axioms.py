@@ -5,7 +5,7 @@ and beyond the limits of the oracle, the answer is UNKNOWN.
 
 Robustness where a message that finds no buffer waits (`hardware rnr wait`), from the decision where that is a fault.
 
-Source: docs/theory.md, "Messages that wait".
+Source: docs/theory-deployed.md, "Messages that wait".
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Why the read needs no other rule: the L-last write of its word is of beta, so ev
 L would be one of beta as well (F4). The store is not poisoned, nor is what is read. Reads of the thread in beta force all
 that follows, so a read that is forced anyway does not ask.
 
-Source: docs/theory.md, "Store buffers", T2 and T3.
+Source: docs/theory-deployed.md, "Store buffers", T2 and T3.
 """
 
 from __future__ import annotations

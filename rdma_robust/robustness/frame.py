@@ -7,7 +7,7 @@ failed depends on the pivot, and sc does not lead there. If it writes back what 
 as through every atomic that writes, and a violation stays one: from an SC order what is written back can be left out. So a
 program is robust if it is with these. Nothing comes between such a read and its write (`may_tear` of an edge). The witness
 has the operations as they are (:mod:`lift`). Stores of the own thread need none of this: an operand that reads one which
-comes behind it in program order is on a cycle with it. Source: docs/theory.md, "Operands of atomics in memory".
+comes behind it in program order is on a cycle with it. Source: docs/theory-atomics.md, "Operands of atomics in memory".
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ is in beta, and whether that is tainted. At most `--recv-depth` receives are pos
 
 What a message writes is known by the buffer at the head of the queue, so a message is one edge for each buffer.
 
-Source: docs/deployed.md, "Events" (which message takes which receive); docs/theory.md, "Messages".
+Source: docs/deployed.md, "Events" (which message takes which receive); docs/theory-deployed.md, "Messages".
 """
 
 from __future__ import annotations

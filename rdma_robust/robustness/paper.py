@@ -5,7 +5,7 @@ cell has between the parts is guessed when tau2 first reads it and compared with
 the cycle marks one entry and one exit event; an exit is linked with an entry of the next thread, on the same cell, at
 least one of them writing, the exit earlier in tau1 . tau2. Linked pairs form cycles, whoever is linked with whom.
 
-Source: docs/theory.md, "The paper's instrumentation"; Section 6 and Appendix D of the paper.
+Source: docs/theory-search.md, "The paper's instrumentation"; Section 6 and Appendix D of the paper.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 How a search for violations may go on: everywhere. The reduction `relevance` says where that leads to no target.
 
-Source: docs/theory.md, "The search": the plain search marks all that sc reaches from the pivot, and cuts only where the
-pivot could no longer be in alpha.
+Source: docs/theory-search.md, "The search": the plain search marks all that sc reaches from the pivot, and cuts only where
+the pivot could no longer be in alpha.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def every_start(_edge: EventEdge, _c: PivotClass) -> bool:
 def classes_of(frame: InstrumentationFrame, allowed: Allowed) -> tuple[PivotClass, ...]:
     """Return every pivot class of the program that has a site, and an event that can be the first of beta after it.
 
-    With locked sections of several words there are CPUs only: then some pivot is a read (docs/theory.md), and no others are
-    tried.
+    With locked sections of several words there are CPUs only: then some pivot is a read (docs/theory-deployed.md,
+    "Locked sections"), and no others are tried.
     """
     found: dict[PivotClass, None] = {}
     of_cell: dict[int, list[EventEdge]] = {}

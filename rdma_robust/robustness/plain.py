@@ -3,7 +3,7 @@
 Its states are those of phase 1 of the pivot instrumentation; it is what a model checker would verify without asking about
 robustness, and the measure for what robustness costs.
 
-Source: docs/theory.md, "The search" (phase 1).
+Source: docs/theory-search.md, "The search" (phase 1).
 """
 
 from __future__ import annotations

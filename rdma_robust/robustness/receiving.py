@@ -7,7 +7,7 @@ A pivot can also be a V. Then the search starts at a message that finds no buffe
 of beta, and no further V of its connection comes, until the V itself is put last into alpha. Such a message is one that
 meets `rnr`: a search that finds no violation proves nothing then (S4), but more violations are found.
 
-Source: docs/theory.md, "Messages" (S1 to S4).
+Source: docs/theory-deployed.md, "Messages" (S1 to S4).
 """
 
 from __future__ import annotations

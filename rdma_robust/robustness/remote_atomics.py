@@ -18,7 +18,7 @@ M7  A poisoned operand in memory poisons the word of an RMW of beta that writes,
 M8  A compare-and-swap that fails, and compares with an operand that a card or another thread writes, is taken for one that
     writes back what it has read, at once (:mod:`frame`).
 
-Source: docs/theory.md, "Remote atomics".
+Source: docs/theory-atomics.md, "Remote atomics".
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ mfence and NIC events, but not reads and polls. Under weaker orders nfo is empty
 
 Memory behind a NIC has two more, in :mod:`behind_cards`.
 
-With messages (docs/theory.md, "Messages") there are three more:
+With messages (docs/theory-deployed.md, "Messages") there are three more:
 
 S1  sm, rpf     a message goes to B with the V that it takes, an RP with the message that it takes; where writes may
                 overtake each other, also with an earlier remote write of the sender's queue pair

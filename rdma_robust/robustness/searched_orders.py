@@ -18,7 +18,7 @@ from rdma_robust.semantics.order_table import polls_apart
 from rdma_robust.semantics.trace import EventType
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
-"""The orders for which docs/theory.md argues the search with everything that a program can have."""
+"""The orders for which docs/theory-orders.md argues the search with everything that a program can have."""
 
 _ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
 
@@ -48,7 +48,7 @@ def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
     """Return the facts about the table of its order that are asked of the model for the program, and that it lacks.
 
     But for :data:`OF_ATOMICS` a program that has no run to a target is robust all the same; a run to one need be no
-    counterexample then. Source: docs/theory.md, "Tables that lack a fact".
+    counterexample then. Source: docs/theory-orders.md, "Tables that lack a fact".
     """
     if model.order in ARGUED:
         return ()

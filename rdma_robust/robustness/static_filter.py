@@ -40,7 +40,7 @@ def pivots_to_try(frame: InstrumentationFrame, reductions: frozenset[str], large
 
     With `filter` only those that lie on a critical cycle, with `symmetry` one of each orbit. With fewer than `large`
     combinations of program points `values`, `dead` and `permute` are not used. Where `permute` finds like threads, with
-    each class those are tried that it makes of it. Source: docs/theory.md, "The static filter"; docs/reductions.md,
+    each class those are tried that it makes of it. Source: docs/theory-search.md, "The static filter"; docs/reductions.md,
     "Reductions of the search".
     """
     if prod(len(graph.points) for graph in frame.graphs) < large:

@@ -2,7 +2,7 @@
 
 Beside it poison: which words, and what is on its way between them, have a value that depends on the pivot.
 
-Source: docs/theory.md, "The search", "Remote atomics" and "Operands of atomics in memory".
+Source: docs/theory-search.md, "The search"; docs/theory-atomics.md, "Remote atomics" and "Operands of atomics in memory".
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ rules that force events into beta may not be all that there are under an order t
 proves nothing: other runs to targets are looked for, and if none is confirmed, neighbours of such a table, or brute force
 over the axioms, decide programs without loops. What is left is UNKNOWN, never ROBUST.
 
-Source: docs/theory.md, "Remote atomics", M2; "Tables that lack a fact".
+Source: docs/theory-atomics.md, "Remote atomics", M2; "Tables that lack a fact".
 """
 
 from __future__ import annotations

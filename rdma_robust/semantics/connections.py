@@ -219,7 +219,7 @@ def has_choice_of_buffers(program: Program) -> bool:
 
     If they are all of one, a message that takes another one does what it does with its own. An RP comes behind its message
     and those of the RPs before it, so as many receives as that were taken by then.
-    Source: docs/theory.md, "Any posted receive".
+    Source: docs/theory-orders.md, "Any posted receive".
     """
     numbers = {thread.name: i for i, thread in enumerate(program.threads)}
     ops = ((t, step.op) for t, thread in enumerate(program.threads) for _, _, step in steps(thread))

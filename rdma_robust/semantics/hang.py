@@ -1,6 +1,6 @@
 """A hang as it is told: which threads wait where for what. Plain records, for reports; the machines find them.
 
-Source: docs/theory.md, "Hangs".
+Source: docs/theory-hangs.md, "Hangs".
 """
 
 from __future__ import annotations

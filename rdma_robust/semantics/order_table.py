@@ -305,7 +305,7 @@ def landing_of(kind: Kind) -> Landing | None:
 
 def gains_behind_poll(later: Kind, model: Model, told: Landing) -> bool:
     """Return whether any write of this group in the second part of a run forces an event of a card of this kind into it
-    only where a poll of the first part has taken its completion (docs/theory.md, "Completions under multipath").
+    only where a poll of the first part has taken its completion (docs/theory-orders.md, "Completions under multipath").
 
     Behind remote writes an answer need not be asked: the read of its operation is, or is forced by any remote write.
     """
@@ -314,7 +314,7 @@ def gains_behind_poll(later: Kind, model: Model, told: Landing) -> bool:
 
 def polls_apart(model: Model) -> bool:
     """Return whether a poll puts one remote write before a later event of a card, but not another one, so that it matters of
-    which it tells (docs/theory.md, "Tables that lack a fact")."""
+    which it tells (docs/theory-orders.md, "Tables that lack a fact")."""
     return any(len({*_put_behind_poll(later, model, Landing())}) > 1 for later in NIC_KINDS)
 
 

@@ -3,7 +3,7 @@
 An order of events gives a trace in which nfo is that order. In a memory behind a card nfo relates events of different queue
 pairs, of which sc says nothing; the same reads-from and modification order may be consistent with another nfo.
 
-Source: docs/theory.md, "Memory behind a NIC".
+Source: docs/theory-orders.md, "Memory behind a NIC".
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def walk() -> Canvas:
 
 
 def hang() -> Canvas:
-    """The run of late-message.rdma in docs/theory.md that ends in a state at rest with a blocked thread."""
+    """The run of late-message.rdma in docs/theory-hangs.md that ends in a state at rest with a blocked thread."""
     c = Canvas(860, 330, "A hang that only the hardware has")
     c.group((20, 20, 820, 110), "the run, under RDMA")
     steps = (

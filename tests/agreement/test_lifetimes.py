@@ -1,7 +1,7 @@
 """Threads that are started and joined: the search, brute force, both machines, certificates, and the edges themselves.
 
 The language makes words of `start` and `join`, which every engine knows. `naive_lifetimes` knows edges between events
-instead: that both say the same is the lemma of docs/theory.md, "Threads that are started".
+instead: that both say the same is the lemma of docs/theory-deployed.md, "Threads that are started".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Messages of several words: the search, brute force, both machines, certificates, and the matching of whole messages.
 
 The language writes them out, word by word, and every engine knows words. `naive_long_messages` matches whole messages with
-whole receives instead: that both say the same is the lemma of docs/theory.md, "Messages of several words".
+whole receives instead: that both say the same is the lemma of docs/theory-deployed.md, "Messages of several words".
 """
 
 from __future__ import annotations

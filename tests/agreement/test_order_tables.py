@@ -99,7 +99,7 @@ def test_the_search_is_right_in_20_000_comparisons(chunk: int) -> None:
 @pytest.mark.parametrize("fact", [fact for fact in LACKING if fact not in OF_ATOMICS])
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 200), marks=pytest.mark.long)], ids=["few", "many"])
 def test_the_search_is_right_without_a_fact(seeds: range, fact: str) -> None:
-    """What it finds may be no counterexample then, but it passes over none (docs/theory.md, "Tables that lack a fact")."""
+    """What it finds need be no counterexample, but it misses none (docs/theory-orders.md, "Tables that lack a fact")."""
     assert sum(agree(seed, 8, fact) for seed in seeds) > 3 * len(seeds)
 
 

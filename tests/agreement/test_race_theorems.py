@@ -1,4 +1,4 @@
-"""Race freedom and robustness: Theorems A and B of docs/theory.md, "Races", on random programs of every family."""
+"""Race freedom and robustness: Theorems A and B of docs/theory-hangs.md, "Races", on random programs of every family."""
 
 from __future__ import annotations
 

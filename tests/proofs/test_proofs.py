@@ -21,9 +21,9 @@ from sitegen.proof_tables import ATOMIC_FACTS, ATOMIC_HARDWARE, ATOMIC_KINDS, FA
 from sitegen.proof_tables import KINDS as KINDS_OF_ROWS
 from sitegen.theorems import PROOFS, ask_coq, by_hand, changes, not_compiled, printed, sources, tables, theorems
 from tests.conftest import ROOT
-from tests.support.coq_text import flaws, formal_names, names, statements
+from tests.support.coq_text import flaws, formal_names, names, statements, theory_pages
 
-THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+THEORY = "\n".join(theory_pages().values())
 CLASSIC = "classic : forall P : Prop, P \\/ ~ P"
 KINDS = {
     "Poll": EventType.P,
@@ -57,7 +57,7 @@ def unlinked(page: str) -> set[str]:
 def test_every_statement_of_the_theory_has_a_formal_name_or_stands_on_the_list() -> None:
     """What has a formal name for a part of it only is on both: the list says `Theorem 8, second half`."""
     assert len(statements(THEORY)) >= 12
-    listed = {each.statement for each in by_hand() if each.page == "theory"}
+    listed = {each.statement for each in by_hand() if each.page in theory_pages()}
     assert unlinked(THEORY) == {each for each in listed if "," not in each}
     assert {each.partition(",")[0] for each in listed if "," in each} <= statements(THEORY).keys() - unlinked(THEORY)
 

@@ -84,7 +84,7 @@ def test_every_source_is_a_heading_a_file_or_a_publication() -> None:
 @pytest.mark.parametrize(
     ("said", "found"),
     [
-        ('Source: docs/theory.md, "Hangs".', []),
+        ('Source: docs/theory-hangs.md, "Hangs".', []),
         ('Source: docs/model.md ("Events", "Polls").', []),
         ('Source: docs/theory.md, "Hungs".', ["docs/theory.md, 'Hungs'"]),
         ('Source: docs/model.md ("Events", "Pulls").', ["docs/model.md, 'Pulls'"]),

@@ -1,4 +1,4 @@
-"""What docs/theory.md says of the code is there: `file.py: name` in the file, `Class.member` in the room robustness.
+"""What the pages of the theory say of the code is there: `file.py: name` in the file, `Class.member` in the room robustness.
 
 Names in brackets are those of proofs/ (tests/proofs)."""
 
@@ -8,8 +8,9 @@ import ast
 import re
 
 from tests.conftest import ROOT
+from tests.support.coq_text import theory_pages
 
-TEXT = " ".join((ROOT / "docs/theory.md").read_text(encoding="utf-8").split())
+TEXT = " ".join("\n".join(theory_pages().values()).split())
 PACKAGE = ROOT / "rdma_robust"
 
 

@@ -176,8 +176,8 @@ NOT_NOTICED: frozenset[str] = frozenset({
 })  # fmt: skip
 """Mutants for which no program was found among some 2,500 that are not robust: what one of them leaves out, another rule
 finds with another pivot (without several of them together violations are missed). By the normal form nothing is lost by
-m4-no-write-without-its-read, which is m4-no-opening and m4-no-pivot-that-is-a-write; the proof in docs/theory.md needs the
-others."""
+m4-no-write-without-its-read, which is m4-no-opening and m4-no-pivot-that-is-a-write; the proof in docs/theory-atomics.md
+needs the others."""
 
 
 @contextmanager

@@ -1,8 +1,10 @@
-"""What can be seen of Coq files, and of docs/theory.md, as text."""
+"""What can be seen of Coq files, and of the pages of the theory, as text."""
 
 from __future__ import annotations
 
 import re
+
+from tests.conftest import ROOT
 
 NOT_PROVEN = re.compile(
     r"\b(?:Admitted|Admit|admit|give_up|bypass_check|type-in-type|Declare ML)\b|\b(?:Guard|Positivity|Universe) Checking\b"
@@ -60,6 +62,13 @@ def flaws(text: str) -> list[str]:
 def names(text: str) -> set[str]:
     """Return the names that Coq `text` gives to theorems and definitions."""
     return {found[1] for sentence in sentences(text) if (found := NAMED.match(sentence))}
+
+
+def theory_pages() -> dict[str, str]:
+    """Return the pages on deciding robustness, by name; the other pages of the theory are about other questions."""
+    others = ("theory-contracts", "theory-crowds", "theory-messages", "theory-safety")
+    found = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("theory*.md"))}
+    return {name: text for name, text in found.items() if name not in others}
 
 
 def statements(page: str) -> dict[str, str]:

@@ -3,8 +3,8 @@
 More guarantees never make a robust program not robust, so the question is monotone. A counterexample under some guarantees
 is one under all with which it stays consistent: a set that is enough has a guarantee outside of those, which is a constraint
 that costs no decision. A minimal set that meets all constraints so far is decided: it is enough, and then minimal, or it
-gives another constraint. Source: Liffiton et al., Fast, flexible MUS enumeration, Constraints 21 (2016); docs/theory.md,
-"What a program needs".
+gives another constraint. Source: Liffiton et al., Fast, flexible MUS enumeration, Constraints 21 (2016);
+docs/theory-orders.md, "What a program needs".
 """
 
 from __future__ import annotations

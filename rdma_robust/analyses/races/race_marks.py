@@ -1,4 +1,4 @@
-"""Marks for the events that happen after a chosen one, followed while a run is made (docs/theory.md, "Races").
+"""Marks for the events that happen after a chosen one, followed while a run is made (docs/theory-hangs.md, "Races").
 
 An event is marked OBSERVED if it happens after the chosen access, and ISSUED if also something instantaneous that does is
 issued before it; an instantaneous event is ISSUED if it is marked at all. What later events need to know of marked ones is

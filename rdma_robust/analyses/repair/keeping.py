@@ -288,7 +288,7 @@ def where_of(edits: Sequence[SourceEdit | TextEdit]) -> Where:
 
 # Sets of insertions that stand (`counting`) keep every thread going where it went, by their paths alone. What paths do
 # not say is told by comparing runs, and hangs are looked for by a search that knows nothing of paths or insertions. The
-# repaired program is robust, so what it does under sequential consistency tells all (docs/theory.md, "Hangs").
+# repaired program is robust, so what it does under sequential consistency tells all (docs/theory-hangs.md, "Hangs").
 
 
 Hangs = Literal["none", "kept", "unknown"]

@@ -1,7 +1,7 @@
 """Hangs: whether a program has one, and who waits where for what.
 
 A robust program hangs under RDMA iff it does under SC; others are searched among the states of the machine
-(docs/theory.md, "Hangs").
+(docs/theory-hangs.md, "Hangs").
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ def _step(machine: RdmaMachine, state: RdmaState, wanted: Move, verb: Verb, plac
 # the program's VASS, by which every thread has ended or stands where none of its steps is enabled, a poll among them
 # iff the counter of its queue pair is zero. That is a question about control states only while all counters are bounded
 # and so a part of them; else, and where threads may spin, the states of the SC machine are searched instead (`reach`).
-# Source: docs/theory.md, "Hangs".
+# Source: docs/theory-hangs.md, "Hangs".
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Both are words that no program names. `start T` is a locked store to one of them, and T begins with a read that waits for
 it; T ends with a locked store to the other, for which `join T` waits. So what either statement orders is an edge of rf,
-which ib, ob and sc have, and nothing else happens to these words (docs/theory.md, "Threads that are started").
+which ib, ob and sc have, and nothing else happens to these words (docs/theory-deployed.md, "Threads that are started").
 
 A thread that ends without having started one that it could start says so, and that one ends without having begun.
 """

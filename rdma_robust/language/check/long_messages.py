@@ -3,7 +3,7 @@
 On a connection whose longest message has L words, every message is L of them, each receive L receives, and each poll of the
 receiver L polls. So the k-th message is the words kL to kL + L - 1 of the connection. Behind the words of a shorter message
 come such without data, which only take a buffer; behind those of a shorter buffer stand such that no data finds room in.
-All words but the last are unsignaled. Source: docs/theory.md, "Messages of several words".
+All words but the last are unsignaled. Source: docs/theory-deployed.md, "Messages of several words".
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ pass leaves out of a graph every failed round, so that a thread can only make ro
 `while c == 0 { c = x }` becomes one blocking read, as `while x == 0 { }` does. It works on the graph
 alone, by data flow, whatever the loop was written with.
 
-What is left is for robustness alone: the text of the argument is docs/theory.md, "Spin loops". Where threads stand in the
-middle of a round, and what they hold there, is no longer to be seen.
+What is left is for robustness alone: the text of the argument is docs/theory-hangs.md, "Spin loops". Where threads stand in
+the middle of a round, and what they hold there, is no longer to be seen.
 
 The pass that turns loops that only wait into blocking reads (option `--await-loops`).
 

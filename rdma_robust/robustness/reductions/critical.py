@@ -19,7 +19,7 @@ cycle leaves m and the writes to m's cell in beta. If s is not e, then m -> s ->
 well leave m by s. Replacing each event by its access and program order in the trace by reachability gives a walk that
 starts with s.
 
-Source: Shasha and Snir 1988; docs/theory.md, "The static filter"; Appendix D.1 of the paper for the rules of
+Source: Shasha and Snir 1988; docs/theory-search.md, "The static filter"; Appendix D.1 of the paper for the rules of
 :mod:`relaxation`.
 """
 

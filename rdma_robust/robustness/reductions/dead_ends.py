@@ -13,7 +13,7 @@ and `overtaking` say covers all ways of taint. For take a run from the state, an
 that is not passable as above: it is not barred, so its guard failed at first and something has written its cell since;
 by (b) that was a free move of an open process, which then was reached, since no earlier move is not passable.
 
-Source: thread-modular over-approximation (Flanagan and Qadeer 2003), for docs/theory.md, "The search".
+Source: thread-modular over-approximation (Flanagan and Qadeer 2003), for docs/theory-search.md, "The search".
 """
 
 from __future__ import annotations

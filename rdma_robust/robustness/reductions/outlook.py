@@ -14,7 +14,7 @@ that is there, which its own barred store may replace.
 
 What messages and RPs wait for is taken to be there, and not to bar them; taint leads to them from all that they can take.
 
-Source: docs/theory.md, "The search".
+Source: docs/theory-search.md, "The search".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every rule that forces events into beta is followed, with the least beta there can be (:mod:`rules`). A store that waits in a
 buffer forces the NIC events behind it, on every queue pair, and with them the polls that take their completions.
 
-Source: Appendix D.1 of the paper; docs/theory.md, "Store buffers", T1.
+Source: Appendix D.1 of the paper; docs/theory-deployed.md, "Store buffers", T1.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Hangs in words: which threads wait where for what, at the end of a run of either machine.
 
-Source: docs/theory.md, "Hangs".
+Source: docs/theory-hangs.md, "Hangs".
 """
 
 from __future__ import annotations

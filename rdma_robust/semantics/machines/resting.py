@@ -6,7 +6,7 @@ depends on no other: its local states, taken alone, form a graph (:class:`RestTe
 what it ends up in. The answer is the same under SC and RDMA: a remote operation that changes nothing reads and writes the
 same values whenever it takes effect, and every one that is posted is completed.
 
-Source: docs/theory.md, "Hangs".
+Source: docs/theory-hangs.md, "Hangs".
 """
 
 from __future__ import annotations

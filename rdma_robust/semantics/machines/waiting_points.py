@@ -1,6 +1,6 @@
 """At which points of a thread it may have to wait, or go round forever: what its graph alone says.
 
-Source: docs/theory.md, "Hangs".
+Source: docs/theory-hangs.md, "Hangs".
 """
 
 from __future__ import annotations
