@@ -1,13 +1,13 @@
-"""Coverability of generated nets: table (d) of docs/benchmarks.md, with the pairs of conditions below it.
+"""Coverability of generated nets: table (d) of docs/benchmarks.md.
 
-What an old version took, and what is not part of this repository, stays as it was written down.
+What is not part of this repository stays as it was written down.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -18,7 +18,6 @@ from rdma_robust.petri.cover import cover
 from rdma_robust.petri.net import Net
 
 SECONDS: Final = 9.0
-PAIRS_SECONDS: Final = 20.0
 MEBIBYTES: Final = 4096
 
 NETS: Final[Mapping[str, Callable[[], Net]]] = {
@@ -54,31 +53,25 @@ NETS: Final[Mapping[str, Callable[[], Net]]] = {
 
 
 def report(say: Callable[[str], None]) -> None:
-    """Measure the nets of both tables again and keep them."""
-    for name, limit in (("nets", SECONDS), ("pairs", PAIRS_SECONDS)):
-        rows = []
-        for row in load(name, Cover):
-            rows.append(measured(row, limit) if row.net in NETS else row)
-            say(f"{rows[-1].net}: {rows[-1].verdict}, {rows[-1].now_s} s")
-        save(name, rows)
+    """Measure the nets again and keep them."""
+    rows = []
+    for row in load("nets", Cover):
+        rows.append(measured(row) if row.net in NETS else row)
+        say(f"{rows[-1].net}: {rows[-1].verdict}, {rows[-1].seconds} s")
+    save("nets", rows)
 
 
-def measured(row: Cover, limit: float) -> Cover:
+def measured(row: Cover) -> Cover:
     """Decide a net in a process of its own. The verdict of one that is not decided stays what is known of it."""
     net = NETS[row.net]()
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        verdict, seconds = pool.apply(_decided, (net, limit))
+        verdict, seconds = pool.apply(_decided, (net,))
     size = (len(net.places), len(net.transitions))
-    return Cover(row.net, *size, verdict or row.verdict, row.before_s, seconds if verdict else None)
+    return Cover(row.net, *size, verdict or row.verdict, seconds if verdict else None)
 
 
-def _decided(net: Net, limit: float) -> tuple[str, float]:
+def _decided(net: Net) -> tuple[str, float]:
     started = time.process_time()
-    result = cover(net, Limits(time.monotonic() + limit, None, MEBIBYTES))
+    result = cover(net, Limits(time.monotonic() + SECONDS, None, MEBIBYTES))
     verdict = "unsafe" if result.run is not None else "safe" if result.invariant is not None else ""
     return verdict, time.process_time() - started
-
-
-def undecided(rows: Sequence[Cover]) -> int:
-    """Return how many nets are not decided now."""
-    return sum(row.now_s is None for row in rows)

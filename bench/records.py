@@ -121,14 +121,13 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A net decided by an old version and now, in processor seconds; None is undecided."""
+    """A net and the processor seconds in which it was decided; None is undecided."""
 
     net: str
     places: int
     rules: int
     verdict: str
-    before_s: float | None
-    now_s: float | None
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)

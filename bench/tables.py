@@ -184,18 +184,10 @@ def price() -> Iterator[str]:
 
 
 def nets() -> Iterator[str]:
-    yield from _covers("nets", "before", "now")
-
-
-def pairs() -> Iterator[str]:
-    yield from _covers("pairs", "without", "with")
-
-
-def _covers(name: str, before: str, now: str) -> Iterator[str]:
-    yield from _table("net", "places", "rules", "verdict", before, now)
-    for row in load(name, Cover):
-        times = ("?" if time is None else f"{time:.2f}" for time in (row.before_s, row.now_s))
-        yield _row(row.net, f"{row.places:,}", f"{row.rules:,}", row.verdict, *times)
+    yield from _table("net", "places", "rules", "verdict", "time")
+    for row in load("nets", Cover):
+        time = "?" if row.seconds is None else f"{row.seconds:.2f} s"
+        yield _row(row.net, f"{row.places:,}", f"{row.rules:,}", row.verdict, time)
 
 
 TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
@@ -206,7 +198,6 @@ TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "parallel": parallel,
     "growth": sizes,
     "nets": nets,
-    "pairs": pairs,
     "price": price,
     **safety_tables.TABLES,
     **message_tables.TABLES,

@@ -279,7 +279,7 @@ _SETTLED = (
 )
 _BY_WORD = (
     f"beta[T>N] also has {OWN_READ} for the read of the request that T is making, {OWN_DATA} for its data, and from "
-    f"{WORDS} on a bit for each word and type of atomic, in the order of the program"
+    f"{WORDS} on a bit for each location and type of atomic, in the order of the program"
 )
 _VARIABLES = {
     "pivot": (

@@ -37,7 +37,7 @@ class Model:
     thread), `rdma` is the paper's, `rma` keeps no order but that of a flush. `cpu` is what orders those of CPUs: `tso` and
     `pso` buffer stores. `atomics` says against what remote read-modify-writes are atomic: only each other (`hca`), or every
     access (`glob`). `order` is the table of preserved orders: the name of one of the package, or all that one says
-    (:mod:`rdma_robust.orders.known_orders`). `ordered_reads` sets its one open cell (nrR, nrR) to `qp`.
+    (:mod:`rdma_robust.orders.known_orders`). `ordered_reads` keeps two gets of a queue pair in order.
 
     Raises UsageError for a word that has no meaning (yet): nothing would give it one, and it would be decided as another.
     What has no table of orders is a machine only (`semantics/machines/by_model.py`): `prove` decides it.
@@ -69,7 +69,7 @@ class Model:
 
     @property
     def words(self) -> str:
-        """What tells the model from the paper's, but for its open cell: `cpu tso, order relaxed`, or nothing."""
+        """What tells the model from the paper's, but for the order of two gets: `cpu tso, order relaxed`, or nothing."""
         told = ((name, getattr(self, name)) for name in ("network", "cpu", "atomics"))
         said = [f"{name} {word}" for name, word in told if word != getattr(RDMA, name)]
         return ", ".join([*said, *([f"order {self.order_name}"] if self.order != RDMA.order else [])])
@@ -85,7 +85,7 @@ class Model:
 
     @property
     def is_of_paper(self) -> bool:
-        """Whether it is the paper's model, with its open cell set either way."""
+        """Whether it is the paper's model, with two gets in order or not."""
         return self.with_ordered_reads(False) == Model()
 
     def with_ordered_reads(self, ordered_reads: bool) -> Model:
@@ -135,7 +135,7 @@ RDMA: Final = Model()
 
 
 def rdma(ordered_reads: bool) -> Model:
-    """Return the paper's model with its open cell set as told."""
+    """Return the paper's model with two gets in order or not."""
     return RDMA.with_ordered_reads(ordered_reads)
 
 

@@ -44,8 +44,8 @@ class CheckOptions:
     """How to decide one program.
 
     `timeout` is in seconds of wall time, `memory` in mebibytes of this process, `max_states` counts stored states
-    of one search; None means no limit. `cpu`, `atomics`, `order` and `ordered_reads` (which sets the one open cell
-    (nrR, nrR) of the order table to `qp`) say what programs run on; where they are None or False, the `hardware` line
+    of one search; None means no limit. `cpu`, `atomics`, `order` and `ordered_reads` (which keeps two gets of a
+    queue pair in order) say what programs run on; where they are None or False, the `hardware` line
     of a program does, see :meth:`on`; `order` is the name of a table, FILE.toml or `fi(FLAG, ...)`, and has then all that it
     says. `hardware` is the whole memory model instead, whatever a program says; with it, of
     the others only `ordered_reads` counts. `model` is the resulting one.

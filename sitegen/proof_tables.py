@@ -86,7 +86,7 @@ _HEAD: Final = """\
 
 The table of preserved order is a parameter of [the proofs](proof.md): [Hardware.v](../proofs/core/Hardware.v) lists
 what Lemma 1 to Theorem 7 ask of its cells, and Coq decides by computation whether a table has it. The tool's hardware
-has: the open cell either way, `order default`, `multipath` and `relaxed`
+has: two gets in order or not, `order default`, `multipath` and `relaxed`
 ([`Hardware.flags_ok`](proof.md#hardwareflags_ok)), each with CPUs that are sequentially consistent and with [store
 buffers](theory-deployed.md#store-buffers) ([`Hardware.tso_ok`](proof.md#hardwaretso_ok)). So for hardware with another table
 there is one thing to do: ask Coq for the facts. Where one does not hold, the statement that uses it needs another

@@ -117,7 +117,7 @@ class _Reader:
         """The evidence says of what words and completions it speaks: all that there are."""
         expected = [str(cell) for cell in self._program.cells if self._hero_names.cells[str(cell)] in self._crowd.written]
         if json_array(self._found["cells"], "`evidence.cells`", string) != expected:
-            reject(f"`evidence.cells` does not list the words that are written, in their order: {', '.join(expected)}")
+            reject(f"`evidence.cells` does not list the locations that are written, in their order: {', '.join(expected)}")
         counted = json_array(
             self._found["counted"], "`evidence.counted`", lambda item, at: json_members(item, at, ("thread", "remote"))
         )
@@ -166,7 +166,7 @@ class _Reader:
         if expected != (None if one is None else one.template):
             reject(f"{where}: the copy that holds the pivot is missing, or is not one of the pivot's thread")
         if marked is not None and not self._crowd.may_meet(marked.pivot):
-            reject(f"{where}: the pivot is on a word that its thread does not know")
+            reject(f"{where}: the pivot is on a location that its thread does not know")
         letters = _one(self._mail, mail, f"{where}[4]")
         return self._crowd.number(Control(threads, one, cells, marked, letters, stopped))
 

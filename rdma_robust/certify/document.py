@@ -47,7 +47,7 @@ MODEL: Final[Mapping[str, tuple[str, ...]]] = {
     "atomics": ATOMICITIES,
     "order": ORDERS,
 }
-"""The memory models of which the checker knows the rules, but for their open cell (`ordered_reads`)."""
+"""The memory models of which the checker knows the rules, but for the order of two gets (`ordered_reads`)."""
 
 JsonObject = dict[str, object]
 Item = TypeVar("Item")

@@ -129,7 +129,7 @@ def question_of(program: Program, platform: Platform, claimed: Sequence[EventRec
         raise NotCovered(OTHER_WORDS)
     for claim in claimed:
         if claim.joined:
-            raise NotCovered("locked sections of several words")
+            raise NotCovered("locked sections of several locations")
         check_covered(claim.event)
     threads = [tuple(_labels(program, claimed, number)) for number in range(len(program.threads))]
     order = tuple((claim.event.thread, claim.position) for claim in claimed)

@@ -156,7 +156,7 @@ class _Threads:
     def _values_read(self, reading: ThreadReading, ahead: Ahead) -> list[int] | list[None]:
         """The values that the next event may read, if that is one of a CPU: only these are known to the thread."""
         if ahead.words:
-            raise NotCovered("locked sections of several words")
+            raise NotCovered("locked sections of several locations")
         if ahead.reads is None or not any(move.event.kind in CPU for move in reading.moves(ahead, None)):
             return [None]
         return sorted(self._values[ahead.reads])

@@ -102,9 +102,9 @@ class _Accesses:
     def check_conflict(self, one: EventRecord, other: EventRecord) -> None:
         """Check that two accesses are of one word, not of one CPU, and that one may write. Raises InvalidCertificate."""
         if one.event.cell is None or one.event.cell != other.event.cell:
-            reject("the two events are not accesses of one word")
+            reject("the two events are not accesses of one location")
         if any(each.event.kind not in READS | WRITES for each in (one, other)):
-            reject("the two events are not accesses of one word")
+            reject("the two events are not accesses of one location")
         if one.event.thread == other.event.thread and {one.event.kind, other.event.kind} <= CPU:
             reject("both accesses are of one CPU")
         if not (self._may_write(one) or self._may_write(other)):

@@ -21,7 +21,7 @@ Value = int | None
 """None is unknown."""
 
 Seen = Value | tuple[int, ...]
-"""What an event reads: a value, or, of a locked section of several words, that of each."""
+"""What an event reads: a value, or, of a locked section of several locations, that of each."""
 
 
 def evaluated(expr: Expr, values: Mapping[str, Value]) -> Value:

@@ -333,7 +333,7 @@ def _check_ranks(trace: Execution) -> None:
     for number, event in enumerate(trace.events):
         if event is not None and event.kind is EventKind.ATOMIC_READS:
             if event.cell in unfinished:
-                reject(f"an atomic of the trace, {event}, comes before the write of an earlier one on its word")
+                reject(f"an atomic of the trace, {event}, comes before the write of an earlier one on its location")
             if event.swaps and number not in written:
                 unfinished.add(event.cell)
 

@@ -51,7 +51,7 @@ MEANING: Final[dict[type, str]] = {
     "writes the local one.",
     ast.PollStatement: "Waits for the completion of the earliest operation towards this node that was not "
     "polled yet. A polled get "
-    "has arrived. A polled put has been sent: its source may change, but the remote word may not have its value yet.",
+    "has arrived. A polled put has been sent: its source may change, but the remote location may not have its value yet.",
     ast.PollAny: "Takes a completion of one of several queue pairs, as from a shared completion queue; the value is the "
     "number of the node, counted from 0.",
     ast.TryPoll: "Takes a completion and gives 1, or gives 0, which it may always do.",

@@ -234,7 +234,7 @@ BY_AXIOMS: Final[Passes] = (DecisionPass("axioms", _axioms, contracts.PROGRAM, c
 
 
 def _has_normal_form(program: Program) -> bool:
-    """Whether locked sections of several words, if there are any, have CPUs beside them only."""
+    """Whether locked sections of several locations, if there are any, have CPUs beside them only."""
     ops = [step.op for thread in program.threads for _, _, step in thread.edges]
     return not any(isinstance(op, Section) for op in ops) or not any(peer_of(op) or isinstance(op, Recv) for op in ops)
 

@@ -45,8 +45,8 @@ class EventEdge:
 
     A BAR is one vertex with those of the other threads of the barrier, `members`.
 
-    A locked section of several words is one edge too, of the type of a compare-and-swap and without a `cell`: `section` has
-    all of its events.
+    A locked section of several locations is one edge too, of the type of a compare-and-swap and without a `cell`: `section`
+    has all of its events.
     """
 
     thread: int

@@ -47,7 +47,7 @@ def every_start(_edge: EventEdge, _c: PivotClass) -> bool:
 def classes_of(frame: InstrumentationFrame, allowed: Allowed) -> tuple[PivotClass, ...]:
     """Return every pivot class of the program that has a site, and an event that can be the first of beta after it.
 
-    With locked sections of several words there are CPUs only: then some pivot is a read (docs/theory-deployed.md,
+    With locked sections of several locations there are CPUs only: then some pivot is a read (docs/theory-deployed.md,
     "Locked sections"), and no others are tried.
     """
     found: dict[PivotClass, None] = {}
@@ -73,7 +73,7 @@ def classes_of(frame: InstrumentationFrame, allowed: Allowed) -> tuple[PivotClas
 
 
 def has_sections(frame: InstrumentationFrame) -> bool:
-    """Whether the program has locked sections of several words."""
+    """Whether the program has locked sections of several locations."""
     return any(e.section for g in frame.graphs for e in g.edges)
 
 

@@ -102,7 +102,7 @@ class Act:
         is a message that is not placed."""
         cells = self.reads if not self.writes else (*self.reads, *(cell for cell, _ in self.writes))
         if any(cell != cells[0] for cell in cells[1:]):
-            raise InternalError(f"an event of several words is not supported here: {self}")
+            raise InternalError(f"an event of several locations is not supported here: {self}")
         if self.fills and not self.writes:
             raise InternalError(f"a message whose buffer is not known is not supported here: {self}")
         return cells[0] if cells else None

@@ -199,7 +199,7 @@ SYNTHESISE_HELP = """Find the smallest programs that two hardware settings tell 
 
 Settings are those of a `hardware` line; `order` takes files and flags of libfabric too. Listed are all programs of at
 most N statements, of all threads together, that show a difference and have no part that does, each once up to the names
-of threads, nodes, words and values. They are written as litmus programs with `outcome` lines.
+of threads, nodes, locations and values. They are written as litmus programs with `outcome` lines.
 
 \b
 Exit codes
@@ -213,7 +213,7 @@ Examples
 
 REPAIR_HELP = """Make a program robust by a cheapest set of polls, remote fences and flushes.
 
-A flush is a get of any word of the node, polled to completion: it makes earlier puts visible. Every repair is decided
+A flush is a get of any location of the node, polled to completion: it makes earlier puts visible. Every repair is decided
 again from its text, and no poll is inserted that could wait forever. Costs are multiplied by 10 for each loop around an
 insertion.
 

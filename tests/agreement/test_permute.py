@@ -172,7 +172,7 @@ def test_some_of_three_threads_may_have_the_same_number() -> None:
 
 
 def agree_on_automata(seed: int) -> bool:
-    """Copies of automata, some with locked sections of several words; return whether two are like."""
+    """Copies of automata, some with locked sections of several locations; return whether two are like."""
     try:
         program = load_program(automata_copied(Random(seed)), f"seed{seed}.trencher")
     except ProgramError:

@@ -74,7 +74,7 @@ def compared(programs: Sequence[Asked]) -> dict[Verdict, int]:
 
 
 def litmus(paths: Sequence[Path], *, both: bool = True) -> Iterator[tuple[Program, Model]]:
-    """Programs of the suite on their hardware, where that is the paper's with `both` settings of its open cell."""
+    """Programs of the suite on their hardware, where that is the paper's with two gets in order and not (`both`)."""
     for path in paths:
         program = load_decidable(path.read_text("utf-8"), path.name)
         model = program.hardware.model

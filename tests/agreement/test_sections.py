@@ -1,4 +1,4 @@
-"""Locked sections of several words: each reduction on and off, brute force over the axioms, and TSO as it is.
+"""Locked sections of several locations: each reduction on and off, brute force over the axioms, and TSO as it is.
 
 The machine of `trencher_machine` shares nothing with what it is compared with. Compared are random programs, and mutations
 of programs in which one step of several words is all that matters.

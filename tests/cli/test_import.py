@@ -89,7 +89,7 @@ QUICK = frozenset({"burns", "clh", "double-word-cas", "fast-mutex", "mcs", "nbw"
 def test_a_twin_keeps_its_verdict(path: Path) -> None:
     read = read_trencher(path.read_text(), path.name, trusting=True)
     if any(isinstance(step.op, Section) for thread in read.threads for _, _, step in thread.edges):
-        with pytest.raises(UsageError, match=r"line \d+: a locked section of several words \(m0, m1\) has no words"):
+        with pytest.raises(UsageError, match=r"line \d+: a locked section of several locations \(m0, m1\) has no words"):
             as_rdma(read, path.name)
         return
     text = as_rdma(read, path.name)

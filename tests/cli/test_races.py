@@ -130,4 +130,4 @@ def test_a_race_has_a_certificate_that_is_checked_anew(cli: Cli) -> None:
     made["evidence"]["second"] = 1
     Path("proofs/race.rdma.json").write_text(json.dumps(made))
     refused = cli("verify-certificate", "proofs")
-    assert refused.returncode == 1 and "the two events are not accesses of one word" in refused.stdout
+    assert refused.returncode == 1 and "the two events are not accesses of one location" in refused.stdout

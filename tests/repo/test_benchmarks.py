@@ -61,7 +61,7 @@ def test_what_is_kept_is_what_was_measured(tmp_path: object, monkeypatch: pytest
 
 
 def test_nets_of_the_page_are_those_that_are_measured() -> None:
-    shown = [row.net for name in ("nets", "pairs") for row in load(name, Cover)]
+    shown = [row.net for row in load("nets", Cover)]
     assert set(NETS) == set(shown) - {"large-safe (registers whose values carry a history)"}
 
 

@@ -242,6 +242,12 @@ def test_the_address_of_clones_is_that_of_the_project(file: str) -> None:
     assert addressed(moved, file, address()) == text
 
 
+def test_no_page_names_an_address_besides() -> None:
+    for page in (ROOT / "README.md", *PAGES):
+        shown = page.read_text(encoding="utf-8").replace(address() or NOBODYS, "")
+        assert not re.findall(r"https://[\w.-]+/[\w-]+/rdma-robust\b", shown), page
+
+
 def test_the_address_is_read_from_the_project(tmp_path: Path) -> None:
     project = tmp_path / "pyproject.toml"
     for urls, found in (('Repository = "https://forge.example/a/"', "https://forge.example/a"), ("", None)):

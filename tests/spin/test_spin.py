@@ -192,7 +192,7 @@ def test_random_looping_programs_give_models_that_spin_accepts(tmp_path: Path) -
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(10))
 def test_long_random_programs(chunk: int, tmp_path: Path) -> None:
-    """200 programs, both instrumentations and both settings of the open cell."""
+    """200 programs, both instrumentations and two gets in order and not."""
     seeds = range(50_000 + 20 * chunk, 50_020 + 20 * chunk)
     programs = random_programs(seeds, SMALL)
     for ordered, instrumentation in itertools.product((False, True), WITH_A_QUESTION):

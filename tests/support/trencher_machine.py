@@ -275,7 +275,7 @@ class _Writer:
 
 
 class _SectionWriter(_Writer):
-    """One thread of a program with sections of several words."""
+    """One thread of a program with sections of several locations."""
 
     def statement(self, address: str) -> None:
         if self.rng.random() < 0.5:

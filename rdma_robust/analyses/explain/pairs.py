@@ -215,7 +215,7 @@ class Proofs:
         if not any(self._critical(a, b) for a, b in racing):
             return "filter", "no cycle through it has an event that can be the last of a violation (the static filter)"
         if self._filtered:
-            return "filter", "no cycle through it closes with the values that words can hold (the static filter)"
+            return "filter", "no cycle through it closes with the values that locations can hold (the static filter)"
         if outcome.verdict is Verdict.ROBUST:
             states = f"{outcome.counts.states:,} states of the search"
             return "search", f"conflicts lead back, but no cycle closes in any of the {states}"

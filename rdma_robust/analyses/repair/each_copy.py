@@ -209,7 +209,7 @@ def _body(source: SourceText, item: ast.ThreadDeclaration, family: ast.FamilyRan
     name = family.counter.text
     tokens = [t for t in source.tokens if str(t) == name and start <= (t.start_pos or 0) < end]
     if any(text[: (t.start_pos or 0) - start].rstrip().endswith(".") for t in tokens):
-        raise SizeLimitError(f"`{name}` is the number of a thread and a word of a node, which is not repaired")
+        raise SizeLimitError(f"`{name}` is the number of a thread and a location of a node, which is not repaired")
     return apply_edits(text, [SourceEdit((t.start_pos or 0) - start, f"{number}", len(name)) for t in tokens])[0]
 
 

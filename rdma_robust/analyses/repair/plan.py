@@ -240,7 +240,7 @@ def _solution(search: RepairSearch, found: PatchedSolution, options: RepairOptio
 
 
 SCOPE: Final = (
-    "all sets of polls, remote fences, and gets between words that nothing else touches, between any two statements; of "
+    "all sets of polls, remote fences, and gets between locations that nothing else touches, between any two statements; of "
     f"each at most {MOST_COPIES} at one place for one queue pair, with at most two polls more than are outstanding there "
     f"({MOST_UNBOUNDED} polls where that has no bound) and one get more than polls follow; none that lets a thread wait "
     "forever where it did not, or do otherwise than before"

@@ -1,4 +1,4 @@
-"""All straight-line programs of a number of statements, each once up to the names of threads, nodes, words and values.
+"""All straight-line programs of a number of statements, each once up to the names of threads, nodes, locations and values.
 
 A store, a put of a constant and a compare-and-swap write values that no other statement writes: programs that write one
 value twice show less. Reads, and the answers of gets and atomics, go to registers and words of their own.

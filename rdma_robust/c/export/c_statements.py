@@ -196,8 +196,8 @@ class ThreadWriter:
             return self.library.assumed(self.expression(condition), statement.span)
         found = self._comparison(condition)
         if found is None:
-            message = f"`{statement.keyword}` of more than a comparison of one word is no call of C"
-            raise NotInCError(statement.span, message, "compare one word of memory with registers and constants")
+            message = f"`{statement.keyword}` of more than a comparison of one location is no call of C"
+            raise NotInCError(statement.span, message, "compare one location with registers and constants")
         word, comparison, value = found
         return self.library.awaited(self.place(word), comparison, self.expression(value), aside=aside)
 
@@ -255,7 +255,7 @@ class ThreadWriter:
         if len(found) < 2:
             return self.expression(expr)
         if not found[0][1]:
-            message = "a word that is named twice behind `&&` or `||` is read once, which this C does not say"
+            message = "a location that is named twice behind `&&` or `||` is read once, which this C does not say"
             raise NotInCError(expr.span, message, "read it into a register first")
         seen = self.local("seen")
         place = self.place(found[0][0])

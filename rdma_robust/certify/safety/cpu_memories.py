@@ -269,7 +269,7 @@ class InProgramOrder(ReducedProgram):
         for memory, assigned, assumed, bad in every:
             updates: WideUpdates = (*guard, *map(WideAssumption, assumed))
             if bad:
-                yield ReducedStep(updates, None, text, None, "a word gets a value that is not listed")
+                yield ReducedStep(updates, None, text, None, "a location gets a value that is not listed")
                 continue
             values = (*carried, *assigned)
             updates = (*updates, WideAssignment(values)) if values else updates

@@ -204,7 +204,7 @@ class ReducedProgram(ABC):
             return
         for before, at in self.leads.to(state, lambda agent: self.touches(agent, t, instruction)):
             if at is None:
-                yield ReducedStep(before, None, instruction.step.text, None, "a word gets a value that is not listed")
+                yield ReducedStep(before, None, instruction.step.text, None, "a location gets a value that is not listed")
                 continue
             for taken in self.step(at, t, instruction):
                 yield taken._replace(updates=(*before, *taken.updates)) if before else taken
@@ -326,7 +326,7 @@ class ReducedProgram(ABC):
         updates: WideUpdates = tuple(WideAssumption(condition) for condition in done.assumed)
         if done.bad:
             return ReducedStep(
-                updates, None, instruction.step.text, None, "a register or word gets a value that is not listed"
+                updates, None, instruction.step.text, None, "a register or location gets a value that is not listed"
             )
         if done.assigned or assigned:
             updates = (*updates, WideAssignment((*done.assigned, *assigned)))
@@ -346,7 +346,7 @@ class ReducedProgram(ABC):
         for memory, assigned, assumed, bad in self.written(state.memory, word, value):
             updates: WideUpdates = tuple(WideAssumption(condition) for condition in assumed)
             if bad:
-                yield ReducedStep(updates, None, text, None, "a word gets a value that is not listed")
+                yield ReducedStep(updates, None, text, None, "a location gets a value that is not listed")
                 continue
             updates = (*updates, WideAssignment(assigned)) if assigned else updates
             yield ReducedStep((*updates, *after), state._replace(memory=memory, own=with_item(state.own, t, own)), text)

@@ -34,7 +34,7 @@ def doubts_of(system: ReducedProgram, state: PlacedState) -> Iterator[Doubt]:
             continue
         for updates, at in _seen_by(system, state, claim):
             if at is None:
-                yield Doubt("a word gets a value that is not listed", updates, Const(1))
+                yield Doubt("a location gets a value that is not listed", updates, Const(1))
             elif not claim.final or system.drained(at):
                 condition = substitute(claim.bad, _told(system, at, claim))
                 if not isinstance(condition, Const) or condition.value:
@@ -133,7 +133,7 @@ class ReductionHeader:
 
         def variable(value: object, where: str) -> str:
             name = string(value, where)
-            return name if name in known else reject(f"{where}: the program has no register or word {name!r:.60}")
+            return name if name in known else reject(f"{where}: the program has no register or location {name!r:.60}")
 
         self.found = found
         self.bound = natural(found["bound"], "`evidence.bound`")
@@ -157,7 +157,7 @@ class RegionTable:
         self._threads, self._under_way = self._read_threads(found["threads"])
         small = [name for name, wide in zip(system.words, system.wide_words, strict=True) if not wide]
         if json_array(found["words"], "`evidence.words`", string) != small:
-            reject("`evidence.words` does not name the words of the program that are not wide, in their order")
+            reject("`evidence.words` does not name the locations of the program that are not wide, in their order")
         self._memory = _numbered(found["memory"], "`evidence.memory`", len(small))
         conditions = json_array(
             found["conditions"], "`evidence.conditions`", lambda item, at: parsed(read_condition(item, at, _Any()))

@@ -86,7 +86,7 @@ def _unproven(op: cfg.Op) -> str:
         case cfg.BarrierWait():
             return f"a barrier: {_INSTEAD}"
         case cfg.Section():
-            return f"a locked section of several words: {_INSTEAD}"
+            return f"a locked section of several locations: {_INSTEAD}"
         case cfg.OrderFence():
             return f"`order`: {_INSTEAD}"
         case cfg.InlinePut():

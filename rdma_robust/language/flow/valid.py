@@ -269,7 +269,7 @@ class _Thread:
             case cfg.Section(words, writes):
                 yield from (each for cell in words for each in self._own(cell, cells))
                 if len({*words}) < len(words) or not {k for k, _ in writes} <= {*range(len(words))}:
-                    yield "a section has each of its words once, and writes only these"
+                    yield "a section has each of its locations once, and writes only these"
             case cfg.Put(target, source):
                 yield from self._own(source, cells, hidden=True)
                 yield from self._remote(target, cells, step.op.lane)

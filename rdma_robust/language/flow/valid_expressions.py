@@ -104,7 +104,7 @@ def wrong_payload(data: Payload) -> Iterator[str]:
     """Yield what is wrong with the data of a request, other than where its word lives and what its value is made of."""
     if data.inline or (data.source is not None and data.value == VALUE):
         return
-    yield "the NIC copies a word as it is: what is calculated is inline"
+    yield "the NIC copies a location as it is: what is calculated is inline"
 
 
 def wrong_peer(program: Program, thread: Thread, peer: str) -> Iterator[str]:

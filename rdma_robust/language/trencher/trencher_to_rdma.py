@@ -117,7 +117,7 @@ class _Writer:
                 return self._assigned(step.assigns)
             case Section(cells):
                 words = ", ".join(cell.name for cell in cells)
-                what = f"a locked section of several words ({words}) has no words in `.rdma` programs"
+                what = f"a locked section of several locations ({words}) has no words in `.rdma` programs"
                 raise UsageError(f"line {step.span.line}: {what}; `check` and `repair` decide it as it is")
         raise UsageError(f"line {step.span.line}: this is not written")
 
@@ -167,7 +167,7 @@ class _Writer:
     def _guessed(self, point: int, here: Expr, cell: Cell, edges: list[Edge]) -> Iterator[list[str]]:
         low, high = self.program.domain or (0, 0)
         if high - low >= MOST_GUESSES:
-            raise UsageError(f"{_line(edges)}: it depends on a word of more than {MOST_GUESSES} values: it is not written")
+            raise UsageError(f"{_line(edges)}: it depends on a location of more than {MOST_GUESSES} values")
         for value in range(low, high + 1):
             by = {VALUE.name: Const(value)}
             if not proven(here, disj(*(substitute(step.guard, by) for _, _, step in edges))):

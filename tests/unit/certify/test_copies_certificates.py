@@ -146,4 +146,4 @@ def test_a_pivot_is_on_a_word_that_its_thread_knows() -> None:
     assert named
     for i in named:
         forged = changed(certificate, ("evidence", "marks", i, "pivot", "cell"), "CN.g")
-        assert "the pivot is on a word that its thread does not know" in refusal(json.dumps(forged).encode(), program)
+        assert "the pivot is on a location that its thread does not know" in refusal(json.dumps(forged).encode(), program)

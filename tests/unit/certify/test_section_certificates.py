@@ -1,4 +1,4 @@
-"""Certificates of programs with locked sections of several words: valid as written, and rejected where a section is torn."""
+"""Certificates of programs with locked sections of several locations: valid as written, rejected where one is torn."""
 
 from __future__ import annotations
 
