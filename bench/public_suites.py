@@ -46,6 +46,7 @@ _MPICH: Final = """
 #define MTestPrintErrorMsg(text, error) ((void)(error))
 #define MTestError(text) ((void)0)
 #define MTEST_VG_MEM_INIT(at, size) memset(at, 0, size)
+#define MTEST_HAVE_MIN_MPI_VERSION(major, minor) 1
 #define MTestFreeComm(at) ((void)0)
 #define MTestGetWinName() "win"
 #define MTestFreeWin(at) MPI_Win_free(at)

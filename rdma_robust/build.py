@@ -175,10 +175,12 @@ class AutomatonBuilder:
 
     def shape(self) -> AutomatonShape:
         """Return how the edges hang together. Raises UsageError if a location cannot be reached from the start."""
+        targets: dict[int, set[int]] = {}
+        for each in self._edges:
+            targets.setdefault(each.source, set()).add(each.target)
         reached, todo = {0}, [0]
         while todo:
-            at = todo.pop()
-            new = {e.target for e in self._edges if e.source == at} - reached
+            new = targets.get(todo.pop(), set()) - reached
             reached |= new
             todo += new
         for location, number in self._numbers.items():

@@ -116,9 +116,9 @@ def rank(value: Scalar) -> tuple[int, float, str]:
     return (0, value, "") if isinstance(value, int | float) else (1, 0, repr(value))
 
 
-def symbolic(register: str, cases: Iterable[tuple[Scalar, Scalar]]) -> Value:
-    """Return the value of these cases, which is a known one if all of them agree."""
-    found = tuple(sorted(cases, key=lambda case: rank(case[0])))
+def symbolic(register: str, cases: Iterable[tuple[Scalar, Scalar]], *, are_sorted: bool = False) -> Value:
+    """Return the value of these cases, which is a known one if all of them agree. Cases of another value `are_sorted`."""
+    found = tuple(cases if are_sorted else sorted(cases, key=lambda case: rank(case[0])))
     first = found[0][1]
     return first if all(value == first for _, value in found) else Symbolic(register, found)
 
@@ -128,7 +128,7 @@ def restricted(value: Value, register: str, raws: frozenset[Scalar]) -> Value:
     if not isinstance(value, Symbolic) or value.register != register:
         return value
     left = [case for case in value.cases if case[0] in raws]
-    return symbolic(register, left) if left else UnknownValue("a way that no run takes")
+    return symbolic(register, left, are_sorted=True) if left else UnknownValue("a way that no run takes")
 
 
 def all_apart(value: Symbolic) -> CaseSplit:
@@ -146,7 +146,7 @@ def known_scalar(value: Value) -> Scalar:
 def map_one(value: Value, change: Callable[[Scalar], Scalar]) -> Value:
     """Return a function of a value, in every case."""
     if isinstance(value, Symbolic):
-        return symbolic(value.register, [(raw, change(each)) for raw, each in value.cases])
+        return symbolic(value.register, [(raw, change(each)) for raw, each in value.cases], are_sorted=True)
     return change(value)
 
 
@@ -157,7 +157,7 @@ def map_two(left: Value, right: Value, combine: Callable[[Scalar, Scalar], Scala
             raise all_apart(min(left, right, key=lambda each: len(each.cases)))
         others = dict(right.cases)
         both = [(raw, combine(each, others[raw])) for raw, each in left.cases if raw in others]
-        return symbolic(left.register, both)
+        return symbolic(left.register, both, are_sorted=True)
     if isinstance(left, Symbolic):
         fixed = known_scalar(right)
         return map_one(left, lambda each: combine(each, fixed))

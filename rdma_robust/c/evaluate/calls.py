@@ -24,7 +24,7 @@ from rdma_robust.c.evaluate.c_values import (
 from rdma_robust.c.evaluate.operations import Chain, Choice, ThreadStatement, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.state import Frame, State
-from rdma_robust.c.evaluate.thread_run import ThreadRun
+from rdma_robust.c.evaluate.thread_run import ThreadRun, bytes_of_text
 
 
 class FramesChanged(Enum):
@@ -152,6 +152,8 @@ def call_without_body(frame: Frame, each: Call, arguments: list[Value], name: st
 def string_at(run: ThreadRun, state: State, value: Value) -> bytes:
     """Return the bytes of the string at an address."""
     name, offset = run.address(value, "this text")
+    if name.kind == "text" and 0 <= offset < len(bytes_of_text(name)):
+        return bytes_of_text(name)[offset:].partition(b"\0")[0]
     found = bytearray()
     while True:
         byte = known_scalar(run.raw_read(state, name, offset + len(found), 1))

@@ -29,8 +29,8 @@ from rdma_robust.errors import Diagnostic
 
 _GROWING_SENDS = 30
 """EvaluationRounds in which counts of messages may grow before they are taken to have no bound."""
-_LIBRARY_VALUES, _LIBRARY_ROUNDS = 128, 160
-"""Values of a word, and rounds, of a program that has no harness."""
+_LIBRARY_VALUES, _LIBRARY_ROUNDS, _LIBRARY_PLACES = 128, 160, 2
+"""Values of a word, rounds, and how many times more places of a thread there are for a program that has no harness."""
 ThreadName = tuple[str, str]
 """A process, and a thread of it."""
 
@@ -41,7 +41,7 @@ class EvaluationRounds:
     def __init__(self, units: Units, options: EvaluationOptions, library: Mapping[str, Handler]) -> None:
         if units.libraries:  # where no RR_VALUES stands, and tests count how often they have done something
             values, rounds = max(options.values, _LIBRARY_VALUES), max(options.rounds, _LIBRARY_ROUNDS)
-            options = replace(options, values=values, rounds=rounds)
+            options = replace(options, values=values, rounds=rounds, places=_LIBRARY_PLACES * options.places)
         self.units, self.options, self.library = units, options, library
         self.world = World(units, options, self._initialised)
         self.automata: dict[ThreadName, RawAutomaton] = {}

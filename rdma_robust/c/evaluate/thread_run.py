@@ -51,8 +51,8 @@ class ThreadRun:
 
     def chain(self, state: State) -> Chain:
         """Return the places of the instructions in execution, the innermost first."""
-        frames = (frame for frame in reversed(state.frames) if frame.function.places)
-        return tuple(frame.function.places[min(frame.at, len(frame.function.places) - 1)] for frame in frames)
+        found = [(frame.function.places, frame.at) for frame in reversed(state.frames) if frame.function.places]
+        return tuple([places[at] if at < len(places) else places[-1] for places, at in found])
 
     def local(self, depth: int, function: str, variable: Variable) -> Object:
         """Return the object of a local of the call of a function at a depth."""
@@ -250,7 +250,8 @@ class ThreadRun:
         lost = self.world.unfollowed(word)
         if lost is not None:
             return register, lost
-        return register, symbolic(register, [(value, value) for value in self.world.values_of(word)])
+        values = self.world.values_of(word)
+        return register, symbolic(register, [(value, value) for value in values], are_sorted=True)
 
     def store(
         self, state: State, frame: Frame, name: Object, offset: int, *, kind: CType, value: Value

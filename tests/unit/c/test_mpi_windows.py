@@ -92,6 +92,16 @@ def test_epochs_of_two_processes() -> None:
     assert statements(found, "main_P1") == ["put P0.opened = 1 inline unsignaled", "await closed == 1"]
 
 
+@pytest.mark.parametrize(
+    ("test", "races"), [("while (!size) MPI_Win_test(win, &size);", 0), ("MPI_Win_test(win, &size);", 1)]
+)
+def test_who_has_seen_an_epoch_complete_is_behind_it(test: str, races: int) -> None:
+    looks = f"MPI_Win_post(peer, 0, win); size = 0; {test} r = m[0];"
+    text = program(f"MPI_Win_start(peer, 0, win); {put()} MPI_Win_complete(win);", looks)
+    assert len(races_of_c(text)) == races
+    assert len(races_of_c(text.replace("r = m[0];", "if (size) r = m[0]; MPI_Win_wait(win);"))) == 0
+
+
 def test_a_second_window_has_queue_pairs_of_its_own() -> None:
     made = "MPI_Win_create(&r, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &other);"
     body = f"{put()} MPI_Put(&w, 1, MPI_LONG, 1, 0, 1, MPI_LONG, other); MPI_Win_flush(1, other);"

@@ -28,7 +28,7 @@ def program(check: str, end: str, declared: str = "int errs = 0;") -> str:
 
 def few_places(text: str) -> CProgram:
     """Evaluate C with a few places for each word: they are too few where each number of errors is told apart."""
-    return evaluate_units(read_units("test.c", COptions(), text), EvaluationOptions(places=5 * WORDS))
+    return evaluate_units(read_units("test.c", COptions(), text), EvaluationOptions(places=3 * WORDS))
 
 
 COUNT = "if (list[i] != i + 1) errs++;"

@@ -1,4 +1,4 @@
-"""Locks of windows, and epochs that processes open to each other (post, start, complete, wait).
+"""Locks of windows, and epochs that processes open to each other (post, start, complete, wait, test).
 
 A lock is a word of its target: 0 if it is free, -1 if it is taken exclusively, else the number of those that share it.
 Windows that nobody locks exclusively have none.
@@ -15,7 +15,7 @@ from rdma_robust.c.evaluate.mpi.handles import members, process_of_rank
 from rdma_robust.c.evaluate.mpi.window_memory import Window, window
 from rdma_robust.c.evaluate.mpi.windows import done
 from rdma_robust.c.evaluate.one_sided.spmd import queue_pair, reaches_others
-from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, tell
+from rdma_robust.c.evaluate.one_sided.tellings import Telling, hear, look_whether_told, saw_told, tell
 from rdma_robust.c.evaluate.one_sided.transfers import Atomic, Remote, put_value, waited_atomic
 from rdma_robust.c.evaluate.operations import ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
@@ -140,11 +140,16 @@ def _remembered(call: CallContext, what: str, of: Window, processes: tuple[str, 
         call.state.numbers[what, of.number, process] = 1
 
 
-def _taken(call: CallContext, what: str, of: Window) -> list[str]:
-    keys = [key for key in call.state.numbers if isinstance(key, tuple) and key[:2] == (what, of.number)]
-    for key in keys:
-        del call.state.numbers[key]
+def _under_way(call: CallContext, what: str, of: Window) -> list[str]:
+    keys = (key for key in call.state.numbers if isinstance(key, tuple) and key[:2] == (what, of.number))
     return sorted(str(key[2]) for key in keys)
+
+
+def _taken(call: CallContext, what: str, of: Window) -> list[str]:
+    found = _under_way(call, what, of)
+    for peer in found:
+        del call.state.numbers[what, of.number, peer]
+    return found
 
 
 def _post(call: CallContext) -> Result:
@@ -172,6 +177,21 @@ def _wait(call: CallContext) -> Result:
     return call.step(found) if found else 0
 
 
+def _test(call: CallContext) -> Result:
+    """`MPI_Win_test`: look whether one process after the other has completed, until one has not."""
+    of, found = window(call, 0), None if call.frame.pending is None else known_scalar(call.frame.pending)
+    left = _under_way(call, "exposed", of)
+    if found == 1:
+        peer = left.pop(0)
+        saw_told(call, _closed(of), peer)
+        del call.state.numbers["exposed", of.number, peer]
+    if left and found != 0:
+        looks, value = look_whether_told(call, _closed(of), left[0])
+        return call.stay([looks], value)
+    call.set_private(call.arguments[1], 4, int(not left), "the answer")
+    return 0
+
+
 EPOCHS: Final[dict[str, Handler]] = {
     "MPI_Win_lock": _lock,
     "MPI_Win_unlock": _unlock,
@@ -181,4 +201,5 @@ EPOCHS: Final[dict[str, Handler]] = {
     "MPI_Win_start": _start,
     "MPI_Win_complete": _complete,
     "MPI_Win_wait": _wait,
+    "MPI_Win_test": _test,
 }

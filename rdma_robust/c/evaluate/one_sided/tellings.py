@@ -6,7 +6,7 @@ Each telling has a word of its own, written once, on queue pairs of their own: i
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdma_robust.c.code import CType
@@ -95,6 +95,19 @@ def hear(call: CallContext, what: Telling, peer: str, data: tuple[Range, int, in
     if data is not None:
         found += _received(call, what, peer, number, data)
     return found
+
+
+def look_whether_told(call: CallContext, what: Telling, peer: str) -> tuple[ThreadStatement, Value]:
+    """Return what looks whether a process has told, and what is seen, 1 if it has; :func:`saw_told` is for that."""
+    number = call.state.numbers.get(("heard", what.topic, peer), 0)
+    word = Word(_hidden(call, what, (peer, call.run.process), number), 0, 8)
+    register, value = call.run.read_word(call.state, word, what.name)
+    return replace(read_statement(register, word), synchronises=_TOLD), value
+
+
+def saw_told(call: CallContext, what: Telling, peer: str) -> None:
+    """Say that it was seen that a process has told."""
+    _next(call, what, "heard", peer)
 
 
 def _received(
