@@ -16,6 +16,7 @@ from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.shell.colour import choose
+from rdma_robust.frame.shell.inputs import Missing, UnreadableError
 from rdma_robust.frame.shell.stderr import error_line, warn
 from rdma_robust.frame.shell.stop import listen
 from rdma_robust.text import printable
@@ -167,6 +168,9 @@ def run(arguments: Sequence[str]) -> int:
         return plan[0]() if plan else code
     except ProgramError as error:
         warn(printable(error.render(), "\n"))
+        return Exit.INVALID
+    except UnreadableError as error:
+        warn(Missing(error.name, str(error)).message())
         return Exit.INVALID
     except UsageError as error:
         blamed = settings.blamed(with_command(typed)[0], str(error), typed) if settings.entries else None

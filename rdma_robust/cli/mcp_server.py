@@ -8,6 +8,7 @@ says so in a member of its own, so nobody takes it for an answer.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from rdma_robust import __version__
 from rdma_robust.errors import UsageError
 from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.foreign import own_command
+from rdma_robust.text import printable
 
 MOST_S: Final = 600.0
 LEAST_MIB: Final = 128
@@ -63,10 +65,9 @@ def serve_tools(folders: Sequence[str]) -> None:
 
 
 def _root(folder: str) -> Path:
-    found = Path(folder)
-    if not found.is_dir():
-        raise UsageError(f"--folder {folder}: that is no folder")
-    return found.resolve()
+    if not os.path.isdir(folder):
+        raise UsageError(f"--folder {printable(folder)}: that is no folder")
+    return Path(folder).resolve()
 
 
 def _tool(command: str, roots: Sequence[Path], refusal: type[Exception]) -> Callable[..., dict[str, Any]]:

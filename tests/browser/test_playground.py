@@ -8,8 +8,8 @@ import os
 import signal
 import subprocess
 import zlib
-from base64 import urlsafe_b64decode
-from collections.abc import Callable, Iterator
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,7 +23,8 @@ from rdma_robust.teaching.exercises import exercise_named
 from rdma_robust.teaching.playground.page_questions import SharedProgram, fragment_of
 from sitegen.playground import bundle
 from tests.conftest import COMMAND, ROOT
-from tests.support.browser import MISSING, BrowserPage, chromium, complaints, requests, until
+from tests.support.browser import MISSING, chromium, complaints, requests
+from tests.support.opened_playground import Playground
 from tests.support.playground_page import make
 
 LACKING = [*MISSING, *bundle.missing()]
@@ -94,84 +95,6 @@ def browser() -> Iterator[Any]:
         yield driver
 
 
-class Playground(BrowserPage):
-    """The playground as its user sees it; starting the tool takes many seconds on a machine with other work."""
-
-    def until(self, met: Callable[[], Any]) -> None:
-        from selenium.common.exceptions import TimeoutException  # noqa: PLC0415 - slow
-
-        try:
-            until(self.driver, met, 240)
-        except TimeoutException:
-            self.driver.switch_to.default_content()
-            shown = {each: self.text(each) for each in ("#state", "#notice", "#badge", "#said")}
-            pytest.fail(f"it did not come; the page shows {shown} and says {complaints(self.driver)}")
-
-    def text(self, selector: str) -> str:
-        """Return the text in one line: how it is broken depends on the width of the page."""
-        return " ".join(super().text(selector).split())
-
-    def answered(self) -> str:
-        """Wait for an answer to what is in the editor, and return what is on its badge."""
-        self.until(lambda: self.text("#badge") and not self.all("#panel.old"))
-        return self.text("#badge")
-
-    def form(self, title: str) -> None:
-        """Ask for another form of the answer, which is a drawing."""
-        self.driver.find_element("xpath", f"//*[@id='forms']/button[text()='{title}']").click()
-        self.answered()
-        self.until(lambda: self.all("#drawn svg"))
-
-    def choose(self, path: str) -> None:
-        """Choose the first example whose path ends so, and wait for its answer, which the explorer has no badge for."""
-        self.driver.execute_script(
-            """const select = document.querySelector('#examples');
-            select.value = [...select.options].find(each => each.value.endsWith(arguments[0])).value;
-            select.dispatchEvent(new Event('change'));""",
-            path,
-        )
-        if not self.all("body.exploring"):
-            self.answered()  # another question would end this one, and the worker with it
-
-    def explored(self, at: str, side: str = "#rdma") -> None:
-        """Go into the frame of the explorer, and wait until a side of it is so far; another program makes another frame."""
-
-        def there() -> bool:
-            self.driver.switch_to.default_content()
-            self.driver.switch_to.frame(self.driver.find_element("css selector", "#explorer iframe"))
-            return any(each.text == at for each in self.all(f"{side} .count"))
-
-        self.until(there)
-
-    def ask(self, tab: str) -> str:
-        self.click(f"#tab-{tab}")
-        return self.answered()
-
-    def write(self, text: str) -> None:
-        """Replace the program as a user would: select all, and insert."""
-        self.driver.execute_script("document.querySelector('#editor').shadowRoot.querySelector('.cm-content').focus()")
-        key = {"type": "keyDown", "key": "a", "code": "KeyA", "modifiers": 2, "commands": ["selectAll"]}
-        self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", key)
-        self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
-
-    def select(self, selector: str, value: str) -> None:
-        from selenium.webdriver.support.ui import Select  # noqa: PLC0415
-
-        Select(self.driver.find_element("css selector", selector)).select_by_value(value)
-
-    def written(self) -> str:
-        root = "document.querySelector('#editor').shadowRoot"
-        lines = f"return [...{root}.querySelectorAll('.cm-line')].map(each => each.textContent)"
-        return "\n".join(self.driver.execute_script(lines))
-
-    def in_editor(self, selector: str) -> int:
-        return int(
-            self.driver.execute_script(
-                "return document.querySelector('#editor').shadowRoot.querySelectorAll(arguments[0]).length", selector
-            )
-        )
-
-
 @pytest.fixture(scope="module")
 def first(browser: Any, address: str) -> Playground:
     """The page as it comes, with its first answer."""
@@ -234,6 +157,8 @@ def test_the_other_tabs(opened: Playground) -> None:
     assert opened.answered() == "no answer" and "no run to draw" in opened.text("#said")
     assert opened.driver.switch_to.active_element.text == "Chart"
     assert complaints(opened.driver) == []
+    opened.write("proc P { }\n")
+    assert opened.ask("contracts") == "no contract"
 
 
 def test_the_explorer_steps_to_the_counterexample_and_a_link_opens_it_there(opened: Playground) -> None:
@@ -265,8 +190,11 @@ def test_mistakes_are_marked_while_one_types(opened: Playground) -> None:
     assert opened.ask("verdict") == "not robust"
     opened.write(MAILBOX.replace("put B.d = v", "put B.d = w"))
     opened.until(lambda: opened.in_editor(".cm-lintRange-error") == 1)
-    opened.click("#run")
-    assert opened.answered() == "not well-formed"
+    assert opened.ask("lint") == "not well-formed"
+    opened.click("#tab-explorer")
+    opened.explored("undecided", "#verdict")
+    opened.driver.switch_to.default_content()
+    assert opened.ask("verdict") == "not well-formed"
     assert "program.rdma:9" in opened.text("#said") and "^" in opened.text("#said")
     opened.write(MAILBOX)
     opened.until(lambda: opened.in_editor(".cm-lintRange-error") == 0)
@@ -279,6 +207,14 @@ def test_a_search_that_does_not_end_is_stopped_and_the_next_question_answered(op
     opened.click("#stop")
     assert opened.answered() == "cut short" and "stopped" in opened.text("#said")
     assert "in Python" in opened.text("#lacks")
+    opened.write(MAILBOX)
+    assert opened.ask("outcomes") == "listed"
+    opened.write(ENDLESS)
+    opened.click("#run")
+    opened.until(lambda: not opened.all("#stop:disabled"))
+    opened.write(MAILBOX)
+    opened.click("#run")
+    assert opened.answered() == "listed" and opened.all("#stop:disabled")
     opened.write("#include <stdio.h>\n")
     assert opened.ask("verdict") == "not well-formed" and "C is not read here" in opened.text("#lacks")
     opened.write(MAILBOX)
@@ -301,16 +237,57 @@ def test_links(opened: Playground, address: str, tmp_path: Path) -> None:
     state = {"kind": "rdma", "tab": "outcomes", "options": {}, "place": "", "exercise": ""}
     assert said == {"text": program.read_text(encoding="utf-8"), **state}
     later = SharedProgram(said["text"], "rdma", "later", {"cpu": "later"})
-    for fragment, wrong in (
-        (fragment_of(later), "does not have: the tab later, cpu later."),
-        ("7.abc", "version 7"),
-        (f"1.{code[: len(code) // 2]}", "cut short"),
-        ("nothing", "is no program"),
-        (f"1.{'A' * 40_000}", "at most 32000"),
-    ):
+    page.driver.execute_script("location.hash = arguments[0]", fragment_of(later))
+    page.until(lambda: "does not have: the tab later, cpu later." in page.text("#notice"))
+    assert page.written() == program.read_text(encoding="utf-8")
+
+
+def in_fragment(state: object) -> str:
+    packed = zlib.compress(json.dumps(state).encode())[2:-4]
+    return f"1.{urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+STATE = {"text": MAILBOX, "kind": "rdma", "tab": "verdict", "options": {}, "place": "", "exercise": ""}
+BROKEN = {
+    "7.abc": "version 7, and this page reads version 1",
+    in_fragment(STATE)[:100]: "cut short",
+    "nothing": "is no program",
+    f"1.{'A' * 40_000}": "at most 32000",
+    in_fragment("no object"): "it lacks the program",
+    in_fragment({**STATE, "options": ["x"]}): "has what no link has",
+    in_fragment({**STATE, "more": "x"}): "has what no link has",
+    in_fragment({**STATE, "place": 7}): "has what no link has",
+    in_fragment({**STATE, "text": "\ud800"}): "has what no link has",
+    in_fragment({**STATE, "kind": "c"}): "neither .rdma nor .mp",
+}
+
+
+def test_a_broken_link_says_what_is_wrong_and_shows_no_program(opened: Playground, address: str) -> None:
+    """In a tab that is opened by it, and in one that shows a program, which stays."""
+    for fragment, wrong in list(BROKEN.items())[:3]:
+        page = Playground(opened.driver, f"{address}#{fragment}")
+        page.until(lambda wrong=wrong, page=page: wrong in page.text("#notice"))
+        assert page.text("#notice").endswith("What is in the editor is not what was sent.")
+        assert not page.written().strip() and not page.text("#badge") and not page.text("#said")
+    page = Playground(opened.driver, f"{address}#{fragment_of(SharedProgram(MAILBOX, 'rdma', 'lint'))}")
+    page.until(lambda: page.written() == MAILBOX)
+    for fragment, wrong in BROKEN.items():
         page.driver.execute_script("location.hash = arguments[0]", fragment)
         page.until(lambda wrong=wrong: wrong in page.text("#notice"))
-    assert page.written() == program.read_text(encoding="utf-8")
+    assert page.written() == MAILBOX
+
+
+def test_what_was_typed_is_there_when_the_page_is_loaded_anew(opened: Playground, address: str) -> None:
+    """And where a link is opened, that has the program, not what was typed before."""
+    link = f"{address}#{fragment_of(SharedProgram(MAILBOX, 'rdma', 'lint'))}"
+    page = Playground(opened.driver, link)
+    page.until(lambda: page.written() == MAILBOX)
+    page.write("// typed\n")
+    page.driver.refresh()
+    page.until(lambda: page.written() == "// typed\n")
+    assert page.text("#tabs [aria-selected=true]") == "Lint"
+    page = Playground(opened.driver, link)
+    page.until(lambda: page.written() == MAILBOX)
 
 
 def test_an_exercise_is_failed_and_solved(opened: Playground, address: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rdma_robust.frame import registry
 from tests.conftest import COMMAND, NOT_ROBUST, Cli
 from tests.support.shares import share
 
@@ -35,7 +36,21 @@ COMMANDS = [
     ("demo", "finite", "--pace", "0", "--target", "1 == 1"),
     ("verify-certificate",),
     ("compare", "good.json"),
+    ("share",),
+    ("lint",),
+    ("races",),
+    ("needs",),
+    ("models",),
+    ("scale", "-D", "N=1..2"),
+    ("prove",),
+    ("exercise", "2"),
+    ("import", "trencher"),
+    ("messages", "check"),
+    ("contracts", "explain"),
 ]
+WITHOUT_A_FILE = {"completion", "explain-code", "lsp", "mcp", "new", "playground", "record", "synthesise"}
+ELSEWHERE = {"hardware"}
+"""Its files end in .toml, which names say: `tests/cli/test_named_tables.py`."""
 
 
 @pytest.fixture
@@ -48,6 +63,10 @@ def special(programs: Path) -> Iterator[Path]:
         yield programs
 
 
+def test_every_command_that_reads_a_file_is_tried() -> None:
+    assert {each[0] for each in COMMANDS} | WITHOUT_A_FILE | ELSEWHERE == set(registry.commands())
+
+
 @pytest.mark.parametrize("command", share(COMMANDS, whole=True), ids=lambda c: " ".join(c[:2]))
 def test_what_is_no_file_is_refused(cli: Cli, special: Path, command: tuple[str, ...]) -> None:
     cli("report", "--no-cache", "calm.rdma", "-o", "good.json")
@@ -55,6 +74,9 @@ def test_what_is_no_file_is_refused(cli: Cli, special: Path, command: tuple[str,
         done = cli(*command, kind)
         assert done.returncode == 2, (kind, done)
         assert f"{said}, not a file" in done.stderr + done.stdout, (kind, done)
+    (special / "bytes").write_bytes(b"\xff\xfe\0")
+    done = cli(*command, "bytes")
+    assert done.returncode == 2 and "[RR004]" not in done.stderr, done
     if command[0] not in ("compare", "demo"):
         assert cli(*command, str(special / "nothing")).returncode == 2
 

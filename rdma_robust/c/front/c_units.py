@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -329,7 +330,7 @@ def parsed_units(
     units.processes_given, units.arguments = options.processes or 2, options.program_arguments
     errors = []
     for file in (path, *options.more_files):
-        if file not in texts and not Path(file).is_file():
+        if file not in texts and not os.path.isfile(file):
             raise UsageError(f"there is no file {quote(file)}, which `--with` or compile_commands.json names")
         own = commands.get(file, commands.get(str(Path(file).resolve()), ()))
         errors += units.add(file, texts, (*own, *options.arguments))

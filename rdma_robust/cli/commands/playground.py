@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -48,7 +49,7 @@ def playground_command(
 
 def run_playground(folder: Path, port: int, *, browser: bool) -> Exit:
     """Serve the page until Ctrl-C. Raises UsageError where there is none, or the port is taken."""
-    if not (folder / "playground.json").is_file():
+    if not os.path.isfile(folder / "playground.json"):
         raise UsageError(
             f"{printable(str(folder))} has no playground: `make playground` in the repository of rdma-robust makes "
             f"{BUILT}; give the folder if it is elsewhere"

@@ -138,7 +138,7 @@ def _recorded(recording: Recording, ask: Callable[[Source], Exit]) -> Exit:
         if recording.command:
             for remark in run_recorded(recording.command, recording.number, folder, recording.seconds):
                 warn(f"note: {printable(remark)}")
-        elif not folder.is_dir():
+        elif not os.path.isdir(folder):
             raise UsageError(f"there is no folder {printable(str(folder))}")
         try:
             text = recorded_text(folder, "recorded", drops_failed=recording.drops_failed)

@@ -35,9 +35,13 @@ _STREAM: Final = re.compile(r"(?:/dev/|/proc/self/)fd/([0-9]{1,9})|/dev/stdin")
 
 
 class UnreadableError(RdmaRobustError):
-    """A program's text cannot be had; the message says why, without the file's name."""
+    """A program's text cannot be had; the message says why, without the file's `name`, which its reader knows as a rule."""
 
     code = "RR001"
+
+    def __init__(self, reason: str, name: str = "") -> None:
+        super().__init__(reason)
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +262,10 @@ def read_bytes(source: Source, largest: int = LARGEST) -> bytes:
         if source.path is not None:
             return read_regular(source.path, largest + 1)
     except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
+        raise UnreadableError(error.strerror or str(error), source.name) from error
     item = loaded(source, largest=largest)
     if isinstance(item, Missing):
-        raise UnreadableError(item.reason)
+        raise UnreadableError(item.reason, source.name)
     return item.data or b""
 
 
@@ -274,14 +278,15 @@ def read_source(source: Source, *, any_bytes: bool = False, largest: int = LARGE
     data = read_bytes(source, largest)
     if len(data) > largest:
         what = "program" if largest == LARGEST else "report"
-        raise UnreadableError(f"larger than {largest // 1024 // 1024} MiB, which no {what} is")
+        raise UnreadableError(f"larger than {largest // 1024 // 1024} MiB, which no {what} is", source.name)
     skip = len(BOM) if data.startswith(BOM) else 0
     try:
         text = data[skip:].decode("utf-8", "surrogateescape" if any_bytes else "strict")
     except UnicodeDecodeError as error:
         at = skip + error.start
         line = data.count(b"\n", 0, at) + 1
-        raise UnreadableError(f"not UTF-8: byte 0x{data[at]:02x} at byte offset {at} (line {line})") from error
+        said = f"not UTF-8: byte 0x{data[at]:02x} at byte offset {at} (line {line})"
+        raise UnreadableError(said, source.name) from error
     if not source.define:
         return text
     front_end = registry.front_end_of(text, file_of(source.name))

@@ -69,17 +69,25 @@ class AnswerForm:
 @dataclass(frozen=True, slots=True)
 class TabQuestion:
     """A question about programs of one language: the forms of the answer, the first is shown first; what exit codes
-    0, 1 and 3 mean; and what the answer lacks because it is found in a browser."""
+    0, 1 and 3 mean; what the answer lacks because it is found in a browser; and the code of the warning that nothing is to
+    be decided, with what is said then instead of that all is well."""
 
     forms: tuple[AnswerForm, ...]
     said: tuple[str, str, str]
     lacks: str = ""
+    vacant: tuple[str, str] | None = None
 
 
-def _asked(*words: str, said: tuple[str, str, str], lacks: str = "", **forms: tuple[str, ...]) -> TabQuestion:
+def _asked(
+    *words: str,
+    said: tuple[str, str, str],
+    lacks: str = "",
+    vacant: tuple[str, str] | None = None,
+    **forms: tuple[str, ...],
+) -> TabQuestion:
     """Return a question that a command answers, with the forms of its answer besides the report, by their titles."""
     return TabQuestion(
-        (AnswerForm("Report", words), *(AnswerForm(title, words) for title, words in forms.items())), said, lacks
+        (AnswerForm("Report", words), *(AnswerForm(title, words) for title, words in forms.items())), said, lacks, vacant
     )
 
 
@@ -158,6 +166,7 @@ TABS: Final = (
             "check",
             said=("verified", "violated", "unknown"),
             lacks=f"{_WITHOUT_Z3}what the inputs that are tried do not settle is unknown here.",
+            vacant=("RR755", "no contract"),
             Chart=("contracts", "explain", "--format", "svg"),
         ),
     ),

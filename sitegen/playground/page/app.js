@@ -3,7 +3,7 @@ import { drawing, element, linked } from "./answers.js";
 import { editorIn } from "./editor.js";
 import { Exercises } from "./exercises.js";
 import { Explorer } from "./explorer.js";
-import { fragmentOf, stateOf } from "./link.js";
+import { fragmentOf, keepInTab, keptInTab, stateOf } from "./link.js";
 import { Stopped, Tool } from "./tool.js";
 import { compiled } from "./tokens.js";
 
@@ -23,6 +23,7 @@ let exercises;
 let tab;
 let form = 0;
 let typing;
+let wanted = "";  // what is asked now; the answer to anything else is not shown
 const answers = new Map();
 const asking = new Set();
 
@@ -42,12 +43,12 @@ function notice(text) {
 const kind = () => parts.kind.value;
 const file = () => `program.${kind()}`;
 const options = () => Object.fromEntries(
-  [...parts.hardware.querySelectorAll("select")].filter((each) => each.value).map((each) => [each.name, each.value]),
+  [...parts.hardware.querySelectorAll("select")].filter((each) => kind() === "rdma" && each.value).map((each) => [each.name, each.value]),
 );
 
 function question(which) {
   const { words } = which[kind()].forms[form];
-  const hardware = kind() === "rdma" && which.hardware ? Object.entries(options()).map(([name, value]) => `--${name}=${value}`) : [];
+  const hardware = which.hardware ? Object.entries(options()).map(([name, value]) => `--${name}=${value}`) : [];
   return [...words, ...hardware, "--timeout", parts.seconds.value, file()];
 }
 
@@ -57,11 +58,14 @@ async function run() {
   const text = editor.text();
   const asked = question(which);
   const key = JSON.stringify([asked, text]);
-  if (asking.has(key)) { return; }
   notice("");
+  wanted = key;
   parts.panel.classList.add("old");
-  const answer = answers.get(key) ?? await answered(key, asked, { [file()]: text }, which.writes ? [which.writes] : []);
-  if (which === tab && key === JSON.stringify([question(which), text])) { show(answer, which, text === editor.text()); }
+  if (asking.has(key)) { return; }
+  const known = answers.get(key);
+  if (known) { tool.free(); }
+  const answer = known ?? await answered(key, asked, { [file()]: text }, which.writes ? [which.writes] : []);
+  if (wanted === key) { show(answer, which, text === editor.text()); }
 }
 
 /* Return how many characters of a report fit beside each other. */
@@ -98,11 +102,18 @@ const C = /^\s*#\s*(include|define)\b|^\s*(int|void)\s+\w+\s*\(/m;
 const PLACED = /^program\.\w+:\d+:/m;
 const MEANINGS = { 0: ["ok", 0], 1: ["wrong", 1], 3: ["unknown", 2] };
 
+/* Return what the badge says of an answer, and its meaning. A report may have the place of a mistake, too. */
+function verdictOf({ exit, out, err }, { said, vacant }) {
+  if (vacant && exit === 0 && err.includes(`[${vacant[0]}]`)) { return ["unknown", vacant[1]]; }
+  const [meaning, number] = MEANINGS[exit] ?? ["unknown"];
+  return [meaning, said[number] ?? (PLACED.test(`${err}\n${out}`) ? "not well-formed" : "no answer")];
+}
+
 /* Show an answer, to the text as it is or as it was. */
 function show(answer, which, current) {
-  const [meaning, said] = MEANINGS[answer.exit] ?? ["unknown"];
+  const [meaning, said] = verdictOf(answer, which[kind()]);
   parts.panel.classList.toggle("old", !current);
-  parts.badge.textContent = which[kind()].said[said] ?? (PLACED.test(answer.err) ? "not well-formed" : "no answer");
+  parts.badge.textContent = said;
   parts.badge.className = `verdict ${meaning}`;
   parts.badge.hidden = false;
   lacking(answer.exit === 3 ? data.said.cut : answer.exit === 2 && C.test(editor.text()) ? data.said.c : "");
@@ -124,6 +135,7 @@ function lacking(more) {
 
 /* Show nothing, as no answer is here yet. */
 function clear() {
+  wanted = "";
   [parts.badge, parts.actions, parts.drawn].forEach((each) => { each.hidden = true; });
   parts.said.replaceChildren();
   parts.drawn.replaceChildren();
@@ -192,16 +204,16 @@ function moved(event) {
 
 /* ---- programs: examples, links, changes */
 
-function load(state) {
-  parts.kind.value = state.kind;
+function load(given) {
+  parts.kind.value = given.kind;
   offered();
   for (const select of parts.hardware.querySelectorAll("select")) {
-    select.value = state.options[select.name] ?? "";
+    select.value = given.options[select.name] ?? "";
     if (select.selectedIndex < 0) { select.value = ""; }
   }
-  editor.set(state.text, state.kind);
-  choose(state.tab, false);
-  exercises.open(state.exercise ?? "");
+  editor.set(given.text, given.kind);
+  choose(given.tab, false);
+  exercises.open(given.exercise ?? "");
 }
 
 function example(path) {
@@ -211,12 +223,22 @@ function example(path) {
   run();
 }
 
+/* Return what a link has in it. */
+function state() {
+  const place = tab.explored ? explorer.place : "";
+  return { text: editor.text(), kind: kind(), tab: tab.name, options: options(), place, exercise: exercises.name };
+}
+
 /* Put into the address what is shown, and return the address. */
 async function linkHere() {
-  const place = tab.explored ? explorer.place : "";
-  const state = { text: editor.text(), kind: kind(), tab: tab.name, options: options(), place, exercise: exercises.name };
-  history.replaceState(null, "", `#${await fragmentOf(state)}`);
+  history.replaceState(null, "", `#${await fragmentOf(state())}`);
   return location.href;
+}
+
+/* Load a state, and ask what its tab asks. */
+function open(given) {
+  load(given);
+  if (tab.explored) { explore(given.place, false); } else { run(); }
 }
 
 async function share() {
@@ -232,30 +254,28 @@ async function share() {
   }
 }
 
-/* Load what the address says; return whether it said something that can be read. */
+/* Load what the address says. Where that cannot be read there is nothing to show: an example would look as if it was sent. */
 async function fromAddress() {
   const fragment = location.hash.slice(1);
-  if (!fragment) { return false; }
+  if (!fragment) { return; }
   try {
-    const state = await stateOf(fragment);
-    if (fragment !== location.hash.slice(1)) { return true; }
+    const given = await stateOf(fragment);
+    if (fragment !== location.hash.slice(1)) { return; }
     notice("");
-    load(state);
-    if (tab.explored) { explore(state.place, false); } else { run(); }
-    const unknown = unknownIn(state);
+    open(given);
+    const unknown = unknownIn(given);
     if (unknown.length) { notice(`The link names what this page does not have: ${unknown.join(", ")}. It was left out.`); }
-    return true;
   } catch (error) {
-    notice(`This link cannot be opened: ${error.message}.`);
-    return false;
+    if (!tab) { load({ text: "", kind: "rdma", options: {}, tab: "verdict" }); }
+    notice(`This link cannot be opened: ${error.message}. What is in the editor is not what was sent.`);
   }
 }
 
 /* What a link of another version names: a tab, options of the hardware, an exercise. */
-function unknownIn({ tab: name, options: given, exercise: asked }) {
+function unknownIn({ kind: language, tab: name, options: given, exercise: asked }) {
   const offers = (option, value) => data.hardware.some((each) => each.name === option && each.values.includes(value));
   return [
-    ...(data.tabs.some((each) => each.name === name) ? [] : [`the tab ${name}`]),
+    ...(data.tabs.some((each) => each.name === name && each[language]) ? [] : [`the tab ${name}`]),
     ...Object.entries(given).filter(([option, value]) => !offers(option, value)).map(([option, value]) => `${option} ${value}`),
     ...(asked && !exercises.name ? [`the exercise ${asked}`] : []),
   ];
@@ -271,6 +291,7 @@ function changed() {
 /* Show what is wrong with the text, without deciding anything. */
 async function look() {
   const text = editor.text();
+  keepInTab(state());
   const found = await tool.call("findings", [text, file()]);
   if (text === editor.text()) { editor.mark(found); }
 }
@@ -312,6 +333,7 @@ function listen() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); }
   }, true);
   window.addEventListener("hashchange", fromAddress);
+  window.addEventListener("pagehide", () => { if (tab) { keepInTab(state()); } });
 }
 
 function heard(what, why) {
@@ -341,7 +363,8 @@ async function begin() {
   });
   fill();
   listen();
-  if (!await fromAddress()) { example(data.first); }
+  const before = keptInTab();
+  if (before) { open(before); } else if (location.hash.length > 1) { await fromAddress(); } else { example(data.first); }
 }
 
 begin().catch((error) => notice(`The page cannot be loaded: ${error.message}.`));

@@ -22,6 +22,7 @@ export class Explorer {
   open(program, place, lead) {
     const now = JSON.stringify(program);
     if (now === this.shown && !place && !lead) { return; }
+    this.tool.free();
     this.shown = now;
     this.program = program;
     this.leads = lead;

@@ -28,20 +28,34 @@ export async function stateOf(fragment) {
     throw new Error(`it is of version ${version}, and this page reads version ${VERSION}: open it with the page that made it`);
   }
   if (fragment.length > LONGEST) { throw new Error(`it has ${fragment.length} characters, and at most ${LONGEST} are read`); }
-  const state = read(await inflated(code));
-  const words = ["text", "kind", "tab"].every((key) => typeof state?.[key] === "string");
-  const options = state?.options ?? {};
-  if (!words || !["rdma", "mp"].includes(state.kind) || Object.values(options).some((value) => typeof value !== "string")) {
-    throw new Error("it lacks the program, its kind or its tab: it was cut short or changed on its way");
-  }
-  const [place, exercise] = [state.place, state.exercise].map((each) => (typeof each === "string" ? each : ""));
-  return { text: state.text, kind: state.kind, tab: state.tab, options, place, exercise };
+  return checked(read(await inflated(code)));
 }
 
+const EMPTY = { options: {}, place: "", exercise: "" };
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+/* Return a state with all that belongs to it. Throws an Error if something is lacking, of another type, or unknown. */
+export function checked(given) {
+  const state = { ...EMPTY, ...(isObject(given) ? given : {}) };
+  const { options, ...words } = state;
+  const strings = [...Object.values(words), ...(isObject(options) ? Object.values(options) : [null])];
+  const names = Object.keys(words).sort().join();
+  if (names !== "exercise,kind,place,tab,text" || strings.some((each) => typeof each !== "string" || /\p{Surrogate}/u.test(each))) {
+    throw new Error("it lacks the program, its kind or its tab, or has what no link has: it was cut short or changed on its way");
+  }
+  if (!["rdma", "mp"].includes(state.kind)) {
+    throw new Error("its program is neither .rdma nor .mp: it was changed on its way");
+  }
+  return state;
+}
+
+const CUT = "it was cut short or changed on its way: ask for it again";
+
 async function inflated(code) {
-  const cut = new Error("it was cut short or changed on its way: ask for it again");
+  const cut = new Error(CUT);
   let binary;
   try {
+    if (!/^[\w-]+$/.test(code)) { throw cut; }
     binary = atob(code.replaceAll("-", "+").replaceAll("_", "/"));
   } catch {
     throw cut;
@@ -63,13 +77,33 @@ async function inflated(code) {
     await reader.cancel();
     throw new Error("its program is too large");
   }
-  return new Blob(parts).text();
+  return new Blob(parts).arrayBuffer();
 }
 
-function read(text) {
+function read(bytes) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new Error("it was cut short or changed on its way: ask for it again");
+    throw new Error(CUT);
+  }
+}
+
+/* ---- what the tab has, for when it is loaded anew: by the address, so that a link that was opened since counts instead */
+
+const here = () => `rdma-robust ${location.href}`;
+
+export function keepInTab(state) {
+  try {
+    if (state.text) { sessionStorage.setItem(here(), JSON.stringify(state)); } else { sessionStorage.removeItem(here()); }
+  } catch { /* it is only not kept */ }
+}
+
+/* Return the state that was kept, null if there is none or the page was not loaded anew but opened. */
+export function keptInTab() {
+  if (!["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type)) { return null; }
+  try {
+    return checked(JSON.parse(sessionStorage.getItem(here())));
+  } catch {
+    return null;
   }
 }

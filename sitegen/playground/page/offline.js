@@ -1,8 +1,10 @@
 /* The worker that keeps the files of the page, so that it opens without a network. It asks nobody but its own origin.
-   A new version is fetched whole, beside the old one, and used when no tab has the old one open any more. */
+   A new version is fetched whole, beside the old one, and used when no tab has the old one open any more. Another copy of the
+   page on this origin has files of its own, by its scope. */
 const VERSION = "@VERSION@";
 const FILES = @FILES@;
-const NAME = `playground-${VERSION}`;
+const OURS = `playground ${self.registration.scope} `;
+const NAME = `${OURS}${VERSION}`;
 
 self.addEventListener("install", (event) => {
   const all = FILES.map((each) => new Request(each, { cache: "no-cache" }));
@@ -10,7 +12,7 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  const old = (name) => name.startsWith("playground-") && name !== NAME;
+  const old = (name) => name.startsWith(OURS) && name !== NAME;
   const tidy = caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))));
   event.waitUntil(tidy.then(() => self.clients.claim()));
 });

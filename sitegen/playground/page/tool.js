@@ -19,6 +19,7 @@ export class Tool {
   start() {
     this.asked = new Map();
     this.ready = false;
+    this.broken = false;
     const worker = new Worker("worker.js", { type: "module" });
     worker.onmessage = ({ data }) => { if (worker === this.worker) { this.heard(data); } };
     worker.onerror = (event) => { if (worker === this.worker) { this.fail(event.message || "the worker cannot be loaded"); } };
@@ -50,12 +51,18 @@ export class Tool {
      little more it is ended, and another question ends it too. Reports have lines of so many `columns`, or as long as they
      are. Throws Stopped, or an Error where there is no Python. */
   ask(args, files, read, seconds, columns) {
-    if (this.waiting) { this.stop("another question was asked"); }
+    this.free();
     return this.call("ask", [JSON.stringify({ arguments: args, files, read, columns })], seconds);
+  }
+
+  /* End a search, as something else is wanted now. */
+  free() {
+    if (this.waiting) { this.stop("another question was asked"); }
   }
 
   /* Return what a function of cli/page_worker.py answers; without `seconds` it is quick and waits for its turn. */
   call(call, given, seconds) {
+    if (this.broken) { this.start(); }
     this.number += 1;
     const id = this.number;
     return new Promise((done, failed) => {
@@ -80,6 +87,7 @@ export class Tool {
   }
 
   fail(why) {
+    this.broken = true;
     this.give(new Error(why));
     this.said("broken", why);
   }

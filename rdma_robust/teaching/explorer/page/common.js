@@ -139,7 +139,10 @@ const explorer = (() => {
     let queue = Promise.resolve();
 
     function later(task) {
-      queue = queue.then(task).catch((error) => complain(error.message));
+      queue = queue.then(task).catch((error) => {
+        if (!now) { badge("", "undecided", ""); }
+        complain(error.message);
+      });
       return queue;
     }
 
