@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from rdma_robust import TOOL
+from rdma_robust.diagnose import listing
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.question import Question
@@ -118,12 +119,12 @@ def decide_in_time(source: Source, asking: MessagesAsking, limits: Limits) -> An
     Raises what reading raises, LimitReached and Overrun if there was no time for that, and InternalError.
     """
     so_far = Answered()
-    cut = cut_short(limits, partial(decide, source, asking, limits, so_far), lambda: so_far.program is not None)
+    cut = cut_short(limits, partial(_decide, source, asking, limits, so_far), lambda: so_far.program is not None)
     so_far.answers += [_open(buffer, cut) for buffer in asking.buffers(so_far.program)[len(so_far.answers) :]]
     return so_far
 
 
-def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
+def _decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answered) -> None:
     """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
     from rdma_robust.messages.engines.engine_table import answered, comparison, self_checked  # noqa: PLC0415 - slow
     from rdma_robust.messages.language.message_program import with_eager  # noqa: PLC0415
@@ -150,12 +151,37 @@ def decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answe
 
 
 def _as_far_as_read(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
-    """Return an answer that says nothing of what is left out of a program: what was not seen is unknown."""
+    """Return an answer that says nothing of what is left out of a program: what was not seen is unknown.
+
+    A deadlock is one of the run that was recorded if every process of which more is not known waits in it.
+    """
+    if program.unfinished:
+        return _as_far_as_recorded(program, answer)
     if not program.left_out:
         return answer
     unknown = {name: "unknown" for name in ("violated", "deadlocked", "leaking") if getattr(answer, name) == "no"}
     reason = f"the rest was not looked at: {program.left_out}"
     return replace(answer, **unknown, pairs=None, pairs_exact=False, matchings=None, reason=reason)  # type: ignore[arg-type]
+
+
+def _as_far_as_recorded(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
+    """Return an answer about a recorded run that says nothing of what its unfinished processes did behind its end."""
+    names = listing([program.processes[each].name for each in program.unfinished], "and")
+    waiting = {each.process for each in answer.deadlock.waiting} if answer.deadlock is not None else set()
+    deadlock = answer.deadlock if waiting.issuperset(program.unfinished) else None
+    reason = f"the recorded run stops before the end of {names}"
+    return replace(
+        answer,
+        violated="yes" if answer.violated == "yes" else "unknown",
+        deadlocked="yes" if deadlock is not None else "unknown",
+        leaking="unknown",
+        deadlock=deadlock,
+        leak=None,
+        pairs=None,
+        pairs_exact=False,
+        matchings=None,
+        reason=reason,
+    )
 
 
 def read_messages(source: Source) -> tuple[MessageProgram, tuple[str, ...]]:

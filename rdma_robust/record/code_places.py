@@ -51,7 +51,7 @@ class CodePlaces:
                 wanted[module.path].add(address - module.base)
         for path, found in wanted.items():
             ordered = sorted(found)
-            for address, places in zip(ordered, _asked(path, ordered), strict=True):
+            for address, places in zip(ordered, call_places(path, ordered), strict=True):
                 self._known[path, address] = places
 
     def places(self, process: int, chain: Iterable[int]) -> tuple[CodePlace, ...]:
@@ -78,8 +78,8 @@ class CodePlaces:
         return named[index][1], at - starts[index]
 
 
-def _asked(path: str, addresses: list[int]) -> list[tuple[CodePlace, ...]]:
-    """Return the places of each address, inlined functions outwards."""
+def call_places(path: str, addresses: list[int]) -> list[tuple[CodePlace, ...]]:
+    """Return the places of each address behind a call in a file, inlined functions outwards."""
     tool = shutil.which("addr2line")
     if tool is None or not os.path.isfile(path):
         return [()] * len(addresses)

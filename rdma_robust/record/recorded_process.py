@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,22 +25,41 @@ _AFTER_S: Final = 5.0
 """How long processes that a program has left behind may go on, if the time allows it."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run has ended: the exit codes of its processes, and whether that was within the time."""
+
+    codes: tuple[int, ...]
+    in_time: bool
+
+
 def run_recorded(command: Sequence[str], number: int, folder: Path, seconds: float) -> tuple[str, ...]:
     """Run a command as `number` processes that are recorded in a folder, and wait until they end; return remarks.
 
     Raises UsageError if the command cannot be run, if it crashes, if it does not end within the time, and for what the card
     does not answer.
     """
+    end = run_to_the_end(command, number, folder, seconds)
+    if not end.in_time:
+        raise UsageError(f"`{command[0]}` has not ended after {seconds:g} s: it hangs, or needs longer (--run-timeout)")
+    return tuple(_remarks(end, command[0]))
+
+
+def run_to_the_end(command: Sequence[str], number: int, folder: Path, seconds: float) -> RunEnd:
+    """Run a command as `number` processes that are recorded in a folder, until they end or the time is over.
+
+    Raises UsageError if the command cannot be run, and for what a recorder refuses.
+    """
     begin_recording(folder)
+    in_time = True
     deadline, started = time.monotonic() + seconds, list[subprocess.Popen[bytes]]()
     try:
         for index in range(number):
             started.append(_started(command, index, folder))
         while any(map(_goes_on, started)) and not (folder / _FAILED).exists():
             if time.monotonic() > deadline:
-                raise UsageError(
-                    f"`{command[0]}` has not ended after {seconds:g} s: it hangs, or needs longer (--run-timeout)"
-                )
+                in_time = False
+                break
             time.sleep(_STEP_S)
         until = min(deadline, time.monotonic() + _AFTER_S)
         while any(_alive(folder)) and not (folder / _FAILED).exists() and time.monotonic() < until:
@@ -47,7 +67,7 @@ def run_recorded(command: Sequence[str], number: int, folder: Path, seconds: flo
     finally:
         _end(started, folder)
     _refuse_failure(folder, command[0])
-    return tuple(_remarks(started, command[0]))
+    return RunEnd(tuple([each.returncode for each in started]), in_time)
 
 
 def begin_recording(folder: Path) -> None:
@@ -102,9 +122,8 @@ def _refuse_failure(folder: Path, program: str) -> None:
         raise UsageError(f"`{program}`: {said[0] if said else 'the recording failed'}")
 
 
-def _remarks(started: list[subprocess.Popen[bytes]], program: str) -> Iterator[str]:
-    for process in started:
-        code = process.returncode
+def _remarks(end: RunEnd, program: str) -> Iterator[str]:
+    for code in end.codes:
         if code < 0:
             name = signal.Signals(-code).name
             raise UsageError(f"`{program}` was ended by {name}, so that its run is not recorded to its end")

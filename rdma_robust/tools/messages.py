@@ -77,6 +77,23 @@ Examples
   rdma-robust messages trace --import mpi-log rank0.jsonl rank1.jsonl -o run.json
 """
 
+RECORD_HELP = """Run a program with MPI, record its calls, and decide the run with every other matching.
+
+A library that is compiled for the MPI of the program, Open MPI or MPICH, is loaded into each of its processes, and writes
+down what they call. So any language will do. The run becomes a trace: the same calls of each process, in which other
+receives from any may take other messages. Of a run that does not end in time it is decided what was recorded.
+
+\b
+Exit codes
+  0  nothing is wrong in any of these runs    2  usage, no MPI, what cannot be recorded    4  internal error
+  1  something is                             3  unknown: a limit, or a run that was cut
+\b
+Examples
+  rdma-robust messages record -n 4 ./solver input.txt
+  rdma-robust messages record -n 4 --run-timeout 10 --out run.json -- ./solver --quick
+  rdma-robust messages record --library-only -o librecord.so
+"""
+
 MATCHES_HELP = """Say which receive can take which message, in all runs of message programs.
 
 \b
@@ -182,6 +199,7 @@ TOOL: Final = Tool(
             below=(
                 CommandEntry("check", CHECK_HELP, function_of("messages check"), reads=(".mp", ".json")),
                 CommandEntry("trace", TRACE_HELP, function_of("messages trace"), reads=(".mp", ".txt", ".jsonl")),
+                CommandEntry("record", RECORD_HELP, function_of("messages record"), reads=()),
                 CommandEntry("matches", MATCHES_HELP, function_of("messages matches"), reads=(".mp", ".json")),
                 CommandEntry("explain", EXPLAIN_HELP, function_of("messages explain"), reads=(".mp", ".json")),
             ),

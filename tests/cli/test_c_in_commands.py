@@ -65,6 +65,7 @@ REFUSES: Final = {
     "verify-certificate": "`rdma-robust check --certificate FOLDER FILE.c` writes one",
     "fmt": "`rdma-robust import` writes it as a program that has one",
     "record": "cannot be run",
+    "messages record": "cannot be run",
     "exercise": "no exercise is called",
     "share": "`rdma-robust import FILE.c -o FILE.rdma` writes a program",
 }

@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
     "c": f"{WORDS} build build_lines language messages.language",
-    "record": f"{WORDS} build c language",
+    "record": f"{WORDS} build c language messages.language messages.traces",
     "exports": f"{WORDS} c language semantics counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",

@@ -20,10 +20,10 @@ DEMOS = ("demo pcp", "demo abp", "demo vass", "demo finite")
 OTHERWISE = {
     ("--instrumentation", ("export",)): "none is a question of its own, and the default depends on the form",
     ("--engine", ("cover",)): "the engines for nets",
-    ("--self-check", ("messages check",)): "all engines for messages",
+    ("--self-check", ("messages check", "messages record")): "all engines for messages",
     ("--self-check", ("contracts check", "contracts explain")): "other ways to the answers of contracts",
     ("--engine", ("prove",)): "the engines for safety",
-    ("--engine", ("messages check", "messages matches", "messages explain")): "the engines for messages",
+    ("--engine", ("messages check", "messages record", "messages matches", "messages explain")): "the engines for messages",
     ("--model", ("explain", "prove")): "several, and more of them",
     ("--model", ("repair",)): "those in which something can be made to wait",
     ("--dump-after", ("prove",)): "there is one pass",
@@ -41,7 +41,7 @@ OTHERWISE = {
     ("--expect", ("cover",)): "nets say in comments what is expected",
     (
         "--format",
-        ("check", "record", "reach", "verify", "prove", "messages check", "contracts check"),
+        ("check", "record", "reach", "verify", "prove", "messages check", "messages record", "contracts check"),
     ): "answers go to other tools too",
     ("--format", ("needs", "races")): "answers go to other tools too, and a matrix of programs and tables",
     ("--format", ("cover",)): "JSON lines, for many nets",

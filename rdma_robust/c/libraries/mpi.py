@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-_PARAMETERS: Final = {
+PARAMETERS: Final = {
     "b": "void *", "cb": "const void *", "n": "int", "t": "MPI_Datatype", "r": "int", "tag": "int", "c": "MPI_Comm",
     "s": "MPI_Status *", "ss": "MPI_Status *", "q": "MPI_Request *", "qs": "MPI_Request *", "o": "MPI_Op", "w": "MPI_Win",
     "a": "MPI_Aint", "g": "MPI_Group", "i": "MPI_Info", "ip": "int *", "cip": "const int *", "pw": "MPI_Win *",
@@ -89,10 +89,13 @@ OPERATIONS: Final = (
 """The predefined operations: their handles are their places, from 1 on."""
 
 
-_ROWS: Final = {words[0]: tuple(words[1:]) for entry in _TABLE.replace("\n", ";").split(";") if (words := entry.split())}
+ROWS: Final[Mapping[str, tuple[str, ...]]] = {
+    words[0]: tuple(words[1:]) for entry in _TABLE.replace("\n", ";").split(";") if (words := entry.split())
+}
+"""The functions by their names without `MPI_`, each with the letters of its parameters."""
 TARGETS: Final = {
     f"MPI_{name}": (letters.index("r"), letters.index("w"))
-    for name, letters in _ROWS.items()
+    for name, letters in ROWS.items()
     if "w" in letters and "a" in letters[:-1] and "r" in letters
 }
 """The one-sided operations, each with the places of its target and its window among its arguments."""
@@ -100,8 +103,8 @@ TARGETS: Final = {
 
 def _declarations() -> dict[str, str]:
     found: dict[str, str] = {}
-    for name, letters in _ROWS.items():
-        parameters = ", ".join(_PARAMETERS[each] for each in letters) or "void"
+    for name, letters in ROWS.items():
+        parameters = ", ".join(PARAMETERS[each] for each in letters) or "void"
         found[f"MPI_{name}"] = f"int MPI_{name}({parameters})"
     found["MPI_Wtime"], found["MPI_Wtick"] = "double MPI_Wtime(void)", "double MPI_Wtick(void)"
     found["MPI_Aint_add"] = "MPI_Aint MPI_Aint_add(MPI_Aint, MPI_Aint)"

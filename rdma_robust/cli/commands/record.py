@@ -28,8 +28,6 @@ from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.options import CheckOptions
 from rdma_robust.text import printable
 
-RUN_TIMEOUT_S = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -61,9 +59,7 @@ def record_command(
         ),
     ] = None,
     *,
-    number: Annotated[
-        int, typer.Option("--number", "-n", metavar="N", min=1, max=64, help="Run the program as so many processes.")
-    ] = 1,
+    number: arguments.Number = 1,
     join: Annotated[
         str | None,
         typer.Option(
@@ -71,10 +67,8 @@ def record_command(
             help="Decide what processes that were started by hand have recorded in DIR, with RDMA_ROBUST_RECORD=DIR.",
         ),
     ] = None,
-    run_timeout: Annotated[
-        float, typer.Option("--run-timeout", metavar="SECONDS", min=0.1, help="How long the program may run.")
-    ] = RUN_TIMEOUT_S,
-    out: Annotated[str | None, typer.Option(metavar="FILE.rdma", help="Write the recorded run as a program.")] = None,
+    run_timeout: arguments.RunTimeout = arguments.RUN_TIMEOUT_S,
+    out: arguments.RunFile = None,
     races: Annotated[bool, typer.Option("--races", help="Ask for data races of the run, not for robustness.")] = False,
     hardware: ModelOptions,
     await_loops: arguments.AwaitLoops = False,

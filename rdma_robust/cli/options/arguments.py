@@ -251,6 +251,19 @@ SelfCheck = Annotated[
 Timeout = Annotated[
     float, typer.Option(metavar="SECONDS", callback=seconds, help="Time limit per program; 0 for none.", show_default="300")
 ]
+Number = Annotated[
+    int, typer.Option("--number", "-n", metavar="N", min=1, max=64, help="Run the program as so many processes.")
+]
+RunFile = Annotated[
+    str | None,
+    typer.Option(
+        "--out", metavar="FILE", help="Write the recorded run: a program `.rdma`, or for messages a trace `.json`."
+    ),
+]
+RUN_TIMEOUT_S = 60.0
+RunTimeout = Annotated[
+    float, typer.Option("--run-timeout", metavar="SECONDS", min=0.1, help="How long the program may run.")
+]
 MaxStates = Annotated[
     int,
     typer.Option(metavar="N", min=0, max=MOST, help="Stored states per search; 0 for no limit.", show_default="no limit"),

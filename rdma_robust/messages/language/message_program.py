@@ -419,7 +419,7 @@ class MessageProgram:
     `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so. `found` says of a
     program that was made of C what claims that are false by themselves are about, at their places. `left_out` says what of
     the program was not read, and why: then nothing holds of it that was not seen to be false. `declared` are the groups
-    besides that of all processes.
+    besides that of all processes. What an `unfinished` process of a trace does behind its last event is not known.
     """
 
     name: str
@@ -433,6 +433,7 @@ class MessageProgram:
     found: Mapping[Span, tuple[LocalFinding, ...]] | None = field(default=None, compare=False)
     left_out: str = ""
     declared: tuple[ProcessGroup, ...] = ()
+    unfinished: tuple[int, ...] = ()
 
     @property
     def groups(self) -> tuple[ProcessGroup, ...]:

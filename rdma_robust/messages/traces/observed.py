@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import Span
@@ -11,7 +12,7 @@ from rdma_robust.messages.language.message_program import MessageProgram
 from rdma_robust.messages.machine.courses import Course, NormalFormDecisions, NormalFormRun
 from rdma_robust.messages.machine.matching import are_enabled
 from rdma_robust.messages.message_answers import MatchedPair, OperationId, Schedule
-from rdma_robust.messages.traces.trace_program import all_events, program_of
+from rdma_robust.messages.traces.trace_program import all_events, place_of_event, program_of
 from rdma_robust.messages.traces.trace_record import MessageTrace, trace_of
 
 
@@ -49,14 +50,17 @@ def _observed(trace: MessageTrace, program: MessageProgram, report: Reporter) ->
     enabled stays so until it fires, so that the order does not matter.
     """
     sends: dict[int, list[Span]] = {}
+    place = partial(place_of_event, of_source=bool(trace.source))
     for process, event in all_events(trace):
         if event.op in ("send", "isend"):
-            sends.setdefault(process, []).append(event.span)
+            sends.setdefault(process, []).append(place(event))
     wanted: dict[Span, Span] = {}
+    written: dict[Span, Span] = {}
     for _, event in all_events(trace):
         match event.fields.get("matched"):
             case (int() as process, int() as nth) if nth < len(sends.get(process, ())):
-                wanted[event.span] = sends[process][nth]
+                wanted[place(event)] = sends[process][nth]
+                written[place(event)] = event.span
             case (process, _):
                 said = f"process {process} has {len(sends.get(process, ()))} sends"
                 report.error("RR944", event.spans.get("matched", event.span), said)
@@ -71,7 +75,7 @@ def _observed(trace: MessageTrace, program: MessageProgram, report: Reporter) ->
         return None
     for span in missing:
         said = f"this receive cannot have taken the send on line {wanted[span].line}: {course.reason(span)}"
-        report.error("RR944", span, said, hint="leave `matched` out to look at the trace without it")
+        report.error("RR944", written[span], said, hint="leave `matched` out to look at the trace without it")
     return None if missing or course.guesses else tuple(course.moves)
 
 

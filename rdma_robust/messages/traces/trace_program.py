@@ -12,7 +12,7 @@ from rdma_robust.diagnose import Reporter, quote
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
 from rdma_robust.messages.language.load_messages import load_messages
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement, with_blocks
-from rdma_robust.messages.traces.trace_record import MessageTrace, TraceEvent, TraceProcess
+from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _NEVER: Final = re.compile(r"[;{}\"\\]|//|/\*|[^\x20-\x7e]")
@@ -39,8 +39,10 @@ class _Line:
 
 @dataclass(slots=True)
 class _Text:
-    """The text, line by line; `origins` are what the lines are about, None for those of no event."""
+    """The text, line by line; `origins` are what the lines are about, None for those of no event. Places are `of_source` if
+    the trace says of which file its lines are."""
 
+    of_source: bool
     lines: list[str] = field(default_factory=list)
     origins: list[_Line | Span] = field(default_factory=list)
 
@@ -64,6 +66,7 @@ def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
     return dataclasses.replace(
         program,
         name=trace.name,
+        unfinished=tuple(number for number, each in enumerate(trace.processes) if each.unfinished),
         file=report.file,
         source=report.source,
         processes=tuple(
@@ -169,7 +172,7 @@ def _is_balanced(text: str) -> bool:
 
 def _made(trace: MessageTrace) -> _Text:
     """Return the `.mp` program of a trace."""
-    made = _Text()
+    made = _Text(bool(trace.source))
     events = [event for _, event in all_events(trace)]
     names = {name for event in events for name in _defined(event)}
     for text in (event.fields.get(each) for event in events for each in ("value", "expr")):
@@ -180,19 +183,29 @@ def _made(trace: MessageTrace) -> _Text:
     ports = dict.fromkeys(port for event in events if isinstance(port := event.fields.get("port"), str))
     if ports:
         made.add(f"port {', '.join(ports)}", trace.processes[0].span)
-    groups = dict.fromkeys(group for event in events if isinstance(group := event.fields.get("group"), tuple))
+    groups = dict.fromkeys(_group_of(event) for event in events if "group" in event.fields)
     named = {group: f"g{free}{number}" for number, group in enumerate(groups)}
-    for group, name in named.items():
+    for (_, group), name in named.items():
         made.add(f"group {name} = {{{', '.join(map(str, group))}}}", trace.processes[0].span)
     for number, process in enumerate(trace.processes):
         _Process(made, free, named).write(number, process)
     return made
 
 
+_Group = tuple[Field, tuple[int, ...]]
+"""A port and its members: communicators of the same processes are several groups."""
+
+
+def _group_of(event: TraceEvent) -> _Group:
+    members = event.fields["group"]
+    assert isinstance(members, tuple)
+    return event.fields.get("port"), members
+
+
 class _Process:
     """Writes one process; what is named here begins with one letter and `free`, as no name of the trace does."""
 
-    def __init__(self, made: _Text, free: str, groups: Mapping[tuple[int, ...], str]) -> None:
+    def __init__(self, made: _Text, free: str, groups: Mapping[_Group, str]) -> None:
         self.made = made
         self.free = free
         self.groups = groups
@@ -247,9 +260,9 @@ class _Process:
                 return f"{start}{fields['expr']})", "expr", len(start)
 
     def entered(self, event: TraceEvent) -> tuple[str, str, int]:
-        fields, group = event.fields, event.fields.get("group")
+        fields = event.fields
         start = f"{self.request(str(fields['request']))} = i" if event.op == "ienter" else ""
-        start += f"collective {fields['name']}" + (f" on {self.groups[group]}" if isinstance(group, tuple) else "")
+        start += f"collective {fields['name']}" + (f" on {self.groups[_group_of(event)]}" if "group" in fields else "")
         words = (("root", "root"), ("op", "operation"), ("sig", "type"))
         start += "".join(f" {word} {fields[name]}" for word, name in words if name in fields)
         given = f" give ({fields['value']})" if "value" in fields else ""
@@ -310,7 +323,13 @@ def _moved_span(span: Span, made: _Text, report: Reporter) -> Span:
     if span == NO_SPAN or span.line > len(made.origins):
         return NO_SPAN
     place = made.origins[span.line - 1]
-    return place if isinstance(place, Span) else place.event.span
+    return place if isinstance(place, Span) else place_of_event(place.event, of_source=made.of_source)
+
+
+def place_of_event(event: TraceEvent, *, of_source: bool) -> Span:
+    """Return the place of an event in the program of a trace: where it stands, but with its line of the source."""
+    line = event.line if of_source else None
+    return event.span if line is None else dataclasses.replace(event.span, line=line, end_line=line, column=1, end_column=1)
 
 
 def _moved_diagnostic(found: Diagnostic, made: _Text, report: Reporter) -> Diagnostic:

@@ -67,6 +67,7 @@ _LOOK: Final[Mapping[str, Kind]] = {"from": "process or any", "port": "port", "t
 _ENTERED: Final[Mapping[str, Kind]] = {
     "name": "operation",
     "group": "processes",
+    "port": "port",
     "root": "process",
     "operation": "fold",
     "type": "number",
@@ -134,22 +135,27 @@ class TraceEvent:
 
 @dataclass(frozen=True, slots=True)
 class TraceProcess:
-    """One process; process i is the i-th of a trace."""
+    """One process; process i is the i-th of a trace. What an unfinished one did behind its last event is not known."""
 
     name: str
     events: tuple[TraceEvent, ...]
     daemon: bool = False
     span: Span = NO_SPAN
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTrace:
-    """A recorded run. `notes` say what its reader should know; `warnings` are about the text that it was made from."""
+    """A recorded run. `notes` say what its reader should know; `warnings` are about the text that it was made from.
+
+    The lines of its events are places of `source`, if that is a file; its places are those of the JSON else.
+    """
 
     name: str
     processes: tuple[TraceProcess, ...]
     notes: tuple[str, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
+    source: str = ""
 
 
 def trace_json(trace: MessageTrace) -> str:
@@ -157,12 +163,15 @@ def trace_json(trace: MessageTrace) -> str:
     processes = []
     for process in trace.processes:
         events = ",\n".join(f"      {json.dumps(_event(event), ensure_ascii=False)}" for event in process.events)
-        daemon = ', "daemon": true' if process.daemon else ""
+        said = (("daemon", process.daemon), ("unfinished", process.unfinished))
+        flags = "".join(f', "{flag}": true' for flag, holds in said if holds)
         name = json.dumps(process.name, ensure_ascii=False)
-        processes.append(f'    {{"name": {name}{daemon}, "events": [\n{events}\n    ]}}')
+        processes.append(f'    {{"name": {name}{flags}, "events": [\n{events}\n    ]}}')
     notes = f'  "notes": {json.dumps(list(trace.notes), ensure_ascii=False)},\n' if trace.notes else ""
     name = json.dumps(trace.name, ensure_ascii=False)
     head = f'{{\n  "format": "{FORMAT}",\n  "version": {VERSION},\n  "name": {name},\n{notes}'
+    if trace.source:
+        head += f'  "source": {json.dumps(trace.source, ensure_ascii=False)},\n'
     return head + '  "processes": [\n' + ",\n".join(processes) + "\n  ]\n}\n"
 
 
@@ -179,8 +188,8 @@ def _event(event: TraceEvent) -> dict[str, object]:
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]{1,9}\])+\Z")
-_TOP: Final = ("format", "version", "name", "notes", "processes")
-_PROCESS: Final = ("name", "daemon", "events")
+_TOP: Final = ("format", "version", "name", "notes", "source", "processes")
+_PROCESS: Final = ("name", "daemon", "unfinished", "events")
 
 
 def trace_of(text: str, report: Reporter) -> MessageTrace:
@@ -228,7 +237,10 @@ class _TraceReader:
             self.wrong(top["notes"], "notes are a list of texts")
             notes = []
         texts = tuple(each.text or "" for each in notes)
-        return MessageTrace(name or "trace", tuple(self.process(each) for each in elements), texts)
+        source = top["source"].text if "source" in top else ""
+        if source is None:
+            self.wrong(top["source"], "`source` is the name of a file")
+        return MessageTrace(name or "trace", tuple(self.process(each) for each in elements), texts, source=source or "")
 
     def head(self, at: LocatedValue, top: Mapping[str, LocatedValue]) -> None:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -242,14 +254,15 @@ class _TraceReader:
         name = found["name"].text if "name" in found else None
         if name is None or not name.strip() or not name.isprintable():
             self.wrong(found.get("name", at), "a process has a name")
-        daemon = found["daemon"].value if "daemon" in found else False
-        if not isinstance(daemon, bool):
-            self.wrong(found["daemon"], "`daemon` is true or false")
+        for flag in ("daemon", "unfinished"):
+            if flag in found and not isinstance(found[flag].value, bool):
+                self.wrong(found[flag], f"{quote(flag)} is true or false")
+        daemon, unfinished = (flag in found and found[flag].value is True for flag in ("daemon", "unfinished"))
         events = found["events"].elements if "events" in found else None
         if events is None:
             self.wrong(found.get("events", at), "a process has a list of events", "`events`")
         made = (self.event(each) for each in events or [])
-        return TraceProcess(name or "", tuple(each for each in made if each is not None), daemon is True, at.span)
+        return TraceProcess(name or "", tuple(each for each in made if each is not None), daemon, at.span, unfinished)
 
     def event(self, at: LocatedValue) -> TraceEvent | None:
         op = at.members["op"].text if at.members is not None and "op" in at.members else None

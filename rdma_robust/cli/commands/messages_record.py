@@ -1,0 +1,121 @@
+"""The `messages record` command: run a program with MPI, record its calls, and decide the run with every other matching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rdma_robust.cli.answering import answering, default_limits
+from rdma_robust.cli.asked_files import explains, memory_each
+from rdma_robust.cli.destinations import made_file, report_form
+from rdma_robust.cli.options import arguments
+from rdma_robust.cli.options.formats import VERDICT_FORMATS
+from rdma_robust.cli.options.messages_options import Deny, Matches, MessageOptions, MessagesSelfCheck, denied
+from rdma_robust.cli.options.option_sets import with_option_sets
+from rdma_robust.errors import UsageError
+from rdma_robust.frame.exits import Exit
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.run_question import Run, run_question
+from rdma_robust.frame.shell.defaults import TIMEOUT_S
+from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.frame.shell.output import replace_file, width_of_output
+from rdma_robust.frame.shell.stderr import warn
+from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
+from rdma_robust.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCommand:
+    """A run that is asked for: a command, as how many processes, for how long; its trace goes to `out`."""
+
+    command: tuple[str, ...]
+    number: int
+    seconds: float
+    out: str | None
+
+
+@with_option_sets
+def record_command(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[--] PROGRAM ...", help="A program with its arguments.", show_default=False),
+    ] = None,
+    *,
+    number: arguments.Number = 1,
+    run_timeout: arguments.RunTimeout = arguments.RUN_TIMEOUT_S,
+    out: arguments.RunFile = None,
+    library_only: Annotated[
+        bool, typer.Option("--library-only", help="Only compile the library that records, into the file of -o.")
+    ] = False,
+    asked: MessageOptions,
+    self_check: MessagesSelfCheck = False,
+    matches: Matches = True,
+    timeout: arguments.Timeout = TIMEOUT_S,
+    memory: arguments.Memory = None,
+    deny: Deny = None,
+    format_: arguments.VerdictsFormat = None,
+    output: arguments.OutputFile = None,
+    explain: arguments.Explain = None,
+    quiet: arguments.Quiet = False,
+) -> None:
+    """Note in the context what is to be done."""
+    if library_only:
+        if words or output is None:
+            raise UsageError("--library-only compiles the library into the file of -o, and runs nothing")
+        context.obj.append(partial(_library, Path(output)))
+        return
+    if not words:
+        raise UsageError("which program? `rdma-robust messages record -n 4 ./program`")
+    made_file(out, [], force=True)
+    item = Source(f"run of {Path(words[0]).name}", None, b"")
+    form = report_form(output, format_, VERDICT_FORMATS, [item])
+    asking = MessagesAsking(
+        **asked.values(),
+        timeout=arguments.limit(timeout),
+        memory=memory_each(memory, None, [item]),
+        deny=denied(deny),
+        self_check=self_check,
+        matches=matches,
+        explain=form == "junit" or explains([item], explain),
+        full=explain is True,
+        width=width_of_output(output),
+        objects=form in ("json", "jsonl"),
+        findings=form in (*WRITERS, "sarif"),
+    )
+
+    def ask(source: Source) -> Exit:
+        return run_question(Run(MESSAGES_CHECK, asking, [source], 1, form, output, quiet))
+
+    recording = RecordedCommand(tuple(words), number, run_timeout, out)
+    context.obj.append(partial(_recorded, recording, item, ask))
+
+
+def _library(to: Path) -> Exit:
+    from rdma_robust.record.mpi_runs import build_library, mpi_of  # noqa: PLC0415 - only for this command
+
+    build_library(mpi_of(None), to)
+    return Exit.OK
+
+
+def _recorded(recording: RecordedCommand, item: Source, ask: Callable[[Source], Exit]) -> Exit:
+    """Run and record, and ask about the run. Raises UsageError."""
+    from rdma_robust.messages.traces.trace_record import trace_json  # noqa: PLC0415 - only for this command
+    from rdma_robust.record.mpi_runs import record_messages  # noqa: PLC0415
+
+    found = answering(
+        item.name, default_limits(), partial(record_messages, recording.command, recording.number, recording.seconds)
+    )
+    if isinstance(found, Exit):
+        return found
+    for remark in found.remarks:
+        warn(f"note: {printable(remark)}")
+    text = trace_json(found.trace)
+    if recording.out is not None:
+        replace_file(recording.out, text)
+    return ask(replace(item, data=text.encode()))

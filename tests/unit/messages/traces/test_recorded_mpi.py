@@ -1,0 +1,94 @@
+"""Logs of `messages record`: communicators, collective calls, waits for one of several, and runs that were cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from rdma_robust.frame.shell.inputs import Source
+from rdma_robust.limits import NO_LIMITS
+from rdma_robust.messages.message_answers import BufferAnswer
+from rdma_robust.messages.traces.mpi_log import import_mpi_log
+from rdma_robust.messages.traces.trace_record import trace_json
+from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time
+
+
+def lines(rank: int, *calls: str) -> str:
+    """The log of a rank; a call is its name without `MPI_`, and members as they stand in the line."""
+    named = [each.partition(" ") for each in calls]
+    return "".join(f'{{"rank": {rank}, "call": "MPI_{name}"{", " * bool(rest)}{rest}}}\n' for name, _, rest in named)
+
+
+def decided(*logs: str, buffer: str = "infinite") -> BufferAnswer:
+    trace = trace_json(import_mpi_log([(f"{number}.jsonl", log) for number, log in enumerate(logs)]))
+    asking = MessagesAsking(buffer=buffer)  # type: ignore[arg-type]
+    (answer,) = decide_in_time(Source("run", None, trace.encode()), asking, NO_LIMITS).answers
+    return answer
+
+
+MADE = tuple(f'Comm_dup "newcomm": "{name}", "group": [0, 1]' for name in "ab")
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (('Barrier "comm": "b"', 'Barrier "comm": "a"'), ("no", "yes")),
+        (('Barrier "comm": "a"', 'Barrier "comm": "b"'), ("no", "no")),
+        (('Barrier "comm": "a"', 'Bcast "comm": "b", "root": 0'), ("yes", "no")),
+    ],
+)
+def test_each_communicator_has_its_own_collective_calls(calls: tuple[str, str], said: tuple[str, str]) -> None:
+    one = lines(0, *MADE, 'Barrier "comm": "a"', 'Barrier "comm": "b"')
+    found = decided(one, lines(1, *MADE, *calls))
+    assert (found.violated, found.deadlocked) == said
+
+
+def test_nonblocking_collective_calls_of_two_communicators_may_cross() -> None:
+    first, second = (f'Ibarrier "comm": "{name}", "request": {number}' for number, name in enumerate("ab"))
+    waits = 'Waitall "requests": [0, 1]'
+    found = decided(lines(0, *MADE, first, second, waits), lines(1, *MADE, second, first, waits))
+    assert (found.violated, found.deadlocked) == ("no", "no")
+
+
+def test_what_a_collective_call_gives_is_compared() -> None:
+    calls = [f'Bcast "root": 0, "type": "MPI_INT", "count": {count}' for count in (4, 5)]
+    assert decided(*(lines(rank, call) for rank, call in enumerate(calls))).violated == "yes"
+    assert decided(*(lines(rank, calls[0]) for rank in (0, 1))).violated == "no"
+
+
+INIT = 'Init "size": 2'
+
+
+def waiting(rank: int, of: int) -> str:
+    """A rank that waits for another one, and ends there."""
+    return lines(rank, INIT) + f'{{"rank": {rank}, "call": "MPI_Recv", "source": {of}, "tag": 0'
+
+
+def test_a_run_that_hangs_is_a_deadlock() -> None:
+    found = decided(waiting(0, 1), waiting(1, 0))
+    assert (found.violated, found.deadlocked, found.leaking) == ("unknown", "yes", "unknown")
+    assert found.reason == "the recorded run stops before the end of rank 0 and rank 1"
+
+
+@pytest.mark.parametrize("other", [lines(1, INIT), lines(1, INIT, 'Send "dest": 0, "tag": 0'), ""])
+def test_a_run_that_was_cut_is_unknown(other: str) -> None:
+    found = decided(waiting(0, 1), other)
+    assert (found.deadlocked, found.deadlock, found.leaking) == ("unknown", None, "unknown")
+
+
+def test_who_waits_for_one_that_has_ended_is_in_a_deadlock() -> None:
+    assert decided(waiting(0, 1), lines(1, INIT, "Finalize")).deadlocked == "yes"
+
+
+def test_a_receive_that_nothing_completes_may_have_taken_what_comes_first() -> None:
+    receives = 'Irecv "source": "any", "tag": 0, "request": 1', 'Recv "source": 1, "tag": 0'
+    sends = ('Send "dest": 0, "tag": 0', "Finalize")
+    assert decided(lines(0, INIT, *receives, "Finalize"), lines(1, INIT, *sends[:1], *sends)).deadlocked == "no"
+
+
+def test_waits_and_tests_say_what_they_completed() -> None:
+    sends = lines(1, INIT, 'Isend "dest": 0, "tag": 0, "request": 1', 'Test "requests": [1], "statuses": [{}]', "Finalize")
+    posted = [f'Irecv "source": 1, "tag": {tag}, "request": {tag}' for tag in (0, 1)]
+    told = 'Waitany "among": [0, 1], "requests": [0], "statuses": [{"source": 1, "tag": 0}]'
+    assert decided(lines(0, INIT, *posted, told, "Finalize"), sends).leaking == "yes"
+    cut = lines(0, INIT, *posted) + '{"rank": 0, "call": "MPI_Waitany", "among": [1, 0]'
+    assert decided(cut, lines(1, INIT, "Finalize")).deadlocked == "yes"
