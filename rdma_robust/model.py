@@ -17,11 +17,11 @@ Network = Literal["none", "rdma", "rma"]
 Cpu = Literal["sc", "tso", "pso"]
 Atomics = Literal["hca", "glob"]
 Processor = Literal["sc", "tso"]
-"""What processors of machines with network cards do."""
+"""What processors of machines with NICs do."""
 Rnr = Literal["fault", "wait"]
 """What a message does that finds no buffer at its receiver (receiver not ready)."""
 CARDS: Final = ("default", "multipath", "relaxed")
-"""The orders of network cards that are asked for where none are named."""
+"""The orders of NICs that are asked for where none are named."""
 PROMISED: Final = ("none", "accumulate")
 """The orders that standards of one-sided libraries promise, and no card is said to be."""
 

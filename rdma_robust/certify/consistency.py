@@ -134,7 +134,7 @@ def told_by_poll(trace: Execution) -> Iterator[tuple[int, int]]:
 
 
 def of_one_request(trace: Execution) -> Iterator[tuple[int, int]]:
-    """Yield every read of a network card with each write of its request: that ends with what completes. Also each read of an
+    """Yield every read of a NIC with each write of its request: that ends with what completes. Also each read of an
     operand with that of the atomic: between them nothing is but other operands."""
     for thread in trace.threads:
         read, operands = None, list[int]()
@@ -328,7 +328,7 @@ def _landed(trace: Execution) -> Iterator[tuple[int, int]]:
 
 
 def _ranked(trace: Execution) -> Iterator[tuple[int, int]]:
-    """rao: an atomic of a network card, its write too, before the read of every later one on the word."""
+    """rao: an atomic of a NIC, its write too, before the read of every later one on the word."""
     write = dict(halves(trace))
     atomics: dict[object, list[int]] = {}
     for e, event in enumerate(trace.events):

@@ -142,7 +142,7 @@ ORDERS: Final = tuple(_LOST)
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The hardware of a claim: whether CPUs have store buffers (tso), whether atomics of network cards exclude every access
+    """The hardware of a claim: whether CPUs have store buffers (tso), whether atomics of NICs exclude every access
     (glob) or only each other (hca), the order of the network, and whether remote reads of a queue pair are ordered."""
 
     cpu: str = "sc"

@@ -112,7 +112,7 @@ class NormalFormRules:
         """Return `after` where the read of a remote atomic is in alpha, and its write `event` in beta or never made.
 
         They are one vertex of sc: if the pivot writes their word, the read comes before it and the write after (M5). An
-        atomic of a network card that is the pivot would have to come before the write and behind the read (M3).
+        atomic of a NIC that is the pivot would have to come before the write and behind the read (M3).
         """
         if event.cell != before.pivot.cell or not self.platform.ranked:
             return after
@@ -185,7 +185,7 @@ class NormalFormRules:
         return False if event.remote is None else self._forced_by_queue(marks, event)
 
     def _forced_by_rank(self, marks: Marks, event: ThreadEvent) -> bool:
-        """The order of atomics of network cards on one word puts the event behind one of beta (M3), or the pivot (M4)."""
+        """The order of atomics of NICs on one word puts the event behind one of beta (M3), or the pivot (M4)."""
         if not self.platform.ranked:
             return False
         return (event.swaps and event.cell in marks.atomics) or (marks.half and event.cell == marks.pivot.cell)

@@ -45,7 +45,7 @@ from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
 
 class Agent(Enum):
-    """Who makes an event: the CPU of the thread's node, or its network card on behalf of a queue pair."""
+    """Who makes an event: the CPU of the thread's node, or its NIC on behalf of a queue pair."""
 
     CPU = "CPU"
     NIC = "NIC"
@@ -385,7 +385,7 @@ def requests_to(op: object) -> str | None:
 
 
 def is_remote(op: object) -> bool:
-    """Return whether an operation is handed to the network card."""
+    """Return whether an operation is handed to the NIC."""
     return any(act.agent is Agent.NIC for act in acts_of(op))
 
 

@@ -146,7 +146,7 @@ Examples
   rdma-robust share --tab repair --base https://example.org/playground/ mailbox.rdma
 """
 
-EXERCISE_HELP = """Learn by exercises: without a name, list the course; with one, print the task and a program to begin with.
+EXERCISE_HELP = """Learn by exercises: without a name, list the course; with one, print the task and a starter program.
 
 With a FILE, judge an answer: the tool itself decides whether it does what the task asks, and compares its cost with that of
 the cheapest repair, which is proven to be. The page of `rdma-robust playground` has the same exercises and the same judge.

@@ -22,7 +22,7 @@ OperationKind = Literal["put", "get", "rfence", "order", "store", "atomic"]
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One processor's work for a thread (`cpu`), or what works for it beside (`nic`): the network card for one of its queue
+    """One processor's work for a thread (`cpu`), or what works for it beside (`nic`): the NIC for one of its queue
     pairs, or without a `remote` node its store buffer."""
 
     id: str

@@ -1,4 +1,4 @@
-"""The machine run of a witness as lanes: one for each processor's work and for each queue pair of the network card."""
+"""The machine run of a witness as lanes: one for each processor's work and for each queue pair of the NIC."""
 
 from __future__ import annotations
 

@@ -361,5 +361,5 @@ def _behind(flow: ThreadFlow, others: Others, node: str, past: Past, edge: Edge)
 
 
 def by_the_card(op: Op) -> tuple[Act, ...]:
-    """Return the events that the network card makes for a request."""
+    """Return the events that the NIC makes for a request."""
     return tuple(act for act in acts_of(op) if act.agent is Agent.NIC)

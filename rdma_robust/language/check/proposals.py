@@ -119,7 +119,7 @@ class Proposals:
         return self._stored_first(ast.PutStatement(place, value), f"{before}with", first, at)
 
     def request_of(self, statement: ast.PutStatement | ast.SendStatement) -> Hint:
-        """Return how a thread puts or sends a value that the network card cannot see."""
+        """Return how a thread puts or sends a value that the NIC cannot see."""
         return self._stored_first(statement, "store it first, in")
 
     def _index_first(self, place: ast.Ref) -> tuple[ast.Ref, str, list[str], list[str]]:

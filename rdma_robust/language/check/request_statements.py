@@ -1,4 +1,4 @@
-"""The statements of a thread that name other nodes and threads: requests to its network card, messages, and polls.
+"""The statements of a thread that name other nodes and threads: requests to its NIC, messages, and polls.
 
 More than 400 lines: all requests share the checks of flags, data, immediates and the other end of a queue pair.
 """

@@ -306,13 +306,13 @@ NAMELESS: Final = ""
 """The `lane` of what is on the queue pair to a node that has no name of its own. The lane of a receive is its sender's."""
 
 RemoteOp = Put | Get | RemoteRmw
-"""What a thread hands to its network card: it reads `source` and writes `target`."""
+"""What a thread hands to its NIC: it reads `source` and writes `target`."""
 
 Message = Send | ImmPut
 """What takes a receive buffer of another thread."""
 
 CpuOp = Silent | Read | Write | Cas | Rmw | Section | MFence | Nondet | Recv | RecvPoll | BarrierWait
-"""What a CPU does without its network card."""
+"""What a CPU does without its NIC."""
 
 Op = CpuOp | RemoteOp | Poll | RFence | Flush | OrderFence | InlinePut | Message
 

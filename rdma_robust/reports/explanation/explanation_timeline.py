@@ -1,6 +1,6 @@
 """The run of a witness as a drawing: lanes side by side, time from the top down, one step a row.
 
-A vertical line in a network card's lane is one operation, from the row in which the CPU posts it to that of its last effect:
+A vertical line in a NIC's lane is one operation, from the row in which the CPU posts it to that of its last effect:
 thin while it is in the pipe, thick while its write is in the write buffer, dotted from then to the poll that takes its
 completion. Arrows from and to the CPU's lane are the posting and the poll.
 """

@@ -32,7 +32,7 @@ class ProofClaim:
 class ProofMove:
     """A move of a machine: whose, for which statement, what kind (`does`), what it read and wrote, and all of it in words.
 
-    `where` is `T1 CPU on A`, or who moves for the thread: its store buffer, or its network card.
+    `where` is `T1 CPU on A`, or who moves for the thread: its store buffer, or its NIC.
     """
 
     thread: str | None

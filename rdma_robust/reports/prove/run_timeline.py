@@ -1,4 +1,4 @@
-"""A replayed run as lanes, to be drawn like a run of the RDMA machine: CPUs, store buffers, queue pairs of network cards."""
+"""A replayed run as lanes, to be drawn like a run of the RDMA machine: CPUs, store buffers, queue pairs of NICs."""
 
 from __future__ import annotations
 

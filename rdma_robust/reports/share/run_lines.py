@@ -1,4 +1,4 @@
-"""A replayed run for people: a table with a lane for each CPU, store buffer and network card, and the state at its end.
+"""A replayed run for people: a table with a lane for each CPU, store buffer and NIC, and the state at its end.
 
 Steps that only look at registers are left out unless they go wrong. Of a long run the steps that matter are shown
 (:mod:`reorderings`), with `-v` all. Apart from `steps_table`, which every report loads, as it needs what `prove` does.

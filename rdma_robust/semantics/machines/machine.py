@@ -173,7 +173,7 @@ def with_value(values: tuple[int, ...], place: int, value: int) -> tuple[int, ..
 
 
 _BY: Final = dict.fromkeys((Verb.ACCESS, Verb.POLL, Verb.RECV, Verb.RPOLL), Agent.CPU)
-"""The agent of a move, where it is not the network card."""
+"""The agent of a move, where it is not the NIC."""
 
 
 def act_of(action: Action) -> Act | None:

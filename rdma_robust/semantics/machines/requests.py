@@ -1,4 +1,4 @@
-"""What a thread hands to its network card, compiled for the machines of RDMA as deployed: the rows of the event table.
+"""What a thread hands to its NIC, compiled for the machines of RDMA as deployed: the rows of the event table.
 
 Source: docs/deployed.md ("Events", "The machine").
 """

@@ -158,7 +158,7 @@ class CellUsage:
 
 
 def written_by_cards(program: Program) -> frozenset[Cell]:
-    """Return the words that some network card may write."""
+    """Return the words that some NIC may write."""
     return frozenset(cell for cell, writers in usage_of(program).writers.items() if None in writers)
 
 
