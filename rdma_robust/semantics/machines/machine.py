@@ -165,7 +165,8 @@ def arrive(
     """Yield where the acting thread may be after its command and the register-only steps that follow, with the faults."""
     for settled in code.settle(command.to, registers):
         faults = settled.faults if command.step.fault is None else (command.step.fault, *settled.faults)
-        yield settled, action._replace(silent=settled.silent) if settled.silent else action, faults
+        # `_replace` would take a third of the time of a move
+        yield settled, Action(*action[:5], settled.silent, *action[6:]) if settled.silent else action, faults
 
 
 def with_value(values: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ A remote atomic is one step for everybody, its answer a second one; a message wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
@@ -31,6 +31,10 @@ from rdma_robust.semantics.machines.starts import Start, Starts
 from rdma_robust.semantics.machines.threadcode import NOTHING, Command, Observables, Registers, Seen, compile_threads
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 from rdma_robust.semantics.waits import no_buffer, no_room
+
+_MOST_KEPT: Final = 1 << 15
+"""Moves of threads that are kept at a time, about 20 MB. If each was asked for only once or twice by then, as a lone thread
+does, looking costs more than it saves."""
 
 
 class InFlight(NamedTuple):
@@ -81,6 +85,9 @@ class ScMachine:
         self.codes = compile_threads(program, watched, model)
         self.requests = [compile_requests(program, code, WHOLE) for code in self.codes]
         self.connections = connections(program)
+        self._known: dict[tuple[object, ...], list[Move]] = {}
+        self._asked = 0
+        self._is_worth_keeping = len(self.codes) > 1
 
     def initial(self) -> Starts:
         return Starts.of(self.codes, self._start)
@@ -97,13 +104,32 @@ class ScMachine:
         return Move(action, state, tuple(dict.fromkeys((*faults, *waiting))))
 
     def successors(self, state: ScState) -> list[Move]:
-        return [move for t in range(len(state.threads)) for move in self._moves(state, t)]
+        if state.meeting.members or not self._is_worth_keeping:
+            return [move for t in range(len(state.threads)) for move in self.moves_of(state, t)]
+        threads, shared, found = state.threads, state[1:], list[Move]()
+        self._asked += len(threads)
+        for t, thread in enumerate(threads):
+            if (known := self._known.get((t, thread, shared))) is None:
+                found += self._made(state, t)
+                continue
+            for action, after, faults in known:
+                moved = (*threads[:t], after.threads[t], *threads[t + 1 :])
+                found.append(Move(action, ScState(moved, after.memory, after.inboxes, after.meeting), faults))
+        return found
 
-    def moves_of(self, state: ScState, t: int) -> list[Move]:
+    def _made(self, state: ScState, t: int) -> list[Move]:
+        """Return every move of one thread, and keep it by all that it depends on: others seldom change any of that. A
+        barrier depends on other threads."""
+        moves, thread = list(self.moves_of(state, t)), state.threads[t]
+        if not any(command.members for command in self.codes[t].visible.get(thread.point, ())):
+            if len(self._known) == _MOST_KEPT:
+                self._is_worth_keeping, self._asked = self._asked >= 2 * _MOST_KEPT, 0
+                self._known.clear()
+            self._known[t, thread, state[1:]] = moves
+        return moves
+
+    def moves_of(self, state: ScState, t: int) -> Iterable[Move]:
         """Return every move of one thread."""
-        return list(self._moves(state, t))
-
-    def _moves(self, state: ScState, t: int) -> Iterable[Move]:
         thread = state.threads[t]
         if thread.carried:
             return () if state.meeting.members else self._next(state, t, thread.carried[0], 0)
@@ -335,7 +361,7 @@ class ScMachine:
     def is_still(self, state: ScState) -> bool:
         """Return whether no thread can go on with a request that it has begun: those that have wait for buffers."""
         return not state.meeting.members and not any(
-            any(True for _ in self._moves(state, t)) for t, thread in enumerate(state.threads) if thread.carried
+            any(True for _ in self.moves_of(state, t)) for t, thread in enumerate(state.threads) if thread.carried
         )
 
     def places(self, state: ScState) -> tuple[ThreadPlace, ...]:

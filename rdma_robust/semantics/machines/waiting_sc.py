@@ -36,7 +36,8 @@ class WaitingScMachine(ScMachine):
             for code in self.codes
         ]
 
-    def _moves(self, state: ScState, t: int) -> Iterator[Move]:
+    def moves_of(self, state: ScState, t: int) -> Iterator[Move]:
+        """Yield every move of one thread."""
         thread = state.threads[t]
         ready = () if state.meeting.members else self._ready(state, t)
         if ready:

@@ -10,6 +10,7 @@ from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import rdma
+from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Machine, State, Verb
 from rdma_robust.semantics.machines.outcomes import Exploration, explore, explore_outcomes
 from rdma_robust.semantics.machines.rdma import RdmaMachine
@@ -274,3 +275,16 @@ def test_polls_tell_gets_from_puts() -> None:
     thread U on A { assume z == 1; put B.y = 2 }
     """
     assert finals(put, "B.y") == {"sc": {(2,)}, "rdma": {(1,), (2,)}}
+
+
+@pytest.mark.parametrize("most", [8, 1 << 15])
+def test_moves_that_are_kept_are_those_of_every_thread(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also at barriers, and where messages wait, however few are kept."""
+    monkeypatch.setattr("rdma_robust.semantics.machines.sc._MOST_KEPT", most)
+    for name in ("mailbox-plain", "peterson-server", "barriers/barrier-family", "rnr/told-that-it-is-posted"):
+        machine = sc_machine_of(load((ROOT / "litmus" / f"{name}.rdma").read_text(encoding="utf-8")))
+        states = [move.state for move in machine.initial()]
+        for state in states:
+            moves = machine.successors(state)
+            assert moves == [move for t in range(len(state.threads)) for move in machine.moves_of(state, t)], name
+            states += [move.state for move in moves if len(states) < 200 and move.state not in states]
