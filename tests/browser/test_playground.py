@@ -336,6 +336,12 @@ def test_in_a_frame_of_another_page(opened: Playground, course_page: str) -> Non
     driver.switch_to.frame(0)
     opened.until(lambda: opened.text("#share") == "Open in a tab" and opened.text("#tab-outcomes"))
     assert not opened.text("h1") and not opened.text("footer")
+    driver.execute_script("document.querySelector('#editor').shadowRoot.querySelector('.cm-content').focus()")
+    driver.execute_script("document.execCommand('insertText', false, '// typed\\n')")
+    opened.until(lambda: opened.written() == f"// typed\n{MAILBOX}")
+    driver.refresh()
+    driver.switch_to.frame(0)
+    opened.until(lambda: opened.written() == f"// typed\n{MAILBOX}")
     driver.switch_to.default_content()
 
 

@@ -74,6 +74,10 @@ def test_light_and_dark_are_switched_and_kept(browser: Any, addresses: dict[str,
         browser.find_element("css selector", ".rr-theme").click()
         label, colour = seen()
         assert label == ("Dark" if dark else "Light") and colour in other
+        browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+        assert browser.execute_script(BACKGROUND) in LIGHT
+        browser.execute_script("window.dispatchEvent(new Event('afterprint'))")
+        assert browser.execute_script(BACKGROUND) in other
         # Chromium hands what a page stores to the next one a little later, or much later where others keep it busy.
         for patience in (0.5, 1, 2, 4, 8, 16):
             time.sleep(patience)

@@ -28,8 +28,12 @@ const THEME = EditorView.theme({
   ".tok-error": { color: "var(--rr-cycle)", textDecoration: "underline wavy" },
 });
 
+/* Characters of a text with colours at most: each change paints all of it, and the tool refuses what is much longer. */
+const MOST_COLOURED = 100000;
+
 function colours(tables) {
   const painted = (state) => {
+    if (state.doc.length > MOST_COLOURED) { return Decoration.none; }
     const table = tables[state.field(kindField)];
     const marks = tokens(table, state.doc.toString());
     return Decoration.set(marks.map(([from, to, kind]) => Decoration.mark({ class: `tok-${kind}` }).range(from, to)));
@@ -62,7 +66,7 @@ function hovers(told) {
     const at = places(text);
     const dom = document.createElement("div");
     dom.className = "told";
-    dom.textContent = found.text.replace(/^```\w*$/gm, "").replace(/`/g, "").trim();
+    dom.textContent = found.text.replace(/^```\w*$/gm, "").replace(/\*\*(.+?)\*\*/g, "$1").replace(/`/g, "").trim();
     return { pos: at(found.from), end: at(found.to), above: true, create: () => ({ dom }) };
   });
 }

@@ -98,9 +98,11 @@ export function keepInTab(state) {
   } catch { /* it is only not kept */ }
 }
 
-/* Return the state that was kept, null if there is none or the page was not loaded anew but opened. */
+/* Return the state that was kept, null if there is none or the page was not loaded anew but opened. In a frame the browser does
+   not tell these apart, and nobody opens a link there: what the reader of a course has typed counts. */
 export function keptInTab() {
-  if (!["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type)) { return null; }
+  const again = ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
+  if (!again && window.self === window.top) { return null; }
   try {
     return checked(JSON.parse(sessionStorage.getItem(here())));
   } catch {

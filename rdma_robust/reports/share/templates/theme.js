@@ -33,6 +33,11 @@
     name();
   }
 
+  /* Paper is white: printed, a page is as it is in the light. */
+  let before;
+  window.addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; });
+  window.addEventListener("afterprint", () => { if (before) { root.dataset.theme = before; } else { delete root.dataset.theme; } });
+
   const wanted = kept();
   if (wanted === "dark" || wanted === "light") { root.dataset.theme = wanted; }
   document.querySelectorAll(".rr-theme").forEach((button) => button.addEventListener("click", switched));
