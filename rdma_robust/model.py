@@ -69,10 +69,11 @@ class Model:
 
     @property
     def words(self) -> str:
-        """What tells the model from the paper's, but for the order of two gets: `cpu tso, order relaxed`, or nothing."""
+        """What tells the model from the default one, as `cpu tso, order relaxed, reads ordered`, or nothing."""
         told = ((name, getattr(self, name)) for name in ("network", "cpu", "atomics"))
         said = [f"{name} {word}" for name, word in told if word != getattr(RDMA, name)]
-        return ", ".join([*said, *([f"order {self.order_name}"] if self.order != RDMA.order else [])])
+        said += [f"order {self.order_name}"] if self.order != RDMA.order else []
+        return ", ".join([*said, *(["reads ordered"] if self.ordered_reads else [])])
 
     def described(self) -> dict[str, object]:
         """Return the model as members of a report's `options`: `ordered_reads`, as ever, and `model` with all of it."""

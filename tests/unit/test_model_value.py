@@ -39,6 +39,11 @@ def test_the_model_decides_the_verdict() -> None:
     assert check(READS, ordered_reads=True).verdict is Verdict.ROBUST
 
 
+def test_the_words_of_a_model_tell_it_from_the_default() -> None:
+    said = {RDMA: "", rdma(True): "reads ordered", Model(cpu="tso", ordered_reads=True): "cpu tso, reads ordered"}
+    assert {model: model.words for model in said} == said
+
+
 def test_the_reports_have_the_model_beside_ordered_reads() -> None:
     assert rdma(True).described() == {
         "ordered_reads": True,
