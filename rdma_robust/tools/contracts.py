@@ -27,7 +27,7 @@ FILE is a program `.mp`, a directory (every *.mp below it), a glob pattern, or -
 
 \b
 Columns
-  verdict  VERIFIED, VIOLATED with the class of the error, or UNKNOWN with the limit
+  verdict  verified, VIOLATED with the class of the error, or UNKNOWN with the limit
   n        the numbers of processes that the verdict is about; every: proved for all there are (--any-n)
   mode     modular: against the contracts of what it calls; inlined: with the bodies of what it calls
   bounds   the inputs that were looked at

@@ -14,7 +14,7 @@ wrong. No claim is made about hangs.
 
 \b
 Verdicts, one for each program and model
-  SAFE     an inductive invariant was found, or all states were searched
+  safe     an inductive invariant was found, or all states were searched
   UNSAFE   with a run that the machine of the model has replayed
   UNKNOWN  a limit was reached, or a path was neither confirmed nor excluded: it is printed
   refused  the model does not have what the program does (--model all; an error where the model is named)

@@ -136,7 +136,7 @@ def test_the_other_tabs(opened: Playground) -> None:
     for tab, badge, said in (
         ("models", "not on all", "first to break it"),
         ("verify", "claims hold", "3 claims: 3 hold"),
-        ("prove", "safe", "SAFE"),
+        ("prove", "safe", "safe"),
         ("lint", "warnings", "RR722"),
     ):
         assert opened.ask(tab) == badge and said in opened.text("#said")

@@ -42,7 +42,7 @@ TAKES: Final = {
     "verify": Case(FOLDER, 1, "VIOLATED"),
     "reach": Case((*FOLDER, "--target", "B.box_data == 7"), 1, "REACHABLE under RDMA"),
     "outcomes": Case(FOLDER, 0, "<- only RDMA"),
-    "prove": Case(FOLDER, 0, "SAFE"),
+    "prove": Case(FOLDER, 0, "safe"),
     "lint": Case(FOLDER, 1, "[RR722]"),
     "explain": Case(FOLDER, 1, "`mailbox` is not robust"),
     "repair": Case(FOLDER, 0, "IBV_SEND_INLINE"),

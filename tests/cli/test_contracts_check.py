@@ -30,7 +30,7 @@ def test_a_row_for_each_function(cli: Cli) -> None:
     assert done.returncode == 1
     heads = ["file", "function", "verdict", "n", "mode", "bounds", "runs", "z3", "time"]
     assert done.stdout.split("\n", 1)[0].split() == heads
-    assert row(done.stdout, "bcast.mp")[1:5] == ["bcast", "VERIFIED", "1..4", "inlined"]
+    assert row(done.stdout, "bcast.mp")[1:5] == ["bcast", "verified", "1..4", "inlined"]
     assert row(done.stdout, "bcast.mp")[5] == "dat in 10+PID..10+PID; root in 0..NPROCS-1"
     assert row(done.stdout, "gather.mp")[1:4] == ["gather_w", "VIOLATED ITF", "3..4"]
     assert row(done.stdout, "last.mp")[2] == "VIOLATED SGV" or row(done.stdout, "last.mp")[2] == "VIOLATED ITF"

@@ -1,6 +1,6 @@
 """The decision whether a program is safe under a model.
 
-Source: docs/theory-safety.md, "What SAFE rests on": the claims, a reduction, an engine, and what to do with a path that
+Source: docs/theory-safety.md, "What safe rests on": the claims, a reduction, an engine, and what to do with a path that
 it cannot rule out. SAFE comes from an exhausted search of a reduction, UNSAFE from a run that the model's machine has
 made.
 """

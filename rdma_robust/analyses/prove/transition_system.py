@@ -4,7 +4,7 @@ A control state is found on the fly and holds everything that is finite: program
 pending sets hold what. Words, registers and buffer slots that may hold any integer are *wide*: each has a name and is
 changed by updates in order. An engine that knows only control states is exact if nothing is wide (E0); zones (E1) and
 predicates (E2) describe the wide values at each control state; a Horn clause per transition is E3. Source:
-docs/theory-safety.md, "What SAFE rests on".
+docs/theory-safety.md, "What safe rests on".
 """
 
 from __future__ import annotations

@@ -93,12 +93,12 @@ _KINDS: Final = {
 _LOUD: Final = {
     **dict.fromkeys(("NOT ROBUST", "UNSAFE", "VIOLATED", "FAILS", "INVALID", "NO REPAIR", "REACHABLE", "<- only RDMA"), BAD),
     **dict.fromkeys(("UNKNOWN", "UNREACHABLE", "CUT"), OPEN),
-    **dict.fromkeys(("VALID", "SAFE"), GOOD),
+    "VALID": GOOD,
 }
 _CELLS: Final = {
     **dict.fromkeys(("error", "NO"), BAD),
     **dict.fromkeys(("unknown", "undecided", "refused"), OPEN),
-    **dict.fromkeys(("robust", "safe", "holds"), GOOD),
+    **dict.fromkeys(("robust", "safe", "verified", "holds"), GOOD),
 }
 """The words that answer: wherever they stand, and where they are a cell of a table."""
 

@@ -11,6 +11,7 @@ from rdma_robust.frame.formats.junit import Case, Kind
 from rdma_robust.frame.formats.report_section import CsvRow, ReportSection, SectionRow, numbered_line
 from rdma_robust.frame.formats.sarif import ScannedFile
 from rdma_robust.reports.batch.batch_view import family_of_file
+from rdma_robust.reports.contracts.contract_words import shown_verdict
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow
 from rdma_robust.reports.contracts.contracts_view import contract_numbers
 from rdma_robust.reports.share.file_record import reported_findings, source_digest
@@ -24,7 +25,7 @@ KINDS: Final = {"VERIFIED": "robust", "VIOLATED": "not-robust", "UNKNOWN": "unkn
 
 
 LEGEND: Final = (
-    "A contract is <b>VERIFIED</b> for the numbers of processes n and the inputs within its bounds, by an exhausted search; "
+    "A contract is <b>verified</b> for the numbers of processes n and the inputs within its bounds, by an exhausted search; "
     "<b>VIOLATED</b> follows a run that was replayed."
 )
 
@@ -57,7 +58,7 @@ def _rows(record: ContractsRecord) -> list[SectionRow]:
             _cells(record.file, row),
             {2: KINDS[row.verdict]},
             row.page,
-            f": {row.function}, {row.verdict} {row.error or '-'}",
+            f": {row.function}, {shown_verdict(row.verdict)} {row.error or '-'}",
         )
         for row in record.function_rows
     ]
@@ -67,7 +68,7 @@ def _cells(file: str, row: FunctionRow) -> tuple[str, ...]:
     return (
         file,
         row.function,
-        row.verdict,
+        shown_verdict(row.verdict),
         row.error or "-",
         row.procs,
         expected_cell(row.expected, claimed=row.claimed),

@@ -45,6 +45,11 @@ AT_A_HEAD: Final = (
 _PROCESS: Final = re.compile(r"\bprocess (\d+)\b")
 
 
+def shown_verdict(verdict: str) -> str:
+    """Return a verdict as tables and headlines show it: what is found is in capitals, what is proved is not."""
+    return "verified" if verdict == "VERIFIED" else verdict
+
+
 def name_of(process: int) -> str:
     """Return what a process is called in charts and tables."""
     return f"P{process}"

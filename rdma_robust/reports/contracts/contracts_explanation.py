@@ -14,7 +14,14 @@ from rdma_robust.frame.answer import JsonObject
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import Column, Columns
 from rdma_robust.messages.language.message_terms import Value, shown_value
-from rdma_robust.reports.contracts.contract_words import contract_chart, first_violation, name_of, text_at, violation_line
+from rdma_robust.reports.contracts.contract_words import (
+    contract_chart,
+    first_violation,
+    name_of,
+    shown_verdict,
+    text_at,
+    violation_line,
+)
 from rdma_robust.reports.contracts.contracts_record import ContractsRecord, FunctionRow, contracts_record, program_object
 from rdma_robust.reports.share.chart import KINDS, Chart, ChartRow, chart_text, marked_lines
 from rdma_robust.reports.share.chart_svg import chart_svg
@@ -161,6 +168,11 @@ class ContractsExplanation:
         return "VERIFIED" if self.answers else "no contract"
 
     @property
+    def said(self) -> str:
+        """The answer as it is shown."""
+        return shown_verdict(self.verdict)
+
+    @property
     def under(self) -> str:
         """Under which buffer, where that is not the usual one."""
         return "" if self.program.buffer == "infinite" else f" under {self.program.buffer}"
@@ -174,15 +186,14 @@ def contracts_explanation(program: ContractProgram, answers: Sequence[FunctionAn
 
 def cells_of(row: FunctionRow) -> tuple[str, ...]:
     """Return what stands under :data:`HEADS`."""
-    verdict = row.verdict if row.error is None else f"{row.verdict} {row.error}"
-    return (row.function, verdict, row.procs, row.mode, str(row.runs), str(row.solver_calls), row.bounds or "-")
+    return (row.function, row.said, row.procs, row.mode, str(row.runs), str(row.solver_calls), row.bounds or "-")
 
 
 def contracts_explanation_text(told: ContractsExplanation, width: int | None, *, full: bool) -> list[str]:
     """Return the explanation as lines."""
     room = width or WIDTH
     program = told.program
-    said = f"{printable(program.file)}: {count(len(told.answers), 'function')} with a contract{told.under}: {told.verdict}"
+    said = f"{printable(program.file)}: {count(len(told.answers), 'function')} with a contract{told.under}: {told.said}"
     lines = filled(said, room, "", "  ")
     rows = [cells_of(row) for row in told.record.rows]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(len(HEADS))]
@@ -229,7 +240,7 @@ def contracts_page(told: ContractsExplanation, version: str) -> str:
         .render(
             told=told,
             program=program,
-            title=f"{program.name}: {told.verdict}",
+            title=f"{program.name}: {told.said}",
             kind=KINDS.get(told.exit_code, "unknown"),
             heads=HEADS,
             rows=[(row, cells_of(row)) for row in told.record.rows],

@@ -33,6 +33,7 @@ from rdma_robust.reports.contracts.contract_words import (
     main_place,
     procs_text,
     reasons_of,
+    shown_verdict,
     text_at,
     violation_line,
 )
@@ -213,6 +214,11 @@ class FunctionRow:
     lines: tuple[str, ...] = ()
     page: str = ""
     violation: str = ""
+
+    @property
+    def said(self) -> str:
+        """The verdict as it is shown, with the class of the error."""
+        return " ".join([shown_verdict(self.verdict), *([self.error] if self.error else [])])
 
 
 @dataclass(frozen=True, slots=True)

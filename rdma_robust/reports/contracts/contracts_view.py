@@ -99,7 +99,7 @@ def _cells(row: FunctionRow, asking: Asking) -> tuple[str, ...]:
     return (
         printable(row.function),
         *((expected_cell(row.expected, claimed=row.claimed),) if asking.expect else ()),
-        row.verdict if row.error is None else f"{row.verdict} {row.error}",
+        row.said,
         row.procs,
         row.mode,
         row.bounds or "-",

@@ -26,7 +26,7 @@ from rdma_robust.reports.share.html_templates import SourceLine, source_listing,
 from rdma_robust.reports.share.page_style import PAGE_STYLE, SCRIPT, STYLE, page_script
 from rdma_robust.text import count, lines_of, one_line, printable
 
-WORDS: Final = {"safe": "SAFE", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "refused": "refused", "error": "error"}
+WORDS: Final = {"safe": "safe", "unsafe": "UNSAFE", "unknown": "UNKNOWN", "refused": "refused", "error": "error"}
 _MOST_NOTE: Final = 160
 
 
