@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import TYPES, OrderTable
+from rdma_robust.orders.order_record import NAMED_TYPES, TYPES, OrderTable, plain_cell
 from rdma_robust.reports.analyses.hardware_report import rules_said
 from sitegen.text import GENERATED, cell, table
 
@@ -23,7 +24,8 @@ them or one of yours, and [choosing the hardware](hardware.md) says how programs
 
 The cells in which they differ, earlier event before later event: `qp` is kept, `i` is issued in order and observed in any,
 `-` is not kept, `(-)` is kept with `--ordered-reads`, `word` is kept of atomics on one word. What follows from the parts of
-one operation is there too: what nrW is before, the nlR of its operation is.
+one operation is there too: what nrW is before, the nlR of its operation is. Cells of nmW (sends), nuR and nuW (atomics that
+fetch nothing) are there where some table says something else of them than of nrW, naR and naW.
 
 {cells}
 
@@ -47,11 +49,11 @@ def hardware_page() -> str:
 
 
 def _cells(tables: list[OrderTable]) -> Iterator[list[str]]:
-    for earlier in TYPES:
-        for later in TYPES:
-            kept = [each.cells[earlier, later] for each in tables]
-            if len(set(kept)) > 1:
-                yield [f"{earlier} {later}", *kept]
+    for earlier, later in product(NAMED_TYPES, NAMED_TYPES):
+        kept = [each.cells[earlier, later] for each in tables]
+        like = [each.cells[plain_cell((earlier, later))] for each in tables]
+        if len(set(kept)) > 1 and (kept != like or {earlier, later} <= {*TYPES}):
+            yield [f"{earlier} {later}", *kept]
 
 
 def _reasons(shown: OrderTable) -> str:

@@ -179,7 +179,7 @@ GUARANTEES: Final = Folder(
     "What protocols rely on",
     "Small protocols with `needs` lines: the guarantees of a network that are enough for each.",
     (
-        ("Notifications", "something behind data tells of it", r"flag-|counter-|told-"),
+        ("Notifications", "something behind data tells of it", r"flag-|counter-|ticket-|told-"),
         ("Locks and counters", "data behind a lock, a counter behind another one", r"data-|two-counters|entry-"),
         ("Reads", "a flag or a version is read, and data", r"two-reads|read-|version-"),
     ),
@@ -223,7 +223,11 @@ TABLES: Final = Folder(
             r"message-|two-messages-|data-behind-message|immediate-|told-by-|buffers-|stream-",
         ),
         ("Read back and acknowledge", "before somebody else is told", r"read-back|acknowledged"),
-        ("Locks and counters", "atomics, and what is behind them", r"lock-|two-counters-"),
+        (
+            "Locks and counters",
+            "atomics, and what is before or behind them",
+            r"lock-|two-counters-|counter-|ticket-|data-behind-a-ticket",
+        ),
         ("Reads", "what is read together, or before something is written", r"two-reads-|version-|slot-|entry-"),
     ),
     ("hardware", hardware),

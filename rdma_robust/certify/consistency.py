@@ -24,7 +24,7 @@ from rdma_robust.certify.hardware import (
     issued_in_order,
     observed_behind_poll,
     observed_in_order,
-    of_send,
+    of_variant,
     told_by_receive,
 )
 from rdma_robust.certify.thread_events import Completion, ThreadEvent
@@ -206,7 +206,7 @@ def _preserved(trace: Execution, kept: Callable[[EventKind, EventKind, bool, Eve
                     if one is None or two is None:
                         continue
                     told = words[b]._replace(same=one.cell is not None and one.cell == two.cell)
-                    if kept(of_send(one.kind, one.sent), two.kind, _same_queue(one, two), told):
+                    if kept(of_variant(one.kind, one.variant), two.kind, _same_queue(one, two), told):
                         yield a, b
 
     return _relation(len(trace.events), pairs())
@@ -220,7 +220,7 @@ def _behind_polls(trace: Execution, platform: Platform) -> Iterator[tuple[int, i
         if one is None or poll is None or two is None or one.kind in CPU:
             return False
         near = _same_queue(one, poll) and _same_queue(one, two)
-        return near and observed_behind_poll(of_send(one.kind, one.sent), two.kind, platform, words)
+        return near and observed_behind_poll(of_variant(one.kind, one.variant), two.kind, platform, words)
 
     for completed, poll in _polls(trace) if platform.completions_order else ():
         thread = next(each for each in trace.threads if poll in each)
@@ -241,7 +241,7 @@ def _regions(trace: Execution, thread: Sequence[int]) -> dict[int, EventWords]:
         own = event.regions
         asked = own if event.kind in READS else asked
         of = asked if event.kind is EventKind.GET_WRITES else EventWords()
-        found[e] = EventWords(own.own, of.own, own.memory, of.memory, sent=event.sent)
+        found[e] = EventWords(own.own, of.own, own.memory, of.memory, variant=event.variant)
     return found
 
 

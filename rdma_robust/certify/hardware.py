@@ -54,19 +54,37 @@ class EventKind(StrEnum):
     SENT_READS = "nmR"
     SENT_WRITES = "nmW"
     """As the earlier of two events: the PUT_READS and the PUT_WRITES of a send, of which a table may say something else."""
+    UPDATE_READS = "nuR"
+    UPDATE_WRITES = "nuW"
+    UPDATE = "nuA"
+    """As the earlier of two events: those of an atomic that fetches nothing, of which a table may say something else."""
 
 
 _K = EventKind
 CPU: Final = frozenset(
     {_K.LOCAL_READ, _K.LOCAL_WRITE, _K.SWAP, _K.POLL, _K.MEMORY_FENCE, _K.POSTS_BUFFER, _K.RECEIVES, _K.FLUSH, _K.BARRIER}
 )
-READS: Final = frozenset({_K.LOCAL_READ, _K.SWAP, _K.PUT_READS, _K.SENT_READS, _K.GET_READS, _K.ATOMIC_READS, _K.ATOMIC})
+READS: Final = frozenset(
+    {
+        _K.LOCAL_READ,
+        _K.SWAP,
+        _K.PUT_READS,
+        _K.SENT_READS,
+        _K.GET_READS,
+        _K.ATOMIC_READS,
+        _K.ATOMIC,
+        _K.UPDATE_READS,
+        _K.UPDATE,
+    }
+)
 WRITES: Final = frozenset({_K.LOCAL_WRITE, _K.SWAP, _K.PUT_WRITES, _K.GET_WRITES, _K.ATOMIC_WRITES, _K.ATOMIC})
-NIC_WRITES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED, _K.ATOMIC_WRITES, _K.ORDER})
+NIC_WRITES: Final = frozenset(
+    {_K.PUT_WRITES, _K.SENT_WRITES, _K.GET_WRITES, _K.ANSWERS_RELAXED, _K.ATOMIC_WRITES, _K.UPDATE_WRITES, _K.ORDER}
+)
 """They may sit in a buffer, where an ORDER, which writes nothing, keeps others apart. All but these, and the stores of a CPU
 with a store buffer, is instantaneous."""
 
-REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.ATOMIC_WRITES})
+REMOTE_WRITES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.ATOMIC_WRITES, _K.UPDATE_WRITES})
 """They may sit in a buffer when a completion tells of their operation."""
 CARD_READS: Final = READS - CPU
 MESSAGES: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES})
@@ -76,10 +94,10 @@ STORES: Final = frozenset({_K.LOCAL_WRITE, _K.POSTS_BUFFER})
 
 _OVERTAKING: Final = frozenset({_K.LOCAL_READ, _K.POLL, _K.RECEIVES, _K.FLUSH})
 
-_RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC}
+_RECEIVED: Final = REMOTE_WRITES | {_K.ATOMIC_READS, _K.ATOMIC, _K.UPDATE_READS, _K.UPDATE}
 """What a receive completion tells of besides its message."""
 
-_ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC})
+_ATOMICS: Final = frozenset({_K.ATOMIC_READS, _K.ATOMIC_WRITES, _K.ATOMIC, _K.UPDATE_READS, _K.UPDATE_WRITES, _K.UPDATE})
 _ALL_NIC: Final = frozenset(EventKind) - CPU - {_K.ORDER}
 
 _KEPT_APART: Final = frozenset({_K.PUT_WRITES, _K.SENT_WRITES, _K.ORDER}) | _ATOMICS
@@ -92,9 +110,8 @@ _OBSERVED: Final[Mapping[EventKind, frozenset[EventKind]]] = {
     _K.GET_WRITES: frozenset({_K.GET_WRITES}),
     _K.ANSWERS_RELAXED: frozenset({_K.GET_WRITES}),
     _K.FENCE: _ALL_NIC,
-    _K.ATOMIC_READS: _ALL_NIC - {_K.PUT_READS},
-    _K.ATOMIC: _ALL_NIC - {_K.PUT_READS},
-    _K.ATOMIC_WRITES: frozenset({_K.PUT_WRITES, _K.GET_READS}) | _ATOMICS,
+    **dict.fromkeys((_K.ATOMIC_READS, _K.ATOMIC, _K.UPDATE_READS, _K.UPDATE), _ALL_NIC - {_K.PUT_READS}),
+    **dict.fromkeys((_K.ATOMIC_WRITES, _K.UPDATE_WRITES), frozenset({_K.PUT_WRITES, _K.GET_READS}) | _ATOMICS),
 }
 """For each NIC event the later ones of its queue pair that cannot be observed before it (oppo), by default."""
 
@@ -106,6 +123,8 @@ _ONLY_ISSUED: Final = frozenset(
         (_K.ANSWERS_RELAXED, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.FENCE),
         (_K.ATOMIC_WRITES, _K.GET_WRITES),
+        (_K.UPDATE_WRITES, _K.FENCE),
+        (_K.UPDATE_WRITES, _K.GET_WRITES),
     }
 )
 """What is kept in issue order (ippo) besides."""
@@ -184,7 +203,7 @@ class Platform:
         answer, fence, read = EventKind.GET_WRITES, EventKind.FENCE, EventKind.PUT_READS
         if not self.flushes(read, answer) or not issued_in_order(answer, fence, True, self):
             return False
-        return all(observed_in_order(fence, read, True, self, STRICT._replace(sent=sent)) for sent in (False, True))
+        return all(observed_in_order(fence, read, True, self, STRICT._replace(variant=each)) for each in (False, True))
 
     @property
     def completions_order(self) -> bool:
@@ -215,8 +234,8 @@ class Platform:
         return not self.promised or any(_kept_by(self.own, a, b, self) != "qp" for a, b in _OF_ONE_REQUEST)
 
     @property
-    def sends_apart(self) -> bool:
-        """Whether a table says something else of the events of sends than of those of puts."""
+    def variants_apart(self) -> bool:
+        """Whether a table says something else of the events of sends, or of atomics that fetch nothing, than of others."""
         return self.own is not None and any(kept != self.own.cells[put_cell(cell)] for cell, kept in self.own.cells.items())
 
     @property
@@ -263,18 +282,27 @@ USUAL: Final = Platform()
 _ALL_PUSHES: Final = frozenset({"nlR nlW", "nrR nrW", "nrR naW", "naR nrW", "naR naW"})
 
 
-_SENT: Final = {EventKind.PUT_READS: EventKind.SENT_READS, EventKind.PUT_WRITES: EventKind.SENT_WRITES}
+VARIANT_KINDS: Final = {
+    EventKind.PUT_READS: EventKind.SENT_READS,
+    EventKind.PUT_WRITES: EventKind.SENT_WRITES,
+    EventKind.ATOMIC_READS: EventKind.UPDATE_READS,
+    EventKind.ATOMIC_WRITES: EventKind.UPDATE_WRITES,
+    EventKind.ATOMIC: EventKind.UPDATE,
+}
+"""The kinds of events that a send, and an atomic that fetches nothing, have as the earlier of two."""
 
 
-def of_send(kind: EventKind, sent: bool) -> EventKind:
-    """Return what an event is as the earlier of two: that of a send has a row of its own."""
-    return _SENT.get(kind, kind) if sent else kind
+def of_variant(kind: EventKind, variant: bool) -> EventKind:
+    """Return what an event is as the earlier of two: that of a send, or of an atomic that fetches nothing, has a row of its
+    own."""
+    return VARIANT_KINDS.get(kind, kind) if variant else kind
 
 
-def _name_of(kind: EventKind, sent: bool = False) -> str:
+def _name_of(kind: EventKind, variant: bool = False) -> str:
     """Return the name of the row and column of an event of a card in tables."""
-    names = {EventKind.ATOMIC: "naR", EventKind.ANSWERS_RELAXED: "nlW"}
-    return names.get(kind, of_send(kind, sent).value)
+    names = {EventKind.ATOMIC: "naR", EventKind.UPDATE: "nuR", EventKind.ANSWERS_RELAXED: "nlW"}
+    found = of_variant(kind, variant)
+    return names.get(found, found.value)
 
 
 _OF_ONE_REQUEST: Final = (
@@ -283,6 +311,7 @@ _OF_ONE_REQUEST: Final = (
     (EventKind.ATOMIC_READS, EventKind.ATOMIC_WRITES),
     (EventKind.ATOMIC_READS, EventKind.GET_WRITES),
     (EventKind.SENT_READS, EventKind.SENT_WRITES),
+    (EventKind.UPDATE_READS, EventKind.UPDATE_WRITES),
 )
 
 
@@ -305,9 +334,9 @@ def _base(order: str) -> tuple[Kept, frozenset[str], bool, bool, bool] | None:
     return kept, pushes, not platform.promised, platform.completions_order, bool(platform.looks_at_words)
 
 
-def _kept_by(own: OwnTable, earlier: EventKind, later: EventKind, platform: Platform, sent: bool = False) -> str:
-    """What a table of its own says of two events of cards on one queue pair, the later one of a send if that is `sent`."""
-    found = own.cells[_name_of(earlier), _name_of(later, sent)]
+def _kept_by(own: OwnTable, earlier: EventKind, later: EventKind, platform: Platform, variant: bool = False) -> str:
+    """What a table of its own says of two events of cards on one queue pair, the later one a `variant` or not."""
+    found = own.cells[_name_of(earlier), _name_of(later, variant)]
     return found if found != "(-)" else "qp" if platform.ordered_reads else "-"
 
 
@@ -330,14 +359,15 @@ def kept_between(platform: Platform, earlier: str, later: str) -> str:
 class EventWords(NamedTuple):
     """The words of an event behind another one, as far as they matter: whether its `own` is in a relaxed region, and, for
     an answer, the one that its request has read at the other side; in which `memory` behind a card they are, if in any; and
-    whether the earlier one accesses the `same`. Also whether it is of a send."""
+    whether the earlier one accesses the `same`. Also whether it is a `variant`, of a send or of an atomic that fetches
+    nothing."""
 
     own: bool = False
     asked: bool = False
     memory: str = ""
     asked_memory: str = ""
     same: bool = False
-    sent: bool = False
+    variant: bool = False
 
 
 STRICT: Final = EventWords()
@@ -365,7 +395,7 @@ def observed_in_order(
     if EventKind.ORDER in (earlier, later):
         return {earlier, later} <= _KEPT_APART or earlier is EventKind.FENCE
     if own is not None and later not in CPU:
-        kept = _kept_by(own, earlier, later, platform, regions.sent)
+        kept = _kept_by(own, earlier, later, platform, regions.variant)
         return kept == "qp" or (of_word and kept == "-")
     both_gets = earlier is EventKind.GET_READS and later is EventKind.GET_READS
     return later in _OBSERVED[earlier] or (platform.ordered_reads and both_gets)
@@ -416,7 +446,9 @@ def issued_in_order(
     else:
         of_cards = not {earlier, later} & (CPU | {EventKind.ORDER})
         lost = (earlier, later) in _RELAXED and _may_pass(earlier, later, regions)
-        only_issued = same_queue and of_cards and not lost and _kept_by(own, earlier, later, platform, regions.sent) == "i"
+        only_issued = (
+            same_queue and of_cards and not lost and _kept_by(own, earlier, later, platform, regions.variant) == "i"
+        )
     return only_issued or observed_in_order(earlier, later, same_queue, platform, regions)
 
 

@@ -21,13 +21,17 @@ Kept = Callable[[str, str], str]
 _TYPES: Final = ("nlR", "nrW", "nrR", "nlW", "nF", "naR", "naW")
 _MESSAGE: Final = "nmW"
 _SOURCE: Final = "nmR"
-_AS_PUT: Final = {_MESSAGE: "nrW", _SOURCE: "nlR"}
+_OF_SENDS: Final = {_MESSAGE: "nrW", _SOURCE: "nlR"}
 """The write of a send, of which a table can say something, and the read of its source, of which it says what follows."""
 
-TYPES: Final = (*_TYPES, _SOURCE, _MESSAGE)
-TABLE_WRITES: Final = ("nrW", "nlW", "naW", _MESSAGE)
-_FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR"), _MESSAGE: (_SOURCE,)}
-"""The reads that are before a write in its operation."""
+_UPDATES: Final = {"nuR": "naR", "nuW": "naW"}
+"""The events of an atomic that fetches nothing, of which a table can say something else than of one that does."""
+
+_NAMED: Final = (*_TYPES, _MESSAGE, *_UPDATES)
+TYPES: Final = (*_TYPES, _SOURCE, _MESSAGE, *_UPDATES)
+TABLE_WRITES: Final = ("nrW", "nlW", "naW", _MESSAGE, "nuW")
+_FIRST: Final[Mapping[str, tuple[str, ...]]] = {"nrW": ("nlR",), "nlW": ("nrR", "naR", "nuR"), _MESSAGE: (_SOURCE,)}
+"""The reads that are before a write in its operation; what is said of nuR itself stays as it is said."""
 
 _UNKNOWN: Final = "?"
 
@@ -100,13 +104,15 @@ def _own(table: Mapping[str, Any], bases: Bases, how: TableReading) -> OwnTable:
         raise UnreadableTable(f"it is based on {table['based-on']!r}")
     kept, pushes, own, ordered, by_word = base
     rules = table["rules"]
-    said = {cell: how.known(word) for cell, word in _said(table["cells"]).items()}
+    said = _said(table["cells"])
     if not how.messages:
         said = {cell: word for cell, word in said.items() if _MESSAGE not in cell}
-    cells = {(a, b): _read(said, kept, a, b) for a in TYPES for b in TYPES}
+    cells = {(a, b): how.known(_read(said, kept, a, b)) for a in TYPES for b in TYPES}
+    of_updates = ((_UPDATES[earlier], later, earlier) for earlier, later in cells if earlier in _UPDATES)
+    apart = frozenset((update, later) for fetch, later, update in of_updates if cells[update, later] != cells[fetch, later])
     return OwnTable(
         table["name"],
-        _with_what_follows(cells),
+        _with_what_follows(cells, apart),
         _pushes(rules.get("reads-push-writes"), pushes),
         table["below"],
         rules.get("receive-covers", "own" if own else "earlier") == "own",
@@ -174,34 +180,44 @@ def _said(cells: Mapping[str, object]) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for name, word in cells.items():
         earlier, _, later = name.partition(" ")
-        types = (*_TYPES, _MESSAGE)
         allowed = ["qp", "-", _UNKNOWN]
         allowed += ["i"] * (earlier in TABLE_WRITES) + ["(-)"] * ((earlier, later) == ("nrR", "nrR"))
-        if earlier not in types or later not in types or word not in allowed:
+        if earlier not in _NAMED or later not in _NAMED or word not in allowed:
             raise UnreadableTable(f"the cell {name} is {word!r}")
         found[earlier, later] = str(word)
     return found
 
 
 def put_cell(cell: tuple[str, str]) -> tuple[str, str]:
-    """Return the cell that says of puts what a cell says of sends."""
-    return _AS_PUT.get(cell[0], cell[0]), _AS_PUT.get(cell[1], cell[1])
+    """Return the cell that says of puts, and of atomics that fetch, what a cell says of sends, and of others."""
+    return _as(_as(cell, _OF_SENDS), _UPDATES)
+
+
+def _as(cell: tuple[str, str], names: Mapping[str, str]) -> tuple[str, str]:
+    return names.get(cell[0], cell[0]), names.get(cell[1], cell[1])
 
 
 def _read(said: Mapping[tuple[str, str], str], kept: Kept, earlier: str, later: str) -> str:
-    """What a table has written in a cell: what it says of it, or of the one of puts, or what its base does."""
+    """What a table has written in a cell: what it says of it, or of the one that it is like, or what its base does.
+
+    A cell of a send and an atomic that fetches nothing is like that of one that does, if a send makes a difference there,
+    and else like that of a put."""
     named = (earlier.replace(_SOURCE, "nlR"), later.replace(_SOURCE, "nlR"))
-    put = put_cell(named)
-    return said.get(named, said.get(put, kept(*put)))
+    plain = put_cell(named)
+    like = said.get(plain) or kept(*plain)
+    of_send = said.get(_as(named, _UPDATES), like)
+    return said.get(named, of_send if of_send != like else said.get(_as(named, _OF_SENDS), like))
 
 
-def _with_what_follows(cells: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
-    """Before what a write is issued before, the read of its operation is observed."""
+def _with_what_follows(cells: Mapping[tuple[str, str], str], said: frozenset[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Before what a write is issued before, the read of its operation is observed; but cells that are `said` of atomics that
+    fetch nothing, which no answer follows, stay."""
     found = dict(cells)
     for write, reads in _FIRST.items():
         for later in TYPES:
             if cells[write, later] in ("qp", "i"):
-                found.update({(read, later): "qp" for read in reads if cells[read, later] != "qp"})
+                weaker = ((read, later) for read in reads if cells[read, later] != "qp")
+                found.update(dict.fromkeys((cell for cell in weaker if cell not in said), "qp"))
     return found
 
 

@@ -6,7 +6,7 @@ alone: the rest of the tool has a reading of its own, on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Final
@@ -15,6 +15,7 @@ from rdma_robust.certify.document import reject, string
 from rdma_robust.certify.hardware import CARD_READS, NIC_WRITES, Platform, kept_between
 from rdma_robust.certify.message_receives import has_choice_of_receives
 from rdma_robust.certify.own_tables import TYPES, OwnTable, UnreadableTable
+from rdma_robust.certify.thread_events import fetches_nothing
 from rdma_robust.language.flow.cfg import Program, RemoteRmw, steps
 
 UNDER: Final = "under"
@@ -39,22 +40,28 @@ def weaker_platform(
     if platform.own is not None and platform.own.any_receive and has_choice_of_receives(program):
         reject("no normal form is proven where a message has a choice of several posted receives")
     if about.own is not None:
-        lacks = next(missing_facts(about.own), None)
-        if lacks is not None and _has_atomics(program):
+        lacks = next(missing_facts(about.own, _atomics(program)), None)
+        if lacks is not None:
             reject(f"no normal form is proven for order {about.order_name}, which lacks the fact {lacks}")
     return about, rest
 
 
-def _has_atomics(program: Program) -> bool:
-    return any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
+FETCHING: Final = ("naR", "naW")
+FETCHING_NOTHING: Final = ("nuR", "nuW")
 
 
-def missing_facts(own: OwnTable) -> Iterator[str]:
-    """Yield the facts about remote atomics that a table lacks."""
-    kept = own.cells
-    if any(kept["naW", c] in ("qp", "i") and kept["naR", c] not in ("qp", "i") for c in TYPES):
+def _atomics(program: Program) -> frozenset[tuple[str, str]]:
+    """The names of the read and the write of the program's remote atomics."""
+    ops = (step.op for thread in program.threads for _, _, step in steps(thread))
+    return frozenset(FETCHING_NOTHING if fetches_nothing(op) else FETCHING for op in ops if isinstance(op, RemoteRmw))
+
+
+def missing_facts(own: OwnTable, atomics: Iterable[tuple[str, str]] = (FETCHING, FETCHING_NOTHING)) -> Iterator[str]:
+    """Yield the facts that a table lacks about remote atomics, whose read and write have these names."""
+    kept, pairs = own.cells, tuple(atomics)
+    if any(kept[write, c] in ("qp", "i") and kept[read, c] not in ("qp", "i") for read, write in pairs for c in TYPES):
         yield "rmw_row"
-    if any(kept[a, "naW"] == "qp" != kept[a, "naR"] for a in TYPES):
+    if any(kept[a, write] == "qp" != kept[a, read] for read, write in pairs for a in TYPES):
         yield "rmw_column"
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rdma_robust.certify.hardware import READS, WRITES, EventKind, EventWords, Platform, of_send
+from rdma_robust.certify.hardware import READS, WRITES, EventKind, EventWords, Platform, of_variant
 from rdma_robust.certify.remembered import Value
-from rdma_robust.language.flow.cfg import Cell
+from rdma_robust.expr import TRUE
+from rdma_robust.language.flow.cfg import Cell, RemoteRmw
 
 
 class OperationStage(StrEnum):
@@ -55,6 +56,11 @@ class LocalState:
     operands: tuple[Value, ...] = ()
 
 
+def fetches_nothing(op: RemoteRmw) -> bool:
+    """Return whether a remote atomic brings nothing back: it has no answer, and does not look at what it finds."""
+    return op.target is None and op.when == TRUE
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadEvent:
     """An event of a thread, but for its values: polls and fences have no cell, CPU accesses no remote node.
@@ -63,7 +69,8 @@ class ThreadEvent:
     of what posts a buffer or takes a receive completion, and `lane` that of the sender, if it has a name. What posts a
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes, or that is taken as one that writes what it has read,
-    `at_once`. What the card does for a send is `sent`. A SWAP without a cell is a locked section: at one
+    `at_once`. What the card does for a send, or for an atomic that fetches nothing, is a `variant`. A SWAP without a cell is
+    a locked section: at one
     moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads; a whole round of it
     is an event of its first thread and of the `others`. An answer knows the word that its request has `asked`; a read is
     that of an `operand`, or that of an atomic which `takes` some.
@@ -85,7 +92,7 @@ class ThreadEvent:
     asked: Cell | None = field(default=None, compare=False)
     operand: bool = field(default=False, compare=False)
     takes: bool = field(default=False, compare=False)
-    sent: bool = field(default=False, compare=False)
+    variant: bool = field(default=False, compare=False)
     at_once: bool = False
 
     @property
@@ -97,13 +104,13 @@ class ThreadEvent:
     def regions(self) -> EventWords:
         """Which words of the event are in a relaxed region, and in which memory behind a card."""
         own, asked = ((False, "") if c is None else (c.relaxed, c.node if c.via else "") for c in (self.cell, self.asked))
-        return EventWords(own[0], asked[0], own[1], asked[1], sent=self.sent)
+        return EventWords(own[0], asked[0], own[1], asked[1], variant=self.variant)
 
     def kind_in_beta(self, platform: Platform) -> EventKind:
         """What beta has with the event."""
         if self.kind is EventKind.GET_WRITES and self.regions.own:
             return EventKind.ANSWERS_RELAXED
-        return of_send(self.kind, self.sent and platform.sends_apart)
+        return of_variant(self.kind, self.variant and platform.variants_apart)
 
     @property
     def read(self) -> tuple[Cell, ...]:

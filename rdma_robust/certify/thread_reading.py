@@ -18,7 +18,15 @@ from typing import assert_never
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.remembered import Seen, Value, evaluated
-from rdma_robust.certify.thread_events import CellAccess, Completion, LocalState, OperationStage, ThreadEvent, ThreadMove
+from rdma_robust.certify.thread_events import (
+    CellAccess,
+    Completion,
+    LocalState,
+    OperationStage,
+    ThreadEvent,
+    ThreadMove,
+    fetches_nothing,
+)
 from rdma_robust.expr import FALSE, VALUE, Binary, Const, Expr, names
 from rdma_robust.language.flow import cfg
 
@@ -283,15 +291,16 @@ class ThreadReading:
         cell, writes, pair = op.source, evaluated(op.when, known), op.lane or op.source.card
         answers = after if op.target is None else self._middle(ahead, value)
         completion = _completion(step) if op.target is None else Completion.NONE
+        takes, update = bool(op.operands), fetches_nothing(op)
+        reads = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, takes=takes, variant=update)
         if writes != 0 and self._platform.ranked:
-            event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, swaps=True, takes=bool(op.operands))
-            yield ThreadMove(event, None, self._middle(ahead, value, OperationStage.HALF), line)
+            yield ThreadMove(replace(reads, swaps=True), None, self._middle(ahead, value, OperationStage.HALF), line)
         elif writes != 0:
-            event = ThreadEvent(self.number, EventKind.ATOMIC, cell, pair, completion, takes=bool(op.operands))
+            event = replace(reads, kind=EventKind.ATOMIC, completion=completion)
             yield ThreadMove(event, evaluated(op.new, known), answers, line)
         if writes is not None and writes != 0:
             return
-        event = ThreadEvent(self.number, EventKind.ATOMIC_READS, cell, pair, completion, takes=bool(op.operands))
+        event = replace(reads, completion=completion)
         if ahead.number not in self.writes_back:
             yield ThreadMove(event, None, answers, line)
         elif self._platform.ranked:
@@ -308,7 +317,7 @@ class ThreadReading:
             yield from self._continued(step, middle, self.steps[ahead.number][1], None, step.span.line)
             return
         pair = None if request.reads is EventKind.LOCAL_READ else request.queue_pair
-        event = ThreadEvent(self.number, request.reads, request.source, pair, sent=_is_send(step.op))
+        event = ThreadEvent(self.number, request.reads, request.source, pair, variant=_is_send(step.op))
         yield ThreadMove(event, None, middle, step.span.line)
 
     def _continued(self, step: cfg.Step, here: LocalState, target: int, value: Value, line: int) -> Iterator[ThreadMove]:
@@ -338,7 +347,8 @@ class ThreadReading:
                 new = here.carried if fails else evaluated(step.op.new, known)
                 last, pair = step.op.target is None, step.op.lane or step.op.source.card
                 completion = _completion(step) if last else Completion.NONE
-                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, pair, completion)
+                update = fetches_nothing(step.op)
+                event = ThreadEvent(self.number, EventKind.ATOMIC_WRITES, step.op.source, pair, completion, variant=update)
                 answers = LocalState(here.point, here.registers, here.operation, here.carried, OperationStage.CARRIES)
                 yield ThreadMove(event, new, over if last else answers, line)
 
@@ -359,7 +369,7 @@ class ThreadReading:
             fills=request.fills,
             lane=request.lane if request.to is not None else "",
             asked=request.source if request.writes is EventKind.GET_WRITES else None,
-            sent=_is_send(step.op),
+            variant=_is_send(step.op),
         ), True
 
     def _values(self, here: LocalState) -> dict[str, Value]:

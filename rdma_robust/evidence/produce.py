@@ -41,6 +41,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.orders.known_orders import order_table, told_in_full, told_order
 from rdma_robust.orders.order_changes import reading, told_of_source, weaker_with_facts
 from rdma_robust.orders.order_facts import OF_ATOMICS, lacking
+from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import BRUTE_FORCE, Outcome, Verdict
 from rdma_robust.petri import net as net_data
@@ -57,7 +58,8 @@ from rdma_robust.petri.net import (
 )
 from rdma_robust.robustness.decide import decide
 from rdma_robust.robustness.invariant import inductive_invariant
-from rdma_robust.robustness.searched_orders import forces_less, has_atomics, has_messages, takes_operands
+from rdma_robust.robustness.searched_orders import forces_less, has_messages, takes_operands
+from rdma_robust.semantics.like_orders import atomic_rows
 from rdma_robust.semantics.linearise import trace_of_order
 
 if TYPE_CHECKING:
@@ -317,16 +319,18 @@ def _read_by_checker(program: Program, order: str) -> str:
     if order in ORDERS:
         return order
     table = replace(order_table(order), matching="in order")
-    plain = told_order(table if has_messages(program) else replace(table, messages={}))
+    if not has_messages(program):
+        table = replace(table, variants={cell: kept for cell, kept in table.variants.items() if MESSAGE not in cell})
+    plain = told_order(table)
     return reading(plain, frozenset()) if order_table(plain).unknown else plain
 
 
 def _orders_below(program: Program, order: str) -> Iterator[str]:
     """Yield orders that keep no more than an order, and for which the checker has rules."""
-    asked = {"atomics": has_atomics(program), "messages": has_messages(program)}
+    atomics, messages = atomic_rows(program), has_messages(program)
     read = told_of_source(_read_by_checker(program, order))
-    lacks = lacking(read, **asked)
-    near = weaker_with_facts(read, **asked) if lacks else None
+    lacks = lacking(read, atomics=atomics, messages=messages)
+    near = weaker_with_facts(read, atomics=atomics, messages=messages) if lacks else None
     mine = None if {*OF_ATOMICS}.intersection(lacks) else read
     found = dict.fromkeys(each for each in (mine, near, *ORDERS) if each is not None)
     for each in found:

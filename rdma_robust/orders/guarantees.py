@@ -1,7 +1,8 @@
 """The guarantees that order tables give, each by a name, and the order that gives some of them and no others.
 
-The cells of naR and naW are taken together: where a table keeps what is before an atomic, or behind it, it does so of its
-read and of its write, as the facts `rmw_row` and `rmw_column` ask. Source: docs/hardware.md, "How they are found".
+The cells of naR and naW are taken together, and those of nuR and nuW: where a table keeps what is before an atomic, or
+behind it, it does so of its read and of its write, as the facts `rmw_row` and `rmw_column` ask. Source: docs/hardware.md,
+"How they are found".
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import product
 from typing import Final
 
 from rdma_robust.orders.known_orders import BASE, TABLES, order_table, told_order
-from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, OrderTable, as_put, with_written
+from rdma_robust.orders.order_record import NAMED_TYPES, PUSHABLE, VARIANT_OF, OrderTable, plain_cell, with_written
 
 WEAKEST: Final = "none"
 """The order that gives none of them, but what a fence does."""
@@ -36,7 +37,7 @@ class Guarantee:
 
     def is_about(self, earlier: str, later: str) -> bool:
         """Return whether it can keep an event of the one type before one of the other."""
-        put = as_put((earlier, later))
+        put = plain_cell((earlier, later))
         if self.push is not None:
             return {*put} == {*self.push}
         if not self.cells:
@@ -46,19 +47,25 @@ class Guarantee:
 
 def _guarantees() -> Iterator[Guarantee]:
     weakest, strongest = order_table(WEAKEST).written, strongest_cells()
-    for earlier, later in product((*TYPES, MESSAGE), repeat=2):
-        put = as_put((earlier, later))
-        if weakest[put] != strongest[put] and later != "naW":
+    for earlier, later in product(NAMED_TYPES, repeat=2):
+        put = plain_cell((earlier, later))
+        if weakest[put] != strongest[put] and later not in ("naW", "nuW"):
             yield Guarantee(f"{earlier} {later}", _cells(earlier, later))
     for read, write in PUSHABLE:
-        of_sends = _cells(MESSAGE, read) if write == "nrW" else ()
-        yield Guarantee(f"{read} pushes {write}", (*_cells(write, read), *of_sends), (read, write))
+        pushed = ((a, b) for a, b in product(NAMED_TYPES, repeat=2) if plain_cell((a, b)) == (write, read))
+        cells = (cell for pair in pushed for cell in _cells(*pair))
+        yield Guarantee(f"{read} pushes {write}", tuple(dict.fromkeys(cells)), (read, write))
     yield from (Guarantee(COMPLETIONS), Guarantee(RECEIVES))
 
 
+_BEHIND_READ: Final = {"naW": ("naR", "naW"), "nuW": ("nuR", "nuW")}
+_BEFORE_WRITE: Final = {"naR": ("naR", "naW"), "nuR": ("nuR", "nuW")}
+"""Before what the write of an atomic is kept, its read is; behind what its read is kept, its write is."""
+
+
 def _cells(earlier: str, later: str) -> tuple[tuple[str, str], ...]:
-    rows = ("naR", "naW") if earlier == "naW" else (earlier,)
-    columns = ("naR", "naW") if later == "naR" else (later,)
+    rows = _BEHIND_READ.get(earlier, (earlier,))
+    columns = _BEFORE_WRITE.get(later, (later,))
     return tuple((row, column) for row in rows for column in columns)
 
 
@@ -86,13 +93,12 @@ def order_giving(names: frozenset[str]) -> str:
 def _table_giving(names: frozenset[str]) -> OrderTable:
     weakest, strongest = order_table(WEAKEST), strongest_cells()
     given = [guarantees()[name] for name in names]
-    kept = {cell: strongest[as_put(cell)] for each in given for cell in each.cells}
+    kept = {cell: strongest[plain_cell(cell)] for each in given for cell in each.cells}
     written = {cell: kept.get(cell, word) for cell, word in weakest.written.items()}
-    types = (*TYPES, MESSAGE)
-    of_sends = ((a, b) for a, b in product(types, types) if MESSAGE in (a, b))
-    messages = {cell: kept.get(cell, weakest.written[as_put(cell)]) for cell in of_sends}
+    of_variants = ((a, b) for a, b in product(NAMED_TYPES, NAMED_TYPES) if not VARIANT_OF.keys().isdisjoint((a, b)))
+    variants = {cell: kept.get(cell, weakest.written[plain_cell(cell)]) for cell in of_variants}
     pushes = frozenset(each.push for each in given if each.push is not None)
-    found = with_written(replace(weakest, says=""), written, pushes, messages)
+    found = with_written(replace(weakest, says=""), written, pushes, variants)
     return replace(
         found,
         name="of these guarantees",
@@ -133,5 +139,5 @@ def _gives(table: OrderTable, guarantee: Guarantee) -> bool:
     if guarantee.name == COMPLETIONS:
         return bool(table.behind_polls)
     strongest = strongest_cells()
-    kept = all(table.cells[cell] in ("qp", strongest[as_put(cell)]) for cell in guarantee.cells)
+    kept = all(table.cells[cell] in ("qp", strongest[plain_cell(cell)]) for cell in guarantee.cells)
     return kept and (guarantee.push is None or guarantee.push in table.pushes)

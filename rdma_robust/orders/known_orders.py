@@ -16,7 +16,7 @@ from typing import Final
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.order_reader import read_order
-from rdma_robust.orders.order_record import PUSHABLE, OrderTable, as_put
+from rdma_robust.orders.order_record import PUSHABLE, OrderTable, of_all_types
 
 BASE: Final = "default"
 """The table on which such a text is based: it says what is not as there."""
@@ -105,7 +105,8 @@ def told_in_full(table: OrderTable, known: Sequence[str] = SHIPPED) -> str:
     said: dict[str, object] = {"name": table.name}
     said["based-on"] = below if below in known else told_in_full(replace(base, why={}), known)
     cells = {cell: kept for cell, kept in table.written.items() if kept != base.written[cell]}
-    cells |= {cell: table.written[as_put(cell)] for cell in base.messages} | dict(table.messages)
+    every = of_all_types(table.written, table.variants)
+    cells |= {cell: every[cell] for cell in base.variants} | dict(table.variants)
     if cells:
         said["cells"] = {" ".join(cell): kept for cell, kept in cells.items()}
     rules: dict[str, object] = {}

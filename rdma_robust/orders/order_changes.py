@@ -15,15 +15,17 @@ from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_table, told_order
 from rdma_robust.orders.order_facts import lacked_by
 from rdma_robust.orders.order_record import (
-    MESSAGE,
+    ALL_WRITES,
+    NAMED_TYPES,
     PUSHABLE,
     SOURCE,
     TYPES,
     UNKNOWN,
-    WRITES,
+    VARIANT_OF,
     OrderTable,
-    as_put,
     of_all_types,
+    plain_cell,
+    said_in,
     with_written,
 )
 from rdma_robust.orders.order_strength import keeps_all_of
@@ -38,16 +40,12 @@ def reading(order: str, kept: frozenset[Cell]) -> str:
     """Return an order whose messages take their receives in order, in which the cells that nobody knows are kept if they are
     in `kept`, and else are not."""
     table = order_table(order)
-    # Cells of sends that are not written are as those of puts, which may be unknown.
-    said = of_all_types(table.written, table.messages)
-    of_sends = (cell for cell in said if MESSAGE in cell and SOURCE not in cell)
-    messages = {cell: _read(said[cell], _named(cell, table) in kept) for cell in of_sends}
+    # Cells of sends, and of atomics without an answer, that are not written are as those of others, which may be unknown.
+    said = of_all_types(table.written, table.variants)
+    own = (cell for cell in said if SOURCE not in cell and not VARIANT_OF.keys().isdisjoint(cell))
+    variants = {cell: _read(said[cell], said_in(cell, table.variants) in kept) for cell in own}
     written = {cell: _read(word, cell in kept) for cell, word in table.written.items()}
-    return told_order(with_written(replace(table, matching="in order"), written, table.pushes, messages))
-
-
-def _named(cell: Cell, table: OrderTable) -> Cell:
-    return cell if cell in table.messages else as_put(cell)
+    return told_order(with_written(replace(table, matching="in order"), written, table.pushes, variants))
 
 
 def _read(word: str, kept: bool) -> str:
@@ -60,14 +58,14 @@ def told_of_source(order: str) -> str:
 
 
 @cache
-def weaker_with_facts(order: str, *, atomics: bool, messages: bool) -> str | None:
+def weaker_with_facts(order: str, *, atomics: frozenset[str], messages: bool) -> str | None:
     """Return an order that keeps less, as little less as was found, and has the facts that are asked of programs with
-    remote `atomics`, or without, and with `messages` or without; None if none was found."""
+    remote `atomics` of these types of events, and with `messages` or without; None if none was found."""
     return _with_facts(order, _FactScope(atomics, messages), _weaker, lambda other: keeps_all_of(order, other))
 
 
 @cache
-def stronger_with_facts(order: str, *, atomics: bool, messages: bool) -> str | None:
+def stronger_with_facts(order: str, *, atomics: frozenset[str], messages: bool) -> str | None:
     """Return an order that keeps more and has the facts, as :func:`weaker_with_facts`."""
     return _with_facts(order, _FactScope(atomics, messages), _stronger, lambda other: keeps_all_of(other, order))
 
@@ -75,7 +73,7 @@ def stronger_with_facts(order: str, *, atomics: bool, messages: bool) -> str | N
 class _FactScope(NamedTuple):
     """The parts of a program of which facts are asked."""
 
-    atomics: bool
+    atomics: frozenset[str]
     messages: bool
 
     def given_by(self, table: OrderTable) -> bool:
@@ -105,12 +103,12 @@ def _stronger(table: OrderTable) -> Iterator[OrderTable]:
 
 
 def _moved(table: OrderTable, by: int) -> Iterator[OrderTable]:
-    for cell, kept in {**table.written, **table.messages}.items():
+    for cell, kept in {**table.written, **table.variants}.items():
         if kept in ("-", "i", "qp"):
-            steps = ("-", "i", "qp") if cell[0] in (*WRITES, MESSAGE) else ("-", "qp")
+            steps = ("-", "i", "qp") if cell[0] in ALL_WRITES else ("-", "qp")
             at = steps.index(kept) + by
-            if 0 <= at < len(steps) and cell in table.messages:
-                yield with_written(table, table.written, table.pushes, {**table.messages, cell: steps[at]})
+            if 0 <= at < len(steps) and cell in table.variants:
+                yield with_written(table, table.written, table.pushes, {**table.variants, cell: steps[at]})
             elif 0 <= at < len(steps):
                 yield with_written(table, {**table.written, cell: steps[at]}, table.pushes)
 
@@ -128,7 +126,7 @@ class Difference:
     @property
     def types(self) -> frozenset[str]:
         """The types of events that it is about; none for a rule about all of them."""
-        return frozenset(self.what.split()) & {*TYPES, MESSAGE}
+        return frozenset(self.what.split()) & {*NAMED_TYPES}
 
 
 RULE_FIELDS: Final[Mapping[str, str]] = {
@@ -153,10 +151,10 @@ def table_differences(one: str, other: str) -> Iterator[Difference]:
             kept = second.written[cell] if second.written[cell] != "-" else second.cells[cell].replace("word", "-")
             made = with_written(first, {**first.written, cell: kept}, first.pushes)
             yield Difference(" ".join(cell), first.cells[cell], second.cells[cell], changed(made, " ".join(cell)))
-    for cell in sorted({*first.messages, *second.messages}):
+    for cell in sorted({*first.variants, *second.variants}):
         mine, theirs = (table.cells[cell] for table in (first, second))
-        if mine != theirs and (mine, theirs) != (first.cells[as_put(cell)], second.cells[as_put(cell)]):
-            made = with_written(first, first.written, first.pushes, {**first.messages, cell: theirs})
+        if mine != theirs and (mine, theirs) != (first.cells[plain_cell(cell)], second.cells[plain_cell(cell)]):
+            made = with_written(first, first.written, first.pushes, {**first.variants, cell: theirs})
             yield Difference(" ".join(cell), mine, theirs, changed(made, " ".join(cell)))
     for read, write in PUSHABLE:
         if ((read, write) in first.pushes) != ((read, write) in second.pushes):

@@ -19,22 +19,23 @@ from itertools import product
 from typing import Final
 
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import ALL_TYPES, AS_PUT, MESSAGE, WRITES, OrderTable, as_put
+from rdma_robust.orders.order_record import ALL_TYPES, ALL_WRITES, ATOMIC_ROWS, MESSAGE, SOURCE, OrderTable, plain_cell
 
-_ATOMICS: Final = ("naR", "naW")
 _SOURCES: Final = ("nlR", "nmR")
+_READ_OF: Final = {"naW": "naR", "nuW": "nuR"}
 
 
 class _Facts:
     """The facts of one table, each a method that says whether it has it; the types are those that a program can have."""
 
-    def __init__(self, table: OrderTable, atomics: bool, messages: bool) -> None:
-        without = (*(() if atomics else _ATOMICS), *(() if messages else AS_PUT))
+    def __init__(self, table: OrderTable, atomics: frozenset[str], messages: bool) -> None:
+        without = {*(ATOMIC_ROWS - atomics), *(() if messages else (MESSAGE, SOURCE))}
         self._cells = table.cells
         self.types = tuple(each for each in ALL_TYPES if each not in without)
-        self.writes = tuple(each for each in self.types if each in (*WRITES, MESSAGE))
+        self.writes = tuple(each for each in self.types if each in ALL_WRITES)
+        self.atomics = tuple((read, write) for write, read in _READ_OF.items() if write in self.types)
         self.reads = tuple(each for each in self.types if each not in self.writes)
-        self.pushes = frozenset(pair for pair in product(self.reads, self.writes) if as_put(pair) in table.pushes)
+        self.pushes = frozenset(pair for pair in product(self.reads, self.writes) if plain_cell(pair) in table.pushes)
         self.messages = tuple(each for each in ("nrW", MESSAGE) if messages)
 
     def issued(self, earlier: str, later: str) -> bool:
@@ -83,9 +84,9 @@ class _Facts:
         """A read that pushes an nrW out is observed after it if it is later, an naR is issued before it; and an naR after
         the naW before it."""
         return all(
-            self.seen(write, read) and (as_put((read, write)) != ("naR", "nrW") or self.issued(read, write))
+            self.seen(write, read) and (plain_cell((read, write)) != ("naR", "nrW") or self.issued(read, write))
             for read, write in self.pushes
-            if as_put((read, write)) in (("nrR", "nrW"), ("naR", "nrW"), ("naR", "naW"))
+            if plain_cell((read, write)) in (("nrR", "nrW"), ("naR", "nrW"), ("naR", "naW"))
         )
 
     def fence(self) -> bool:
@@ -94,18 +95,19 @@ class _Facts:
 
     def rmw_row(self) -> bool:
         """What naW is issued before, naR is."""
-        return "naW" not in self.types or all(self.issued("naR", c) for c in self.types if self.issued("naW", c))
+        return all(self.issued(read, c) or not self.issued(write, c) for read, write in self.atomics for c in self.types)
 
     def rmw_column(self) -> bool:
         """What is observed before naW is observed before naR."""
-        return "naW" not in self.types or all(self.seen(a, "naR") for a in self.types if self.seen(a, "naW"))
+        return all(self.seen(a, read) or not self.seen(a, write) for read, write in self.atomics for a in self.types)
 
     def receive_chain(self) -> bool:
         """What is issued behind a message by way of writes in between is behind the message itself, or observed behind one
         of these, or behind the read of an atomic: so is what the message's receive is before."""
 
         def behind_read(message: str, b: str, c: str) -> bool:
-            return b == "naW" and self.issued(message, "naR") and self.seen("naR", c)
+            read = _READ_OF.get(b)
+            return read is not None and self.issued(message, read) and self.seen(read, c)
 
         return all(
             self.issued(message, c) or self.seen(b, c) or behind_read(message, b, c)
@@ -143,15 +145,15 @@ OF_ATOMICS: Final = (RMW_ROW, _Facts.rmw_column.__name__)
 """The facts without which a program with remote atomics may have a violation to which no run of the search leads."""
 
 
-def lacked_by(table: OrderTable, *, atomics: bool = True, messages: bool = False) -> tuple[str, ...]:
-    """Return the facts that a table lacks, of those about programs with remote atomics or without, and with messages or
-    without."""
+def lacked_by(table: OrderTable, *, atomics: frozenset[str] = ATOMIC_ROWS, messages: bool = False) -> tuple[str, ...]:
+    """Return the facts that a table lacks, of those about programs with these types of events of remote atomics, and with
+    messages or without."""
     asked = _Facts(table, atomics, messages)
     return tuple(fact.__name__ for fact in FACTS if not fact(asked))
 
 
 @cache
-def lacking(order: str, *, atomics: bool = True, messages: bool = False) -> tuple[str, ...]:
+def lacking(order: str, *, atomics: frozenset[str] = ATOMIC_ROWS, messages: bool = False) -> tuple[str, ...]:
     """Return the facts that the table of an order lacks. Raises UsageError for an order that has no table."""
     return lacked_by(order_table(order), atomics=atomics, messages=messages)
 

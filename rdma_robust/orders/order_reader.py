@@ -7,7 +7,16 @@ from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
 from rdma_robust.errors import Span, UsageError
-from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, UNKNOWN, WRITES, OrderTable, with_written
+from rdma_robust.orders.order_record import (
+    ALL_WRITES,
+    NAMED_TYPES,
+    PUSHABLE,
+    TYPES,
+    UNKNOWN,
+    VARIANT_OF,
+    OrderTable,
+    with_written,
+)
 from rdma_robust.text import printable
 from rdma_robust.toml_places import TomlText
 
@@ -56,8 +65,8 @@ class _OrderReader:
         texts = {key: self._text(document, key) for key in ("name", "title", "based-on", "source")}
         base = self._base(texts["based-on"])
         cells = dict(self._cells(document))
-        messages = {**base.messages, **{cell: kept for cell, kept in cells.items() if MESSAGE in cell}}
-        written = {**base.written, **{cell: kept for cell, kept in cells.items() if MESSAGE not in cell}}
+        own = {cell: kept for cell, kept in cells.items() if not VARIANT_OF.keys().isdisjoint(cell)}
+        written = {**base.written, **{cell: kept for cell, kept in cells.items() if cell not in own}}
         rules = self._rules(document)
         why = dict(self._why(document))
         if "name" not in document:
@@ -81,7 +90,7 @@ class _OrderReader:
             tells=rules.get("completion-tells", base.tells),
             matching=rules.get("receives-match", base.matching),
         )
-        return with_written(found, written, pushes, messages)
+        return with_written(found, written, pushes, {**base.variants, **own})
 
     def _text(self, document: Mapping[str, Any], key: str) -> str:
         value = document.get(key, "")
@@ -115,7 +124,7 @@ class _OrderReader:
             if cell in seen:
                 self._refuse("RR826", ("cells", name), f"{quote(' '.join(cell))} is said twice", "each cell once")
             seen.add(cell)
-            allowed = [word for word in _KEPT if word != "i" or cell[0] in (*WRITES, MESSAGE)]
+            allowed = [word for word in _KEPT if word != "i" or cell[0] in ALL_WRITES]
             if cell == ("nrR", "nrR"):
                 allowed.append("(-)")
             if kept in allowed:
@@ -132,7 +141,7 @@ class _OrderReader:
         if len(words) != 2:
             self._refuse("RR826", (part, name), f"{quote(name)} is no cell", "the types of two events, the earlier first")
             return None
-        wrong = [word for word in words if word not in (*TYPES, MESSAGE)]
+        wrong = [word for word in words if word not in NAMED_TYPES]
         if not wrong:
             return words[0], words[1]
         fixed = next((word for word in wrong if word in _CPU), "")
@@ -141,8 +150,8 @@ class _OrderReader:
             said = f"cells of {fixed} are the same in every table"
         if "nA" in wrong:
             said = "nA, the event of an atomic that excludes every access, has the cells of naR"
-        hint = "" if fixed or "nA" in wrong else did_you_mean(wrong[0], TYPES)
-        self._refuse("RR826", (part, name), said, listing((*TYPES, MESSAGE)), hint)
+        hint = "" if fixed or "nA" in wrong else did_you_mean(wrong[0], NAMED_TYPES)
+        self._refuse("RR826", (part, name), said, listing(NAMED_TYPES), hint)
         return None
 
     def _rules(self, document: Mapping[str, Any]) -> dict[str, Any]:

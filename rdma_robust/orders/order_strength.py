@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import ALL_TYPES, OrderTable
+from rdma_robust.orders.order_record import ALL_TYPES, VARIANT_OF, OrderTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,10 @@ class EventKinds:
     types: frozenset[str]
     polls: bool
     receives: bool
+
+    def has_pair(self, pair: tuple[str, str]) -> bool:
+        """Return whether there are events of both types, or of variants of them."""
+        return {VARIANT_OF.get(each, each) for each in self.types} | self.types >= {*pair}
 
 
 EVERY_KIND: Final = EventKinds(frozenset({*ALL_TYPES}), polls=True, receives=True)
@@ -52,7 +56,7 @@ def _at_least(one: OrderTable, two: OrderTable, kinds: EventKinds) -> bool:
         (one.matching, two.matching, "any", kinds.receives),
     )
     weaker = all(other in (mine, weakest) for mine, other, weakest, counts in rules if counts)
-    return cells and one.pushes >= {pair for pair in two.pushes if types >= {*pair}} and weaker
+    return cells and one.pushes >= set(filter(kinds.has_pair, two.pushes)) and weaker
 
 
 def ranks(orders: Sequence[str]) -> dict[str, int]:
@@ -72,7 +76,7 @@ def said_of_kinds(order: str, kinds: EventKinds) -> tuple[object, ...]:
 def _said(table: OrderTable, kinds: EventKinds, *, polls: bool) -> Iterator[object]:
     known = [each for each in ALL_TYPES if each in kinds.types]
     yield tuple(table.cells[earlier, later] for earlier in known for later in known)
-    yield frozenset(pair for pair in table.pushes if kinds.types >= {*pair})
+    yield frozenset(filter(kinds.has_pair, table.pushes))
     yield (table.receives, table.matching) if kinds.receives else ()
     yield table.tells if polls else ""
     if polls and table.behind_polls:

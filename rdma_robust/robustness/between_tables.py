@@ -17,13 +17,13 @@ from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.robustness.lift import LiftedTrace, confirm
 from rdma_robust.robustness.searched_orders import (
     ARGUED,
-    has_atomics,
     has_messages,
     not_searched,
     takes_any_receive,
     unknown_cells,
 )
 from rdma_robust.semantics.axioms import is_consistent, sc_violation
+from rdma_robust.semantics.like_orders import atomic_rows
 from rdma_robust.semantics.linearise import trace_of_order
 
 Decide = Callable[[Program, Model], Outcome]
@@ -51,7 +51,7 @@ def _neighbours(program: Program, model: Model) -> Iterator[tuple[str, str]]:
     have a counterexample all the same."""
     if not_searched(program, replace(model, order=RDMA.order)):
         return
-    plain, atomics, messages = told_of_source(model.order), has_atomics(program), has_messages(program)
+    plain, atomics, messages = told_of_source(model.order), atomic_rows(program), has_messages(program)
     weaker = (plain, weaker_with_facts(plain, atomics=atomics, messages=messages), *ARGUED)
     above = stronger_with_facts(plain, atomics=atomics, messages=messages) if plain == model.order else None
     stronger = (above, *ARGUED)

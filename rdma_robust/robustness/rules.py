@@ -50,7 +50,7 @@ from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.frame import InstrumentationFrame, QueuePair, has_bit, qp_of, set_bit
 from rdma_robust.robustness.marks import marked_if, union
 from rdma_robust.robustness.messages import IN_BETA, MOST_MEMORIES, NO_MARKS, TAINTED, TAKEN, takes_buffer
-from rdma_robust.semantics.kinds import NIC_KINDS, SENT_TYPES, Kind, as_sent, is_sent, kind_of, kinds_on, memory_of, type_of
+from rdma_robust.semantics.kinds import SENT_TYPES, Kind, as_variant, kind_of, kinds_on, memory_of, type_of
 from rdma_robust.semantics.order_table import (
     REMOTE_WRITES,
     Landing,
@@ -59,13 +59,14 @@ from rdma_robust.semantics.order_table import (
     fence_lands,
     gains_behind_poll,
     ippo_scope,
+    is_apart,
     landing_of,
     nfo_between,
     observed_scope,
     oppo_scope,
     receives_of_own,
-    sends_apart,
     tells_of,
+    variants_apart,
     visible_when_polled,
 )
 from rdma_robust.semantics.trace import CPU_TYPES, NIC_WRITE_TYPES, STORE_TYPES, EventType
@@ -79,7 +80,7 @@ do before others has its bit; see :meth:`ForcingRules.bits`."""
 _ANSWER: Final = 1 << len(NIC_BITS)
 _SENT: Final[Mapping[EventType, int]] = {t: _ANSWER << 1 + i for i, t in enumerate(SENT_TYPES)}
 """Bits of kinds that are not those of their types: answers that no read pushes out, and the events of sends, where the order
-table says something else of these than of puts."""
+table says something else of these than of puts. Those of atomics that fetch nothing stand behind :data:`WORDS`."""
 
 OWN_READ: Final = _ANSWER << 1 + len(SENT_TYPES)
 OWN_DATA: Final = OWN_READ << 1
@@ -260,8 +261,8 @@ class ForcingRules:
     @cached_property
     def _written_before_fences(self) -> bool:
         """Whether some remote write is observed before an nF, and so may force one that is not behind a read."""
-        model = self.frame.model
-        return any(observed_scope(write, EventType.NF, model) == "qp" for write in (*REMOTE_WRITES, as_sent(EventType.NRW)))
+        writes = (*REMOTE_WRITES, *map(as_variant, REMOTE_WRITES))
+        return any(observed_scope(write, EventType.NF, self.frame.model) == "qp" for write in writes)
 
     def receive_forces_poll(self, edge: EventEdge) -> Expr:
         """S2: the V that the message has taken is in the second part."""
@@ -354,7 +355,7 @@ class ForcingRules:
 
     def _as_message(self, kind: Kind) -> int:
         """The bit of a message among those that have taken a V of the second part: all of one row of the table have one."""
-        return 2 if is_sent(kind) and sends_apart(self.frame.model) else 1
+        return 2 if is_apart(kind, self.frame.model) else 1
 
     def behind_receives(self, edge: EventEdge) -> int:
         """The messages, as such bits, before which the event of `edge` is not issued, although it may be observed (S5)."""
@@ -488,23 +489,26 @@ class ForcingRules:
 
     def _bits(self, present: frozenset[Kind]) -> dict[Kind, int]:
         found = {}
+        further = sorted(filter(None, {self._behind_words(kind) for kind in present}))
         for kind in (kind for kind in self._all_kinds if kind in present):
-            of_type = type_of(kind)
-            found[kind] = NIC_BITS[of_type]
-            if memory_of(kind):
-                apart = sorted({(of_memory, type_of(k).value) for k in present if (of_memory := memory_of(k))})
-                found[kind] = WORDS << apart.index((memory_of(kind), of_type.value))
+            found[kind] = NIC_BITS[of_type := type_of(kind)]
+            if (place := self._behind_words(kind)) is not None:
+                found[kind] = WORDS << further.index(place)
             elif of_type is EventType.NLW and self._is_pushed(kind) != self._is_pushed(of_type):
                 found[kind] = _ANSWER
-            elif is_sent(kind) and sends_apart(self.frame.model):
+            elif is_apart(kind, self.frame.model):
                 found[kind] = _SENT[of_type]
         return found
+
+    def _behind_words(self, kind: Kind) -> tuple[str, str, bool] | None:
+        """What has a bit from WORDS on, for kinds in memories and atomics that fetch nothing and have rows of their own."""
+        apart, memory, of_type = is_apart(kind, self.frame.model), memory_of(kind), type_of(kind)
+        return (memory, of_type.value, apart) if memory or (apart and of_type not in SENT_TYPES) else None
 
     @cached_property
     def _all_kinds(self) -> tuple[Kind, ...]:
         """All kinds that there can be, in a fixed order."""
-        memories = self.frame.program.memories
-        return kinds_on(memories) if memories else NIC_KINDS
+        return kinds_on(self.frame.program.memories)
 
     def _is_pushed(self, kind: Kind) -> bool:
         return nfo_between(kind, EventType.NLR, self.frame.model)
@@ -567,7 +571,7 @@ class ForcingRules:
         threads = len(self.frame.graphs)
         stores = ((STORE_BETA, threads),) if self.buffering else ()
         of_kinds = ((name(qp), self._size(qp)) for qp in self.queue_pairs for name in self._sets)
-        flagged = self.receive_flagged if sends_apart(self.frame.model) else frozenset()
+        flagged = self.receive_flagged if EventType.NRW in variants_apart(self.frame.model.order) else frozenset()
         received = ((self.received(qp), 2) for qp in self.queue_pairs if qp in flagged)
         of_memories = (size for memory in self.memories for size in memory.sizes())
         return ((CPU_BETA, threads), *stores, *of_kinds, *received, *of_memories)

@@ -11,31 +11,18 @@ from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import Model
 from rdma_robust.orders.known_orders import order_table
 from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
-from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.semantics.connections import has_choice_of_buffers
 from rdma_robust.semantics.event_table import acts_of, operands_read
+from rdma_robust.semantics.like_orders import atomic_rows, unknown_to
 from rdma_robust.semantics.order_table import polls_apart
-from rdma_robust.semantics.trace import EventType
 
 ARGUED: Final = ("default", "multipath", "relaxed", "none", "accumulate")
 """The orders for which docs/theory-orders.md argues the search with everything that a program can have."""
-
-_ATOMICS: Final = frozenset({EventType.NAR, EventType.NAW, EventType.NA})
 
 
 def takes_operands(program: Program) -> bool:
     """Return whether an atomic of the program takes operands from memory."""
     return any(operands_read(step.op) for thread in program.threads for _, _, step in steps(thread))
-
-
-def has_atomics(program: Program) -> bool:
-    """Return whether a program has remote atomics."""
-    return _has(program, _ATOMICS)
-
-
-def _has(program: Program, types: frozenset[EventType]) -> bool:
-    ops = (step.op for thread in program.threads for _, _, step in steps(thread))
-    return any(act.type in types for op in ops for act in acts_of(op))
 
 
 def has_messages(program: Program) -> bool:
@@ -52,7 +39,7 @@ def lacked_facts(program: Program, model: Model) -> tuple[str, ...]:
     """
     if model.order in ARGUED:
         return ()
-    return lacking(model.order, atomics=has_atomics(program), messages=has_messages(program))
+    return lacking(model.order, atomics=atomic_rows(program), messages=has_messages(program))
 
 
 def forces_less(program: Program, model: Model) -> bool:
@@ -98,9 +85,8 @@ def is_open(program: Program, model: Model) -> bool:
 
 
 def unknown_cells(program: Program, model: Model) -> frozenset[tuple[str, str]]:
-    """Return the cells that nobody knows, of messages if the program has some."""
-    unknown = order_table(model.order).unknown
-    return frozenset(cell for cell in unknown if MESSAGE not in cell or has_messages(program))
+    """Return the cells that nobody knows, those of sends and of atomics without an answer if the program has some."""
+    return unknown_to(program, order_table(model.order))
 
 
 def takes_any_receive(program: Program, model: Model) -> bool:

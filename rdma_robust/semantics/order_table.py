@@ -19,15 +19,16 @@ from typing import Final, Literal, NamedTuple
 from rdma_robust.errors import UsageError
 from rdma_robust.model import RDMA, Model
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, SOURCE
+from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, VARIANT_OF
 from rdma_robust.semantics.kinds import (
     NIC_KINDS,
     SENT_TYPES,
+    UPDATE_TYPES,
     Kind,
     WordKind,
-    as_sent,
+    as_variant,
     is_relaxed,
-    is_sent,
+    is_variant,
     memory_of,
     type_of,
 )
@@ -98,17 +99,20 @@ def _parse(table: str) -> dict[tuple[str, str], str]:
 STORES: Final = _parse(STORE_BUFFER)
 
 
-def _row(kind: Kind) -> str:
+_VARIANTS: Final = {name: variant for variant, name in VARIANT_OF.items()}
+
+
+def row_name(kind: Kind) -> str:
+    """Return the name of the row and the column of events of a kind."""
     event_type = type_of(kind)
-    if is_sent(kind):
-        return MESSAGE if event_type is EventType.NRW else SOURCE
     if event_type in CPU_TYPES:
         return "CPU"
-    return EventType.NAR.value if event_type is EventType.NA else event_type.value
+    name = EventType.NAR.value if event_type is EventType.NA else event_type.value
+    return _VARIANTS[name] if is_variant(kind) else name
 
 
 def _column(kind: Kind) -> str:
-    return kind.value if kind is EventType.FL else _row(kind)
+    return kind.value if kind is EventType.FL else row_name(kind)
 
 
 @cache
@@ -147,7 +151,7 @@ def nfo_between(one: Kind, other: Kind, model: Model, *, of_one_pair: bool = Tru
 def fence_lands(model: Model) -> bool:
     """Return whether an nF that has passed an answer puts the reads of puts behind it into an order with that answer (R3):
     it is issued behind the answer, and the reads are observed behind it."""
-    reads = (EventType.NLR, as_sent(EventType.NLR))
+    reads = (EventType.NLR, as_variant(EventType.NLR))
     kept = all(oppo_scope(EventType.NF, read, model) == "qp" for read in reads)
     return kept and ippo_scope(EventType.NLW, EventType.NF, model) == "qp"
 
@@ -161,14 +165,25 @@ def apart(model: Model) -> frozenset[tuple[EventType, EventType]]:
     at together in any case."""
     found = {(read, later) for read, later in TOGETHER if oppo_scope(read, later, model) == "-"}
     source, message = SENT_TYPES
-    if oppo_scope(as_sent(source), as_sent(message), model) == "-":
+    if oppo_scope(as_variant(source), as_variant(message), model) == "-":
         found.add((source, message))
+    of_updates = ((source, later) for read, later in TOGETHER if read is source and later in UPDATE_TYPES)
+    found |= {(read, later) for read, later in of_updates if oppo_scope(read, as_variant(later), model) == "-"}
     return frozenset(found - {(EventType.NAR, EventType.NAW)})
 
 
-def sends_apart(model: Model) -> bool:
-    """Whether the table says something else of the events of sends than of those of puts."""
-    return bool(order_table(model.order).messages)
+@cache
+def variants_apart(order: str) -> frozenset[EventType]:
+    """Return the types of events of whose variants, those of sends and of atomics that fetch nothing, the table of an order
+    says something else."""
+    said = {name for cell in order_table(order).variants for name in cell}
+    groups = (SENT_TYPES, MESSAGE), (UPDATE_TYPES, "nuR"), (UPDATE_TYPES, "nuW")
+    return frozenset(each for types, name in groups if name in said for each in types)
+
+
+def is_apart(kind: Kind, model: Model) -> bool:
+    """Return whether an event is a variant of its type of which the table says something else."""
+    return is_variant(kind) and type_of(kind) in variants_apart(model.order)
 
 
 def receives_of_own(model: Model) -> bool:
@@ -186,7 +201,7 @@ def table_cell(earlier: Kind, later: Kind, order: str = "default") -> str:
 
     Raises UsageError for an order that has no table.
     """
-    return order_table(order).cells[_row(earlier), _column(later)]
+    return order_table(order).cells[row_name(earlier), _column(later)]
 
 
 def _of_cpus(earlier: EventType, later: EventType, model: Model) -> str | None:
@@ -226,7 +241,7 @@ def gives_up(earlier: Kind, later: Kind) -> bool:
     if not isinstance(later, WordKind):
         return False
     by_request = later.type is EventType.NLW and type_of(earlier) in _BY_REQUEST
-    return (later.asked if by_request else later.relaxed) and (_row(earlier), _row(later)) in relaxed_cells()
+    return (later.asked if by_request else later.relaxed) and (row_name(earlier), row_name(later)) in relaxed_cells()
 
 
 def by_word(earlier: Kind, model: Model) -> bool:
@@ -293,8 +308,7 @@ class Landing(NamedTuple):
         """The kinds of these writes."""
         if self.answers:
             return (WordKind(EventType.NLW, memory=self.memory),)
-        remote = (WordKind(t, memory=self.memory) for t in REMOTE_WRITES)
-        return (*remote, WordKind(EventType.NRW, memory=self.memory, sent=True))
+        return tuple(WordKind(t, memory=self.memory, variant=each) for each in (False, True) for t in REMOTE_WRITES)
 
 
 def landing_of(kind: Kind) -> Landing | None:

@@ -157,7 +157,7 @@ def test_the_order_tables_are_the_same(model: Model) -> None:
     assert {t for t in TYPES if not platform.instantaneous(TYPES[t])} == delayed_types(model)
 
 
-OF_ROWS = {EventKind.ANSWERS_RELAXED, EventKind.SENT_READS, EventKind.SENT_WRITES}
+OF_ROWS = {EventKind.ANSWERS_RELAXED, *hardware.VARIANT_KINDS.values()}
 """Kinds that only rows of tables have: events of traces are not told apart by them."""
 
 

@@ -99,6 +99,10 @@ MUTANTS: Final[dict[str, tuple[tuple[Patch, ...], str, str, str]]] = {
         everywhere(kinds.is_send, lambda _: False),
         *("hardware/message-behind-data-verbs", "fi-cxi", "not-robust"),
     ),
+    "cells of atomics that fetch nothing are those of others": (
+        everywhere(kinds.is_update, lambda _: False),
+        *("hardware/counter-behind-data-cxi", "", "robust"),
+    ),
     "what nobody knows is not kept": (
         everywhere(searched_orders.unknown_cells, lambda *_: frozenset()),
         *("guarantees/flag-behind-data", UNKNOWN_CELL, "unknown"),
@@ -223,7 +227,7 @@ def test_atomics_of_a_word_that_are_not_kept_are_noticed() -> None:
 def test_a_table_that_is_not_closed_lacks_a_fact() -> None:
     """The nlR of a put is before what its nrW is before."""
     assert not _lacked(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "closed"'))
-    with mutated(((order_record, "closed", dict),)):
+    with mutated(((order_record, "closed", lambda cells, _: dict(cells)),)):
         assert "chain" in _lacked(on_default("[cells]", '"nlR nlW" = "-"', "[why]", 'all = "open"'))
 
 

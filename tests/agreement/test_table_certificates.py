@@ -194,7 +194,7 @@ MUTANTS = {
 def test_breaking_a_rule_is_noticed_by_a_program(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     attribute, value, path, table = MUTANTS[name]
     program = load_program((ROOT / f"litmus/{path}.rdma").read_text(encoding="utf-8"), path)
-    order = order_of_file(TORN, "torn.toml") if table is TORN else told_in_full(replace(order_table(table), messages={}))
+    order = order_of_file(TORN, "torn.toml") if table is TORN else told_in_full(replace(order_table(table), variants={}))
     model = Model(order=order)
     truth = "robust" if oracle_robust(program, model) is None else "not-robust"
     assert Search.of(program, platform_of(model)).verdict() == truth

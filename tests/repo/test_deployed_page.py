@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import AS_PUT
+from rdma_robust.orders.order_record import VARIANT_OF
 from tests.conftest import ROOT
 
 
 def cells_of(order: str) -> dict[tuple[str, str], str]:
     """The cells of a table, without those of sends, which are those of puts in all of them."""
-    return {cell: kept for cell, kept in order_table(order).cells.items() if not {*AS_PUT} & {*cell}}
+    return {cell: kept for cell, kept in order_table(order).cells.items() if not {*VARIANT_OF} & {*cell}}
 
 
 CELLS = cells_of("default")

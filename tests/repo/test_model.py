@@ -10,7 +10,7 @@ import pytest
 
 from rdma_robust import Model, check
 from rdma_robust.orders.known_orders import order_of_file, order_table
-from rdma_robust.orders.order_record import AS_PUT
+from rdma_robust.orders.order_record import VARIANT_OF
 from rdma_robust.semantics.axioms import Relation, ib_parts, inst, ob_parts
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType, Trace
@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.support.left_out import suite_program
 from tests.support.random_splits import PROGRAM, random_split
 
-OTHERS = {"naR", "naW", "nO", "FL", *AS_PUT}
+OTHERS = {"naR", "naW", "nO", "FL", *VARIANT_OF}
 CELLS = {cell: kept for cell, kept in order_table("default").cells.items() if not OTHERS & {*cell}}
 """Those of the paper."""
 

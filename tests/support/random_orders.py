@@ -14,7 +14,7 @@ from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.known_orders import order_of_file, order_table, told_order
 from rdma_robust.orders.order_facts import lacking
-from rdma_robust.orders.order_record import MESSAGE, PUSHABLE, TYPES, WRITES
+from rdma_robust.orders.order_record import ALL_WRITES, NAMED_TYPES, PUSHABLE, TYPES, VARIANT_OF
 from tests.support.memory_programs import (
     messaged_memories,
     polled_memories,
@@ -64,16 +64,15 @@ def order_lacking(fact: str, rng: Random) -> str:
 
 
 def random_order(rng: Random) -> str:
-    """Return the order of a table with one to eight cells changed, of sends too, and with any pairs of reads that push
-    writes."""
+    """Return the order of a table with one to eight cells changed, of sends and of atomics that fetch nothing too, and with
+    any pairs of reads that push writes."""
     lines = ['name = "random"', f'based-on = "{rng.choice(SHIPPED[:4])}"', "[cells]"]
     cells = rng.sample([(a, b) for a in TYPES for b in TYPES], rng.randint(1, 8))
-    if rng.random() < 0.4:
-        cells += rng.sample(
-            [(a, b) for a in (*TYPES, MESSAGE) for b in (*TYPES, MESSAGE) if MESSAGE in (a, b)], rng.randint(1, 6)
-        )
+    variants = [(a, b) for a, b in product(NAMED_TYPES, NAMED_TYPES) if not VARIANT_OF.keys().isdisjoint((a, b))]
+    if rng.random() < 0.6:
+        cells += rng.sample(variants, rng.randint(1, 8))
     for earlier, later in cells:
-        kept = rng.choice(["qp", "-", *(["i"] if earlier in (*WRITES, MESSAGE) else [])])
+        kept = rng.choice(["qp", "-", *(["i"] if earlier in ALL_WRITES else [])])
         lines.append(f'"{earlier} {later}" = "{kept}"')
     rules = []
     if rng.random() < 0.6:

@@ -24,13 +24,14 @@ from rdma_robust.orders.guarantees import (
     order_giving,
     with_implied,
 )
-from rdma_robust.orders.order_record import MESSAGE
 from rdma_robust.outcome import Outcome, Verdict, Witness
 from rdma_robust.semantics.axioms import is_consistent
 from rdma_robust.semantics.event_table import acts_of
-from rdma_robust.semantics.kinds import is_send
+from rdma_robust.semantics.kinds import kind_of, kind_of_words, makes_variant
+from rdma_robust.semantics.like_orders import atomic_rows
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.trace import Event, EventType
+from rdma_robust.semantics.order_table import row_name
+from rdma_robust.semantics.trace import CPU_TYPES, Event, EventType
 from rdma_robust.text import count
 
 Decide = Callable[[Model], Outcome]
@@ -115,8 +116,9 @@ def _least(constraint: Names) -> Names:
 def relevant_to(program: Program) -> Names:
     """Return the guarantees about types of events that the program has."""
     ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
-    types = {row_name(act.type, op) for op in ops for act in acts_of(op)}
-    types |= {"naR", "naW"} if types & {"naR", "naW", "nA"} else set()
+    made = {(act.type, makes_variant(act.type, op)) for op in ops for act in acts_of(op)}
+    types = {row_name(kind_of_words(each, None, variant=variant)) for each, variant in made} | atomic_rows(program)
+    types |= {each.value for each, _ in made if each in CPU_TYPES}
     needed = {COMPLETIONS: {EventType.P.value}, RECEIVES: {EventType.RP.value}}
     return frozenset(
         name
@@ -156,10 +158,4 @@ def turned_round(order: Iterable[Event]) -> Iterator[tuple[Event, Event]]:
 
 def row(event: Event) -> str:
     """Return the name of the row of an event in order tables."""
-    found = EventType.NAR if event.type is EventType.NA else event.type
-    return row_name(found, None if event.step is None else event.step.op)
-
-
-def row_name(event_type: EventType, op: object) -> str:
-    """Return the name of the row of an event of this type of an operation."""
-    return MESSAGE if event_type is EventType.NRW and is_send(op) else event_type.value
+    return row_name(kind_of(event.type, event))

@@ -20,7 +20,16 @@ from rdma_robust.orders.order_changes import (
     weaker_with_facts,
 )
 from rdma_robust.orders.order_facts import OF_ATOMICS, fact_meaning, lacking
-from rdma_robust.orders.order_record import MESSAGE, TYPES, UNKNOWN, OrderTable, as_put
+from rdma_robust.orders.order_record import (
+    ATOMIC_ROWS,
+    MESSAGE,
+    NAMED_TYPES,
+    UNKNOWN,
+    UPDATES,
+    VARIANT_OF,
+    OrderTable,
+    of_all_types,
+)
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.text import filled
 
@@ -54,12 +63,14 @@ def shown(order: str, width: int | None) -> list[str]:
 
 
 def matrix(table: OrderTable) -> list[str]:
-    """Return the cells of a table, rows the earlier event; those of messages are there if they are not those of puts."""
-    types = (*TYPES, *((MESSAGE,) if table.messages else ()))
+    """Return the cells of a table, rows the earlier event; those of messages are there if they are not those of puts, and
+    those of atomics that fetch nothing if they are not those of others."""
+    told = {name for cell in table.variants for name in cell}
+    types = tuple(each for each in NAMED_TYPES if each not in VARIANT_OF or each in told)
+    written = of_all_types(table.written, table.variants)
 
     def cell(earlier: str, later: str) -> str:
-        found = table.messages.get((earlier, later), table.written[as_put((earlier, later))])
-        return UNKNOWN if found == UNKNOWN else table.cells[earlier, later]
+        return UNKNOWN if written[earlier, later] == UNKNOWN else table.cells[earlier, later]
 
     width = max(map(len, ("word", *types)))
     head = " | ".join(f"{each:{width}}" for each in ("", *types)).rstrip()
@@ -80,21 +91,25 @@ def decided_by(order: str, width: int | None) -> list[str]:
 
 def _decided(order: str) -> list[str]:
     found = []
+    updates = frozenset(UPDATES)
     asked = {
-        "programs without remote atomics": {"atomics": False, "messages": False},
-        "programs with remote atomics": {"atomics": True, "messages": False},
-        "programs with messages": {"atomics": False, "messages": True},
+        "programs without remote atomics": (frozenset[str](), False),
+        "programs with remote atomics": (ATOMIC_ROWS, False),
     }
-    for who, has in asked.items():
-        lacks = lacking(order, **has)
+    if any(not updates.isdisjoint(cell) for cell in order_table(order).variants):
+        asked["programs whose remote atomics all fetch"] = (ATOMIC_ROWS - updates, False)
+        asked["programs whose remote atomics fetch nothing"] = (updates, False)
+    asked["programs with messages"] = (frozenset(), True)
+    for who, (atomics, messages) in asked.items():
+        lacks = lacking(order, atomics=atomics, messages=messages)
         if not lacks:
             found.append(f"{who}: decided by the search, the table has all facts")
             continue
         by = "" if {*OF_ATOMICS}.intersection(lacks) else "the search, or if it finds what is no counterexample by "
         found.append(f"{who}: decided by {by}neighbouring tables, or by the axioms; it lacks {', '.join(lacks)}")
         found += [f"  {name}: {fact_meaning(name)}" for name in lacks]
-        near = {"weaker": weaker_with_facts(order, **has), "stronger": stronger_with_facts(order, **has)}
-        for which, other in near.items():
+        for which, near in (("weaker", weaker_with_facts), ("stronger", stronger_with_facts)):
+            other = near(order, atomics=atomics, messages=messages)
             if other is not None:
                 found.append(f"  next {which} table with the facts: {'; '.join(cells_that_differ(order, other)) or other}")
     return found
@@ -143,11 +158,12 @@ def table_object(order: str) -> JsonObject:
         "based_on": table.based_on,
         "source": valid_unicode(table.source),
         "cells": {f"{a} {b}": table.cells[a, b] if table.written[a, b] != UNKNOWN else UNKNOWN for a, b in table.written},
-        "messages": {" ".join(cell): kept for cell, kept in table.messages.items()},
+        "messages": {" ".join(cell): kept for cell, kept in table.variants.items() if MESSAGE in cell},
+        "updates": {" ".join(cell): kept for cell, kept in table.variants.items() if MESSAGE not in cell},
         "rules": rules_said(table),
         "why": {what: valid_unicode(why) for what, why in table.why.items()},
         "lacks": list(lacking(order)),
-        "lacks_without_atomics": list(lacking(order, atomics=False)),
+        "lacks_without_atomics": list(lacking(order, atomics=frozenset())),
         "lacks_with_messages": list(lacking(order, messages=True)),
     }
 

@@ -19,38 +19,11 @@ from rdma_robust.frame.question import Asking, Layout, Section, View
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import NeedsLine
 from rdma_robust.orders import order_name
+from rdma_robust.orders.fi_flags import PROMISED_BY
 from rdma_robust.orders.guarantees import guarantees, with_implied
 from rdma_robust.outcome import Verdict
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import count, printable
-
-FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
-    "nrW nrW": ("FI_ORDER_RMA_WAW",),
-    "nrR nrW": ("FI_ORDER_RMA_WAR",),
-    "nrW nrR": ("FI_ORDER_RMA_RAW",),
-    "nrR nrR": ("FI_ORDER_RMA_RAR",),
-    "nrW naR": ("FI_ORDER_RAW", "FI_ORDER_WAW"),
-    "nlR nrW": ("FI_ORDER_RMA_WAW",),
-    "nlR nrR": ("FI_ORDER_RMA_RAW",),
-    "nlR naR": ("FI_ORDER_RAW", "FI_ORDER_WAW"),
-    "nlR nmW": ("FI_ORDER_SAW",),
-    "nrR naR": ("FI_ORDER_RAR", "FI_ORDER_WAR"),
-    "naR nrR": ("FI_ORDER_RAR",),
-    "naR nrW": ("FI_ORDER_WAR",),
-    "naR nmW": ("FI_ORDER_SAR",),
-    "naR naR": ("FI_ORDER_ATOMIC_RAR", "FI_ORDER_ATOMIC_WAR"),
-    "naW nrW": ("FI_ORDER_WAR", "FI_ORDER_WAW"),
-    "naW nrR": ("FI_ORDER_RAR", "FI_ORDER_RAW"),
-    "nmW nmW": ("FI_ORDER_SAS",),
-    "nrW nmW": ("FI_ORDER_SAW",),
-    "nrR nmW": ("FI_ORDER_SAR",),
-    "naW nmW": ("FI_ORDER_SAR", "FI_ORDER_SAW"),
-    "nmW nrW": ("FI_ORDER_WAS",),
-    "nmW nrR": ("FI_ORDER_RAS",),
-    "nmW naR": ("FI_ORDER_RAS", "FI_ORDER_WAS"),
-    "naW naR": ("FI_ORDER_ATOMIC_RAR", "FI_ORDER_ATOMIC_RAW", "FI_ORDER_ATOMIC_WAR", "FI_ORDER_ATOMIC_WAW"),
-}
-"""The flags of libfabric (`fi_endpoint(3)`, `msg_order`) that promise a guarantee; of others none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +111,8 @@ def needs_record(
 
 def _needed(program: Program, found: MinimalSets, names: Names) -> NeededSet:
     each = tuple(_guarantee(program, found.breach_without(name, names), name) for name in sorted(names))
-    flags = [FLAGS.get(name) for name in sorted(names)]
-    told = tuple(dict.fromkeys(flag for some in flags for flag in some or ()))
+    flags = [PROMISED_BY.get(name) for name in sorted(names)]
+    told = tuple(dict.fromkeys(f"FI_ORDER_{flag}" for flag in flags))
     return NeededSet(each, None if None in flags else told)
 
 

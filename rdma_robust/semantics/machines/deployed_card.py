@@ -18,6 +18,7 @@ from rdma_robust.orders.order_facts import RMW_ROW, fact_meaning, lacking
 from rdma_robust.orders.order_record import MESSAGE, OrderTable
 from rdma_robust.semantics.connections import buffers_of, connections, has_choice_of_buffers
 from rdma_robust.semantics.kinds import Kind, WordKind, is_relaxed, kind_of_words
+from rdma_robust.semantics.like_orders import atomic_rows, unknown_to
 from rdma_robust.semantics.machines.inboxes import Inboxes, with_inbox
 from rdma_robust.semantics.machines.machine import Action, Move, Verb, with_value
 from rdma_robust.semantics.machines.meeting import NO_MEETING, OpenRound
@@ -101,15 +102,14 @@ class CardMachine:
         """Raise UsageError for a table under which something need not wait for what a compare-and-swap reads, but for what
         it writes if it succeeds: then whether it has to wait is known only later than it happens."""
         table = order_table(self.model.order)
-        unknown = [cell for cell in table.unknown if self.connections or MESSAGE not in cell]
         if table.matching == "any" and (has_choice_of_buffers(self.program) or self._messages_overtake(table)):
             raise UsageError(f"no machine lets a message take any posted receive, as order {self.model.order_name} does")
-        if unknown:
-            cells = ", ".join(map(" ".join, unknown))
+        if unknown := unknown_to(self.program, table):
+            cells = ", ".join(map(" ".join, sorted(unknown)))
             raise UsageError(
                 f"order {self.model.order_name} does not say whether it keeps {cells}: `check` decides both ways"
             )
-        if RMW_ROW not in lacking(self.model.order):
+        if RMW_ROW not in lacking(self.model.order, atomics=atomic_rows(self.program)):
             return
         ways = (request.ways for thread in self.requests for request in thread if request is not None)
         writes = ({any(part.type is EventType.NAW for part in way.parts) for way in each} for each in ways)

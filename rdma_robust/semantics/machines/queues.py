@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from rdma_robust.semantics.kinds import Kind, as_sent, is_sent, memory_of
+from rdma_robust.semantics.kinds import Kind, as_variant, is_variant, memory_of
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest, WaitRule
 from rdma_robust.semantics.machines.threadcode import Registers
 from rdma_robust.semantics.order_table import BEFORE_RECEIVE_COMPLETIONS
@@ -120,8 +120,8 @@ def ready(
 def issues_messages_in_order(rules: Mapping[Kind, WaitRule]) -> bool:
     """Return whether messages of a connection are issued in order: where writes wait for the reads of earlier requests, and
     all messages for the same, nobody can tell."""
-    put, send = rules[EventType.NRW].issued, rules[as_sent(EventType.NRW)].issued
-    reads = rules[EventType.NLR].bit | rules[as_sent(EventType.NLR)].bit
+    put, send = rules[EventType.NRW].issued, rules[as_variant(EventType.NRW)].issued
+    reads = rules[EventType.NLR].bit | rules[as_variant(EventType.NLR)].bit
     return put == send and put & reads == reads
 
 
@@ -142,7 +142,7 @@ def kind_now(posted: PostedRequest, part: CardEvent, placed: Placed, fills: Kind
     if not placed or not part.message or part.value is None:
         return part.kind
     found = fills if posted.buffer == NOWHERE else placed.get(posted.buffer, EventType.NRW)
-    return as_sent(found) if is_sent(part.kind) else found
+    return as_variant(found) if is_variant(part.kind) else found
 
 
 def buffered_behind(

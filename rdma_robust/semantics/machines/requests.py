@@ -17,7 +17,7 @@ from rdma_robust.language.flow.cfg import Cell, Fault, Program, Step, Thread, na
 from rdma_robust.model import RDMA, Model
 from rdma_robust.semantics.connections import connection_numbers
 from rdma_robust.semantics.event_table import Act, Agent, Case, cases_of, operands_read
-from rdma_robust.semantics.kinds import NIC_TYPES, Kind, asked_word, is_send, kind_of_words, kinds_on
+from rdma_robust.semantics.kinds import NIC_TYPES, Kind, asked_word, kind_of_words, kinds_on, makes_variant
 from rdma_robust.semantics.machines.threadcode import Registers, ThreadCode
 from rdma_robust.semantics.order_table import behind_poll, ippo_scope, nfo_between, oppo_scope, visible_when_polled
 from rdma_robust.semantics.terms import Evaluator, Term, read_at, term_of
@@ -224,22 +224,23 @@ class _Compiler:
 
     def _way(self, case: Case, inline: bool, op: object) -> RequestWay:
         when = None if case.when == TRUE else self._of(case.when)
-        asked, sent = asked_word(op), is_send(op)
-        return RequestWay(tuple(self._part(act, asked, sent) for act in case.acts[inline:]), when, case.fault)
+        asked = asked_word(op)
+        parts = (self._part(act, asked, makes_variant(act.type, op)) for act in case.acts[inline:])
+        return RequestWay(tuple(parts), when, case.fault)
 
-    def _part(self, act: Act, asked: Cell | None, sent: bool) -> CardEvent:
+    def _part(self, act: Act, asked: Cell | None, variant: bool) -> CardEvent:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
             unfit = frozenset() if data is None else self.void
             placed = visible_when_polled(act.type, self.model)
-            kind = kind_of_words(act.type, None, sent=sent)
+            kind = kind_of_words(act.type, None, variant=variant)
             found = CardEvent(act, kind, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
             return replace(found, unfit=unfit, placed=placed)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
-        kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None, sent=sent)
+        kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None, variant=variant)
         found = CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
         return replace(found, placed=visible_when_polled(kind, self.model))
 

@@ -23,7 +23,7 @@ from rdma_robust.language.load import load_program
 from rdma_robust.limits import Limits
 from rdma_robust.model import RDMA, Model, rdma
 from rdma_robust.semantics.axioms import rdma_violation
-from rdma_robust.semantics.kinds import NIC_TYPES, SENT_TYPES, Kind, as_sent
+from rdma_robust.semantics.kinds import NIC_TYPES, SENT_TYPES, Kind, as_variant
 from rdma_robust.semantics.linearise import trace_of_order
 from rdma_robust.semantics.machines import queues
 from rdma_robust.semantics.machines.chosen import is_deployed, machine_of, sc_machine_of
@@ -182,8 +182,8 @@ def without_cells(rules: Mapping[Kind, WaitRule]) -> Iterator[tuple[str, Mapping
     for later, earlier in product(NIC_TYPES, NIC_TYPES):
         waits, bit = rules[later], kind_bits(())[earlier]
         if (waits.issued | waits.done | waits.on_word) & bit:
-            gone = bit | (kind_bits(())[as_sent(earlier)] if earlier in SENT_TYPES else 0)
-            kinds = (later, *((as_sent(later),) if later in SENT_TYPES else ()))
+            gone = bit | (kind_bits(())[as_variant(earlier)] if earlier in SENT_TYPES else 0)
+            kinds = (later, *((as_variant(later),) if later in SENT_TYPES else ()))
             changed = {kind: waits_for_all_but(rules[kind], gone) for kind in kinds}
             yield f"{earlier.value} before {later.value}", {**rules, **changed}
         if waits.flushed & bit and later not in (EventType.NRW, EventType.NLW, EventType.NAW):

@@ -9,7 +9,7 @@ import pytest
 from rdma_robust.model import rdma
 from rdma_robust.orders import SHIPPED as ORDERS
 from rdma_robust.orders.known_orders import order_table
-from rdma_robust.orders.order_record import AS_PUT, as_put
+from rdma_robust.orders.order_record import VARIANT_OF, plain_cell
 from rdma_robust.semantics.order_table import ippo_scope, oppo_scope, table_cell
 from rdma_robust.semantics.trace import CPU_TYPES, EventType
 
@@ -33,8 +33,8 @@ def test_the_table_is_the_one_of_the_document() -> None:
     cells = order_table("default").cells
     head, _, *rows = [[c.strip() for c in line.strip("|").split("|")] for line in DOCUMENT.strip().splitlines()]
     read = {(row[0], column): text for row in rows for column, text in zip(head[1:], row[1:], strict=True)}
-    assert read == {cell: kept for cell, kept in cells.items() if not {*cell} & {*AS_PUT}}
-    assert all(kept == cells[as_put(cell)] for cell, kept in cells.items())
+    assert read == {cell: kept for cell, kept in cells.items() if not {*cell} & {*VARIANT_OF}}
+    assert all(kept == cells[plain_cell(cell)] for cell, kept in cells.items())
 
 
 @pytest.mark.parametrize("earlier", sorted(CPU_TYPES, key=lambda t: t.value))
