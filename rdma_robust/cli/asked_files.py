@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from functools import partial
 
 import typer
@@ -20,7 +20,7 @@ from rdma_robust.limits import executor_of, processors
 from rdma_robust.text import one_line
 
 
-def memory_each(memory: int | None, jobs: int | None, items: Sequence[Item]) -> int | None:
+def memory_each(memory: int | None, jobs: int | None, items: Sized) -> int | None:
     """Return the mebibytes of one of the inputs, as many of which are answered at a time as there are `jobs`."""
     return memory_limit(memory, min(jobs or processors(), len(items)))
 

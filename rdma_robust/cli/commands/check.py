@@ -11,24 +11,20 @@ import typer
 
 from rdma_robust.cli.asked_files import (
     certified,
-    checkpoints_of,
     chosen,
     explains,
-    memory_each,
     prints_alone,
-    searchers_each,
     watch_instead,
     without_proofs,
 )
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, SharedSearchOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Source, expand
 from rdma_robust.frame.shell.output import StandardOutput
 from rdma_robust.options import CheckOptions
@@ -68,13 +64,7 @@ def check_command(
     search: SearchOptions,
     hardware: HardwareOptions,
     define: arguments.Defines = None,
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
-    jobs: arguments.Jobs = None,
-    threads: arguments.Threads = None,
-    executor: arguments.Processes = None,
-    checkpoint: arguments.Checkpoints = None,
+    limits: SharedSearchOptions,
     self_check: arguments.SelfCheck = False,
     reductions: arguments.Reductions = "all",
     expect: arguments.Expect = False,
@@ -98,19 +88,14 @@ def check_command(
     if enable or disable:
         choice = chosen(enable, disable)
         items = [dataclasses.replace(item, warnings=choice) if isinstance(item, Source) else item for item in items]
-    each, jobs, executor = searchers_each(threads, jobs, executor, items)
+    jobs, limited = limits.shared(items)
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
-        timeout=arguments.limit(timeout),
-        max_states=max_states or None,
-        memory=memory_each(memory, jobs, items),
+        **limited,
         self_check=self_check,
         reductions=arguments.parse_reductions(reductions),
         define=tuple(define or ()),
-        threads=each,
-        executor=executor,
-        checkpoint=checkpoints_of(checkpoint, executor, items),
     )
     prints_alone(dump_after, certificate, (output, format_))
     form = report_form(output, format_, VERDICT_FORMATS, items)

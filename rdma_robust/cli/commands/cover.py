@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each
+from rdma_robust.cli.asked_files import certified, explains
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import FORMATS
+from rdma_robust.cli.options.option_sets import BatchOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand
 from rdma_robust.limits import processors
 from rdma_robust.processes import can_fork
@@ -22,6 +22,7 @@ from rdma_robust.questions.cover_question import COVER, CoverAsking
 from rdma_robust.reports.cover.cover_result import CoverRecord
 
 
+@with_option_sets
 def cover_command(
     context: typer.Context,
     files: arguments.Files,
@@ -29,10 +30,7 @@ def cover_command(
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="Engine; auto runs several and stops at the first answer.")
     ] = "auto",
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
-    jobs: arguments.Jobs = None,
+    limits: BatchOptions,
     expect: Annotated[
         bool, typer.Option("--expect", help="Compare with the comments `# expect: safe` and `# expect: unsafe`.")
     ] = False,
@@ -45,13 +43,11 @@ def cover_command(
 ) -> None:
     """Note in the context what is to be done."""
     items = expand(files, suffixes=(".spec",))
-    cores = jobs or processors()
+    cores = limits.jobs or processors()
     nets = sum(isinstance(item, Source) for item in items)
     asking = CoverAsking(
         engine=engine,
-        timeout=arguments.limit(timeout),
-        max_states=max_states or None,
-        memory=memory_each(memory, jobs, items),
+        **limits.of_each(items, limits.jobs),
         markings=markings,
         expect=expect,
         explain=explains(items, explain),
@@ -59,7 +55,7 @@ def cover_command(
     )
     form = report_form(output, format_, FORMATS, items)
     items = certified(items, certificate)
-    context.obj.append(partial(run_cover, Run(COVER, asking, items, jobs, form, output, quiet)))
+    context.obj.append(partial(run_cover, Run(COVER, asking, items, limits.jobs, form, output, quiet)))
 
 
 def run_cover(run: Run[CoverAsking, CoverRecord]) -> Exit:

@@ -13,13 +13,12 @@ from rdma_robust.cli.answering import only, tell_of
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import EXPLAIN_FORMATS, Drawing
-from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import HardwareOptions, LimitOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyModels, models_named
 from rdma_robust.errors import UsageError
 from rdma_robust.frame import registry
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.columns import PAPER
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source, expand, read_source
 from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.frame.shell.stderr import warn_of
@@ -57,9 +56,7 @@ def explain_command(
     of: Annotated[Drawing, typer.Option(help="svg: what to draw.")] = "graph",
     hardware: HardwareOptions,
     define: arguments.Define = None,
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
+    limits: LimitOptions,
     final_states: Annotated[
         int,
         typer.Option(
@@ -80,9 +77,7 @@ def explain_command(
     named, every = models_named(models)
     options = CheckOptions(
         **hardware.values(),
-        timeout=arguments.limit(timeout),
-        max_states=max_states or None,
-        memory=arguments.memory_limit(memory),
+        **limits.of_each(),
         define=tuple(define or ()),
     )
     form = report_form(output, format_, EXPLAIN_FORMATS, expand([file]))

@@ -9,20 +9,16 @@ import typer
 
 from rdma_robust.cli.asked_files import (
     certified,
-    checkpoints_of,
     explains,
-    memory_each,
     prints_alone,
-    searchers_each,
     watch_instead,
 )
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.option_sets import CFileOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import CFileOptions, SharedSearchOptions, with_option_sets
 from rdma_robust.cli.options.safety_options import SafetyEngine, SafetyModels, SafetyReduction, models_named
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.questions.proof_question import PROVE, ProofAsking
@@ -46,13 +42,7 @@ def prove_command(
     ] = 1,
     define: arguments.Defines = None,
     c: CFileOptions,
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
-    jobs: arguments.Jobs = None,
-    threads: arguments.Threads = None,
-    executor: arguments.Processes = None,
-    checkpoint: arguments.Checkpoints = None,
+    limits: SharedSearchOptions,
     expect: arguments.Expect = False,
     format_: arguments.VerdictsFormat = None,
     output: arguments.OutputFile = None,
@@ -69,25 +59,20 @@ def prove_command(
         watch_instead(context, files, define)
         return
     items = expand(files, define=define)
-    each, jobs, executor = searchers_each(threads, jobs, executor, items)
+    jobs, limited = limits.shared(items)
     asking = ProofAsking(
         named,
         every,
         engine,
         reduction,
         bound,
-        arguments.limit(timeout),
-        max_states or None,
-        memory_each(memory, jobs, items),
+        **limited,
         explain=explains(items, explain),
         full=explain is True,
         needs=explain is True,
         width=width_of_output(output),
         expect=expect,
         define=tuple(define),
-        threads=each,
-        executor=executor,
-        checkpoint=checkpoints_of(checkpoint, executor, items),
     )
     if dump_after is not None:
         prints_alone(dump_after, certificate, (output, format_))

@@ -6,13 +6,12 @@ from functools import partial
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each, watch_instead
+from rdma_robust.cli.asked_files import certified, explains, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import NEEDS_FORMATS
-from rdma_robust.cli.options.option_sets import HardwareOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import BatchOptions, HardwareOptions, with_option_sets
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.options import CheckOptions
 from rdma_robust.questions.races_question import RACES, RacesAsking
@@ -25,10 +24,7 @@ def races_command(
     *,
     hardware: HardwareOptions,
     define: arguments.Defines = None,
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
-    jobs: arguments.Jobs = None,
+    limits: BatchOptions,
     expect: arguments.Expect = False,
     certificate: arguments.Certificates = None,
     format_: arguments.NeedsFormat = None,
@@ -45,11 +41,9 @@ def races_command(
     form = report_form(output, format_, NEEDS_FORMATS, items)
     options = CheckOptions(
         **hardware.values(),
-        timeout=arguments.limit(timeout),
-        max_states=max_states or None,
-        memory=memory_each(memory, jobs, items),
+        **limits.of_each(items, limits.jobs),
         define=tuple(define or ()),
     )
     items = certified(items, certificate)
     asking = RacesAsking(options, expect, explains(items, explain))
-    context.obj.append(partial(run_question, Run(RACES, asking, items, jobs, form, output, quiet)))
+    context.obj.append(partial(run_question, Run(RACES, asking, items, limits.jobs, form, output, quiet)))

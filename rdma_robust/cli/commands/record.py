@@ -12,16 +12,15 @@ from typing import Annotated, Any
 
 import typer
 
-from rdma_robust.cli.asked_files import explains, memory_each
+from rdma_robust.cli.asked_files import explains
 from rdma_robust.cli.destinations import made_file, report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.option_sets import ModelOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import LimitOptions, ModelOptions, with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.run_question import Run, run_question
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.frame.shell.output import replace_file
 from rdma_robust.frame.shell.stderr import warn
@@ -72,9 +71,7 @@ def record_command(
     races: Annotated[bool, typer.Option("--races", help="Ask for data races of the run, not for robustness.")] = False,
     hardware: ModelOptions,
     await_loops: arguments.AwaitLoops = False,
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
+    limits: LimitOptions,
     format_: arguments.VerdictsFormat = None,
     output: arguments.OutputFile = None,
     explain: arguments.Explain = None,
@@ -96,9 +93,7 @@ def record_command(
     options = CheckOptions(
         **hardware.values(),
         await_loops=await_loops,
-        timeout=arguments.limit(timeout),
-        max_states=max_states or None,
-        memory=memory_each(memory, None, [item]),
+        **limits.of_each(),
     )
     told = explains([item], explain)
     question: Question[Any, Any]

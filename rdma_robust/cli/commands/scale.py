@@ -11,17 +11,16 @@ from functools import partial
 import typer
 
 from rdma_robust import TOOL
-from rdma_robust.cli.asked_files import memory_each, threads_each
+from rdma_robust.cli.asked_files import threads_each
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import SCALE_FORMATS
-from rdma_robust.cli.options.option_sets import HardwareOptions, SearchOptions, with_option_sets
+from rdma_robust.cli.options.option_sets import BatchOptions, HardwareOptions, SearchOptions, with_option_sets
 from rdma_robust.errors import RdmaRobustError, UsageError
 from rdma_robust.frame.answer import Answer
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.formats.json_text import layout
 from rdma_robust.frame.run_question import answer_all
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Item, Missing, all_loaded, expand, read_source
 from rdma_robust.frame.shell.output import Output, output, width_of_output
 from rdma_robust.frame.shell.stderr import warn
@@ -66,10 +65,7 @@ def scale_command(
     search: SearchOptions,
     hardware: HardwareOptions,
     reductions: arguments.Reductions = "all",
-    timeout: arguments.Timeout = TIMEOUT_S,
-    max_states: arguments.MaxStates = 0,
-    memory: arguments.Memory = None,
-    jobs: arguments.Jobs = None,
+    limits: BatchOptions,
     expect: arguments.Expect = False,
     format_: arguments.ScaleOutput = None,
     output: arguments.OutputFile = None,
@@ -81,16 +77,14 @@ def scale_command(
     options = CheckOptions(
         **search.values(),
         **hardware.values(),
-        timeout=arguments.limit(timeout),
-        max_states=max_states or None,
-        memory=memory_each(memory, jobs, items),
+        **limits.of_each(items, limits.jobs),
         reductions=arguments.parse_reductions(reductions),
         define=defined,
-        threads=threads_each(None, jobs, items)[0],
+        threads=threads_each(None, limits.jobs, items)[0],
     )
     form = report_form(output, format_, SCALE_FORMATS, items)
     path = None if output == "-" else output
-    request = ScaleRequest(file, constant, values, items, whole, options, jobs, expect, form, path, quiet)
+    request = ScaleRequest(file, constant, values, items, whole, options, limits.jobs, expect, form, path, quiet)
     context.obj.append(partial(run_scale, request))
 
 

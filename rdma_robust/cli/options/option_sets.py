@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_type_hints
 
-from rdma_robust.cli.asked_files import memory_each, threads_each
+from rdma_robust.cli.asked_files import checkpoints_of, memory_each, searchers_each, threads_each
 from rdma_robust.cli.options import arguments
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import OF_FOLDERS, Item, expand
@@ -63,6 +63,45 @@ class SearchOptions(OptionSet):
     instrumentation: arguments.InstrumentationOption = "pivot"
     engine: arguments.Engine = "auto"
     kernel: arguments.Kernel = "auto"
+
+
+@dataclass(frozen=True)
+class LimitOptions(OptionSet):
+    """How far an answer is looked for."""
+
+    timeout: arguments.Timeout = TIMEOUT_S
+    max_states: arguments.MaxStates = 0
+    memory: arguments.Memory = None
+
+    def of_each(self, items: Sized = (None,), jobs: int | None = None) -> dict[str, Any]:
+        """Return the limits of one of the inputs, by the names of CheckOptions."""
+        most = memory_each(self.memory, jobs, items)
+        return {"timeout": arguments.limit(self.timeout), "max_states": self.max_states or None, "memory": most}
+
+
+@dataclass(frozen=True)
+class BatchOptions(LimitOptions):
+    """The limits of answers about several inputs, and how many are given at a time."""
+
+    jobs: arguments.Jobs = None
+
+
+@dataclass(frozen=True)
+class SharedSearchOptions(BatchOptions):
+    """The same of searches that threads or processes share."""
+
+    threads: arguments.Threads = None
+    executor: arguments.Processes = None
+    checkpoint: arguments.Checkpoints = None
+
+    def shared(self, items: Sequence[Item]) -> tuple[int | None, dict[str, Any]]:
+        """Return how many inputs are answered at a time, and the limits and searchers of each, by the names of CheckOptions.
+
+        Raises UsageError for searchers that there cannot be.
+        """
+        threads, jobs, executor = searchers_each(self.threads, self.jobs, self.executor, items)
+        checkpoint = checkpoints_of(self.checkpoint, executor, items)
+        return jobs, {**self.of_each(items, jobs), "threads": threads, "executor": executor, "checkpoint": checkpoint}
 
 
 @dataclass(frozen=True)
