@@ -127,3 +127,37 @@ def verdict_totals(*words: str) -> Callable[[Sequence[object], Counts], Totals]:
     return lambda _, counts: Totals(
         count(counts.done, counts.noun), [(word.replace("_", " "), counts[word]) for word in words]
     )
+
+
+@dataclass(frozen=True)
+class AnswerParagraphs(Generic[R]):
+    """Lines for each program, whatever the question, and the totals of many; if quiet, not of one that is `fine`."""
+
+    layout: Layout
+    of: Callable[[R, int | None], list[str]]
+    said: Callable[[Counts], str]
+    fine: Callable[[R], bool]
+
+    def header(self) -> list[str]:
+        """Return nothing: a program has lines, not a row."""
+        return []
+
+    def lines(self, record: R) -> list[str]:
+        """Return the lines of a program; an error of the only one is on standard error already."""
+        if (self.layout.quiet and self.fine(record)) or (self.layout.alone and record.error_kind is not None):
+            return []
+        return self.of(record, self.layout.width)
+
+    def totals(self, section: Section[Any, R]) -> list[str]:
+        """Return the last lines of the text for many programs."""
+        counts = section.counts
+        if counts.requested == 1:
+            return []
+        cut = f"interrupted: {counts.done} of {counts.requested} done; " if counts.interrupted else ""
+        return sentence(f"{cut}{self.said(counts)}; {counts.time_s:.2f} s", self.layout.width)
+
+
+def counted(counts: Counts, words: Iterable[tuple[str, str]]) -> str:
+    """Return how many programs there are, and of how many a word is said, in these words."""
+    said = ", ".join(f"{counts[word]} {told}" for word, told in words if counts[word])
+    return f"{count(counts.done, 'program')}{f': {said}' if said else ''}"

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from rdma_robust.analyses.hardware.on_all_hardware import OnAllHardware
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import Counts, DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit, worst
+from rdma_robust.frame.formats.answer_table import AnswerParagraphs, counted
 from rdma_robust.frame.formats.columns import Column, Columns, sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
-from rdma_robust.frame.question import Layout, Section, View
+from rdma_robust.frame.question import Layout, View
 from rdma_robust.model import PROMISED, Model
 from rdma_robust.orders import order_name
 from rdma_robust.outcome import Outcome, Verdict
@@ -172,8 +173,8 @@ WORDS: Final = {
 class ModelsView(View[ModelsRecord]):
     """The answers of `models`."""
 
-    def text(self, layout: Layout) -> ModelsLines:
-        return ModelsLines(layout)
+    def text(self, layout: Layout) -> AnswerParagraphs[ModelsRecord]:
+        return AnswerParagraphs(layout, models_text, _said, lambda record: record.exit_code == Exit.OK)
 
     def objects(self, record: ModelsRecord) -> Sequence[JsonObject]:
         told = asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)}
@@ -187,30 +188,5 @@ class ModelsView(View[ModelsRecord]):
         return Exit(record.exit_code)
 
 
-@dataclass(frozen=True)
-class ModelsLines:
-    """Writes a table for each program, and for many programs the totals."""
-
-    layout: Layout
-
-    def header(self) -> list[str]:
-        """Return nothing: each program has a table of its own."""
-        return []
-
-    def lines(self, record: ModelsRecord) -> list[str]:
-        """Return the lines of a program; an error of the only one is on standard error already."""
-        if (self.layout.quiet and record.exit_code == Exit.OK) or (self.layout.alone and record.status == "error"):
-            return []
-        return models_text(record, self.layout.width)
-
-    def totals(self, section: Section[Any, ModelsRecord]) -> list[str]:
-        """Return the last lines of the text for many programs."""
-        counts = section.counts
-        if counts.requested == 1:
-            return []
-        numbers = [(counts[status.replace("-", "_")], words) for status, words in WORDS.items()]
-        said = ", ".join(f"{number} {words}" for number, words in numbers if number)
-        line = f"{count(counts.done, 'program')}{f': {said}' if said else ''}; {counts.time_s:.2f} s"
-        if counts.interrupted:
-            line = f"interrupted: {counts.done} of {counts.requested} done; {line}"
-        return sentence(line, self.layout.width)
+def _said(counts: Counts) -> str:
+    return counted(counts, ((status.replace("-", "_"), words) for status, words in WORDS.items()))

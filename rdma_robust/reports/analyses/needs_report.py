@@ -9,9 +9,10 @@ from typing import Any, Final, Literal, Protocol
 
 from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round
 from rdma_robust.analyses.needs.table_answers import TableAnswer, lacking_of
-from rdma_robust.frame.answer import DiagnosticView, JsonObject, diagnostics
+from rdma_robust.frame.answer import Counts, DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
+from rdma_robust.frame.formats.answer_table import AnswerParagraphs, counted
 from rdma_robust.frame.formats.columns import sentence
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
@@ -216,8 +217,16 @@ class NeedsView(View[NeedsRecord]):
 
     asking: NeedsAsked
 
-    def text(self, layout: Layout) -> NeedsLines:
-        return NeedsLines(layout, self.asking.expect)
+    def text(self, layout: Layout) -> AnswerParagraphs[NeedsRecord]:
+        return AnswerParagraphs(layout, self._told, _said, self._is_fine)
+
+    def _told(self, record: NeedsRecord, width: int | None) -> list[str]:
+        unclaimed = self.asking.expect and record.program is not None and not record.claims
+        return [*needs_text(record, width), *(sentence(NO_LINE, width, "  ") if unclaimed else ())]
+
+    def _is_fine(self, record: NeedsRecord) -> bool:
+        wrong = mismatches(record) if self.asking.expect else any(c.enough is False for c in record.claims)
+        return record.exit_code == Exit.OK and not wrong
 
     def objects(self, record: NeedsRecord) -> Sequence[JsonObject]:
         return (asdict(record) | {"file": valid_unicode(record.file), "exit_code": int(record.exit_code)},)
@@ -274,36 +283,6 @@ class NeedsView(View[NeedsRecord]):
         return Case(record.file, "rdma-robust.needs", record.time_s, kind, record.status, "; ".join(failed) or record.reason)
 
 
-@dataclass(frozen=True)
-class NeedsLines:
-    """Writes a paragraph for each program, and for many programs the totals."""
-
-    layout: Layout
-    expect: bool = False
-
-    def header(self) -> list[str]:
-        """Return nothing: each program has a paragraph of its own."""
-        return []
-
-    def lines(self, record: NeedsRecord) -> list[str]:
-        """Return the lines of a program; an error of the only one is on standard error already."""
-        fine = not (mismatches(record) if self.expect else any(c.enough is False for c in record.claims))
-        if (self.layout.quiet and record.exit_code == Exit.OK and fine) or (self.layout.alone and record.status == "error"):
-            return []
-        lines = needs_text(record, self.layout.width)
-        if self.expect and record.program is not None and not record.claims:
-            lines += sentence(NO_LINE, self.layout.width, "  ")
-        return lines
-
-    def totals(self, section: Section[Any, NeedsRecord]) -> list[str]:
-        """Return the last lines of the text for many programs."""
-        counts = section.counts
-        if counts.requested == 1:
-            return []
-        numbers = [(counts[status.replace("-", "_")], words) for status, words in WORDS.items()]
-        numbers.append((counts["mismatched"], "not as expected"))
-        said = ", ".join(f"{number} {words}" for number, words in numbers if number)
-        line = f"{count(counts.done, 'program')}{f': {said}' if said else ''}; {counts.time_s:.2f} s"
-        if counts.interrupted:
-            line = f"interrupted: {counts.done} of {counts.requested} done; {line}"
-        return sentence(line, self.layout.width)
+def _said(counts: Counts) -> str:
+    words = {status.replace("-", "_"): words for status, words in WORDS.items()}
+    return counted(counts, (*words.items(), ("mismatched", "not as expected")))

@@ -13,10 +13,10 @@ from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.analyses.safety.questions import ReachOutcome
 from rdma_robust.analyses.safety.verify import Checked, Status, Verified
 from rdma_robust.errors import NO_SPAN
-from rdma_robust.frame.answer import DiagnosticView, Failure, JsonObject, diagnostics
+from rdma_robust.frame.answer import Counts, DiagnosticView, Failure, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
 from rdma_robust.frame.finding import Finding, problem_findings
-from rdma_robust.frame.formats.columns import sentence
+from rdma_robust.frame.formats.answer_table import AnswerParagraphs
 from rdma_robust.frame.formats.json_text import valid_unicode
 from rdma_robust.frame.formats.junit import Case
 from rdma_robust.frame.question import Layout, Section, View
@@ -165,8 +165,21 @@ class SafetyView(View[SafetyRecord]):
 
     words: tuple[str, ...]
 
-    def text(self, layout: Layout) -> SafetyLines:
-        return SafetyLines(self.words, layout)
+    def text(self, layout: Layout) -> AnswerParagraphs[SafetyRecord]:
+        return AnswerParagraphs(
+            layout, lambda record, _: list(record.lines), self._said, lambda record: record.exit_code == Exit.OK
+        )
+
+    def _said(self, counts: Counts) -> str:
+        said = [(counts[word], "hold" if word == "holds" and counts[word] > 1 else word) for word in self.words]
+        told = ", ".join(f"{number} {word}" for number, word in said if number)
+        line = count(counts.done, "program")
+        if self.words is VERIFY_WORDS:
+            line += f", {count(sum(counts[word] for word in self.words), 'claim')}"
+        line += f": {told}" if told else ""
+        undecided = f"{counts['undecided']} undecided" if counts["undecided"] else ""
+        wrong = count(counts["error"], "error") if counts["error"] else ""
+        return line + "".join(f"; {each}" for each in (undecided, wrong) if each)
 
     def objects(self, record: SafetyRecord) -> Sequence[JsonObject]:
         said = {"reason": record.reason} if "reason" not in record.answer or record.reason else {}
@@ -201,42 +214,6 @@ class SafetyView(View[SafetyRecord]):
     def more(self, section: Section[Any, SafetyRecord]) -> Mapping[str, object]:
         """Return the members of the only program, which stand beside `results` too, where readers of one look for them."""
         return self.objects(section.records[0])[0] if section.counts.requested == 1 and section.answers else {}
-
-
-@dataclass(frozen=True)
-class SafetyLines:
-    """Writes the lines that records bring, and for many programs the totals."""
-
-    words: tuple[str, ...]
-    layout: Layout
-
-    def header(self) -> list[str]:
-        """Return nothing: a program has lines, not a row."""
-        return []
-
-    def lines(self, record: SafetyRecord) -> list[str]:
-        """Return the lines of a program; an error of the only one is on standard error already."""
-        if (self.layout.quiet and record.exit_code == Exit.OK) or (self.layout.alone and record.status == "error"):
-            return []
-        return list(record.lines)
-
-    def totals(self, section: Section[Any, SafetyRecord]) -> list[str]:
-        """Return the last lines of the text for many programs."""
-        counts = section.counts
-        if counts.requested == 1:
-            return []
-        said = [(counts[word], "hold" if word == "holds" and counts[word] > 1 else word) for word in self.words]
-        told = ", ".join(f"{number} {word}" for number, word in said if number)
-        line = count(counts.done, "program")
-        if self.words is VERIFY_WORDS:
-            line += f", {count(sum(counts[word] for word in self.words), 'claim')}"
-        line += f": {told}" if told else ""
-        undecided = f"{counts['undecided']} undecided" if counts["undecided"] else ""
-        wrong = count(counts["error"], "error") if counts["error"] else ""
-        line += "".join(f"; {each}" for each in (undecided, wrong) if each)
-        if counts.interrupted:
-            line = f"interrupted: {counts.done} of {counts.requested} done; {line}"
-        return sentence(f"{line}; {counts.time_s:.2f} s", self.layout.width)
 
 
 def safety_findings(record: SafetyRecord) -> Iterator[Finding]:
