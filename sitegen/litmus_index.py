@@ -96,7 +96,7 @@ def litmus_index() -> str:
         "`rdma-robust litmus/*.rdma`, `rdma-robust litmus` and `rdma-robust 'litmus/**'` decide them all.\n\n"
     )
     menu = table(
-        ("shelf", "programs", "read first"),
+        ("category", "programs", "read first"),
         ((f"[{s.title}](#{s.title})", str(len(on(s, programs))), link(s.first)) for s in SHELVES),
     )
     return head + menu + "".join(_shelf(shelf, programs) for shelf in SHELVES)
