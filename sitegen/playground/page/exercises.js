@@ -68,6 +68,7 @@ export class Exercises {
       this.say("unknown", "The program has changed meanwhile.");
       return null;
     } catch (error) {
+      if (name !== this.name) { return null; }
       this.say("unknown", error instanceof Stopped ? `Undecided: ${error.message}.` : `The tool cannot be loaded: ${error.message}.`);
       return null;
     }

@@ -1,4 +1,5 @@
-"""The worker as the page sees it (`tool.js`), in Node, with a worker that does what the test says."""
+"""The workers of the page: how it sees the one that answers (`tool.js`), in Node, with one that does what the test says; and
+what the one that keeps files (`offline.js`) leaves of other copies."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 
 from sitegen.playground.bundle import PAGE
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: tool.js was not tried")
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: workers were not tried")
 
 _BEGIN = """
 const workers = [], said = [], got = [];
@@ -34,11 +35,15 @@ process.exit();  // limits of time still wait
 
 
 def played(script: str) -> dict[str, Any]:
-    command = ["node", "--input-type=module", "--eval", _BEGIN + script + _END, (PAGE / "tool.js").as_uri()]
+    found: dict[str, Any] = in_node(_BEGIN + script + _END, (PAGE / "tool.js").as_uri())
+    return found
+
+
+def in_node(script: str, *given: str) -> Any:
+    command = ["node", "--input-type=module", "--eval", script, *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 def test_what_cannot_be_loaded_is_tried_again_by_the_next_question() -> None:
@@ -78,3 +83,22 @@ def test_a_search_is_ended_where_something_else_is_wanted() -> None:
     """)
     assert found["got"] == ["another question was asked"]
     assert found["ended"] == [True, False]
+
+
+def test_files_of_other_copies_on_the_same_origin_are_left() -> None:
+    names = [f"playground https://a.org/{each}" for each in (" 1", "old/ 1", "old/ @VERSION@", "old/er/ 1")]
+    worker = (PAGE / "offline.js").read_text(encoding="utf-8").replace("@FILES@", "[]")
+    script = f"""
+        const heard = {{}}, deleted = [];
+        globalThis.self = {{
+          registration: {{ scope: "https://a.org/old/" }}, clients: {{ claim() {{}} }},
+          addEventListener: (name, work) => {{ heard[name] = work; }},
+        }};
+        globalThis.caches = {{ keys: async () => {json.dumps(names)}, delete: async (name) => deleted.push(name) }};
+        {worker}
+        let done;
+        heard.activate({{ waitUntil: (work) => {{ done = work; }} }});
+        await done;
+        console.log(JSON.stringify(deleted));
+    """
+    assert in_node(script) == ["playground https://a.org/old/ 1"]
