@@ -116,6 +116,15 @@ def test_mistakes_of_the_command_line_do_not_name_the_program_that_loaded_the_pa
     assert "loader" not in "".join(answers)
 
 
+def test_a_search_that_takes_all_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(page_worker, "run", run)
+    answer = json.loads(page_worker.ask(json.dumps({"arguments": ["check", "a.rdma"], "files": {}, "read": []})))
+    assert answer == {"exit": 3, "out": "", "err": "unknown: the memory of this tab is used up\n", "files": {}}
+
+
 def test_reports_are_as_wide_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     program = {"program.rdma": (LITMUS / "mailbox-plain.rdma").read_text(encoding="utf-8")}

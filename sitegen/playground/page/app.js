@@ -83,7 +83,7 @@ async function answered(key, asked, files, read) {
     if (answer.exit !== 3) { answers.set(key, answer); }
     return answer;
   } catch (error) {
-    if (!(error instanceof Stopped)) { notice(`The tool cannot be loaded: ${error.message}. Load the page again.`); }
+    if (!(error instanceof Stopped)) { notice(`The tool cannot be loaded: ${error.message}. Run tries again.`); }
     return { exit: 3, out: "", err: `unknown: ${error.message}`, files: {} };
   } finally {
     asking.delete(key);
