@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.replay": f"{WORDS} messages.language messages.message_answers",
-    "messages.traces": f"{WORDS} messages.language messages.message_answers messages.machine",
+    "messages.traces": f"{WORDS} language messages.language messages.message_answers messages.machine",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
     "messages.engines": f"{WORDS} messages.encoding messages.language messages.machine messages.message_answers "

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from rdma_robust.messages.encoding.match_candidates import Candidates
     from rdma_robust.messages.encoding.unrolled import UnrolledProgram
 
-
 Solving = Callable[[MessageQuestions, Limits], BufferAnswer]
 """An engine with its program and buffers."""
 
@@ -86,8 +85,7 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     sat = partial(by_sat, easier, buffer, left=left if easier is program else None)
     first = sat(questions, limits.share(_SOLVING).within(_FIRST_S))
     solved = combined_answer(answer, first)
-    counted = solved.matchings is None or solved.matchings.exact
-    if not solved.reason and counted:
+    if not solved.reason and (solved.matchings is None or solved.matchings.exact):
         return solved
     known = "unknown" not in _verdicts(first)
     if not known:
@@ -100,7 +98,11 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
 
 
 def _by_all_states(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer:
-    """Answer by all states; and by `smt` if they are too many, and processes look for messages."""
+    """Answer by all states, where one run does not; and by `smt` if they are too many, and processes look for messages."""
+    if program.gathers:
+        answer = by_states(program, buffer, questions, _few(limits, FEW))
+        if (found := by_one_run(program, buffer, questions, limits) if answer.reason else answer) is not None:
+            return found
     solves = program.looks and not program.gathers and has_solver()
     answer = by_states(program, buffer, questions, limits.share(_SOLVING) if solves else limits)
     return combined_answer(answer, _by_smt(program, buffer, questions, limits)) if solves and answer.reason else answer
@@ -226,7 +228,6 @@ _ENGINES: Final[Mapping[MessageEngineName, Callable[[], MessageEngine]]] = {
     "smt": _smt,
 }
 """The engines by name, each by what loads it."""
-
 
 CHECKING_S: Final = 5.0
 """Seconds of each engine that only checks what another one has answered, under one buffer semantics."""
@@ -395,5 +396,4 @@ def _better(first: Matchings | None, second: Matchings | None) -> Matchings | No
 
 
 def _mismatches(first: tuple[Mismatch, ...], second: tuple[Mismatch, ...]) -> tuple[Mismatch, ...]:
-    known = {each.processes for each in first}
-    return (*first, *[each for each in second if each.processes not in known])
+    return (*first, *[each for each in second if each.processes not in [known.processes for known in first]])

@@ -243,10 +243,16 @@ def _endpoints(unrolled: UnrolledProgram) -> Endpoints | None:
     whole = all(each is always for each in unrolled.ends) and not any(each.daemon for each in unrolled.program.processes)
     if not plain or not whole or {each.process for each in unrolled.sends} & {each.process for each in unrolled.receives}:
         return None
-    if not all(each.source is None and each.tag is None for each in unrolled.receives):
+    if not all(each.source is None and (each.tag is None or each.tag.constant) for each in unrolled.receives):
         return None
-    if not all(each.to.constant for each in unrolled.sends):
+    if not all(each.to.constant and each.tag.constant for each in unrolled.sends):
         return None
+    tags: dict[tuple[int, int], set[int]] = {}
+    for send in unrolled.sends:
+        tags.setdefault((send.to.value, send.port), set()).add(send.tag.value)
+    for receive in unrolled.receives:
+        if receive.tag is not None and tags.get((receive.process, receive.port)) != {receive.tag.value}:
+            return None
     receives: dict[tuple[int, int], list[OperationId]] = {}
     for receive in unrolled.receives:
         receives.setdefault((receive.process, receive.port), []).append(OperationId(receive.process, receive.rank.value))

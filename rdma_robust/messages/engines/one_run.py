@@ -1,4 +1,9 @@
-"""Programs in which every receive has one sender that it can get messages from: one run decides (Lemma 3)."""
+"""Programs in which every receive has one sender that it can get messages from: one run decides (Lemma 3).
+
+So it does where receives may take messages of several senders, if only the verdict is asked, every send has a buffer,
+nothing depends on what is received, and the receives of an endpoint take everything: the k-th is over when k messages were
+sent there, whoever sent them. Collective operations that agree only wait, longest where nobody leaves early.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,20 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from rdma_robust.errors import Span
+from rdma_robust.expr import Const
 from rdma_robust.limits import Limits
 from rdma_robust.messages.engines.solved_runs import mismatch_of
-from rdma_robust.messages.language.message_program import Buffer, MessageProgram
+from rdma_robust.messages.language.message_program import (
+    Block,
+    Buffer,
+    IssueCollective,
+    IssueReceive,
+    IssueSend,
+    MessageProgram,
+    Requests,
+    Wait,
+    inner_blocks,
+)
 from rdma_robust.messages.machine.courses import Course, blocked, unmatched
 from rdma_robust.messages.machine.matching import meetings
 from rdma_robust.messages.machine.process_state import ANYTHING, ReceiveOp
@@ -30,8 +46,8 @@ from rdma_robust.messages.message_answers import (
 MOVES = 300_000
 """Of a run that is followed; a longer one is left to the other engines."""
 
-Endpoint = tuple[int, int]
-"""A process and a port."""
+Endpoint = tuple[int, int, int]
+"""A process, a port, and a tag: ANYTHING for all tags, where some receive may take messages of any."""
 
 
 def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuestions, limits: Limits) -> BufferAnswer | None:
@@ -41,13 +57,16 @@ def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuesti
     deadlock if and only if some run has.
     """
     run = _Run(program, buffer, grants=buffer == "any")
-    if program.looks or not run.to_the_end(limits):
+    run.counts = buffer == "infinite" and not (questions.pairs or questions.count) and _is_blind(program)
+    if program.peeks or not run.to_the_end(limits):
         return None
     stuck = run
     if buffer == "any":
         stuck = _Run(program, buffer, grants=False)
         if not stuck.to_the_end(limits):
             return None
+    if run.course.clashes or stuck.course.clashes:
+        return None
     deadlock, leak = stuck.deadlock(), run.leak()
     pairs = frozenset(move.pair for move in run.course.moves if isinstance(move, MatchMove))
     return BufferAnswer(
@@ -66,6 +85,42 @@ def by_one_run(program: MessageProgram, buffer: Buffer, questions: MessageQuesti
     )
 
 
+def _is_blind(program: MessageProgram) -> bool:
+    """Return whether nothing that a process does depends on what it receives, or of whom."""
+
+    def is_known(statement: object) -> bool:
+        match statement:
+            case IssueSend(_, value, to, _, tag):
+                return statement.mode in ("standard", "buffered") and all(
+                    isinstance(each, Const) for each in (value, to, tag)
+                )
+            case IssueReceive(_, _, source, _, tag):
+                return all(each is None or isinstance(each, Const) for each in (source, tag))
+            case IssueCollective():
+                said = (statement.root, statement.op, statement.sig, statement.give)
+                return all(each is None or isinstance(each, Const) for each in said)
+            case _:
+                return isinstance(statement, Wait | Requests)
+
+    return not program.checks_matches and all(is_known(each) for process in program.processes for each in process.body)
+
+
+def _of_any_tag(program: MessageProgram) -> set[tuple[int, int]]:
+    """Return the processes and ports with receives that may take messages of any tag."""
+    found: set[tuple[int, int]] = set()
+
+    def look(process: int, block: Block) -> None:
+        for each in block:
+            if isinstance(each, IssueReceive) and each.tag is None:
+                found.add((process, each.port))
+            for inner in inner_blocks(each):
+                look(process, inner)
+
+    for number, process in enumerate(program.processes):
+        look(number, process.body)
+    return found
+
+
 def _tri(found: object) -> Tri:
     return "yes" if found else "no"
 
@@ -80,22 +135,32 @@ class _Run:
         self.course = Course(program, buffer)
         self.violations: dict[tuple[Span, str], Violation] = {}
         self.wild: set[Endpoint] = set()
+        self.counts = False
+        self.named: set[Endpoint] = set()
+        self.tagged: set[Endpoint] = set()
+        self.tags: dict[Endpoint, set[int]] = {}
+        self.of_any_tag = _of_any_tag(program)
         self.senders: dict[Endpoint, set[int]] = {}
 
     def to_the_end(self, limits: Limits) -> bool:
         """Make all moves; False if another engine must do it."""
         reached = limits.watch(256)
-        todo = dict.fromkeys(range(len(self.course.frames)))
-        for process in todo:
-            if not self._settle(process):
-                return False
+        everybody = dict.fromkeys(range(len(self.course.frames)))
+        todo, unsettled = dict(everybody), dict(everybody)
         while todo:
+            while unsettled:
+                process = next(iter(unsettled))
+                del unsettled[process]
+                before = len(self.course.moves)
+                if reached() or not self._settle(process):
+                    return False
+                if self.course.gathers and len(self.course.moves) != before:
+                    unsettled |= everybody  # Who enters a collective operation may let others leave theirs.
+                    todo[process] = None
             process = next(iter(todo))
             del todo[process]
-            for changed in self._match_all(process):
-                if reached() or not self._settle(changed):
-                    return False
-                todo[changed] = None
+            unsettled = dict.fromkeys(self._match_all(process))
+            todo |= unsettled
         return True
 
     def _settle(self, process: int) -> bool:
@@ -120,13 +185,23 @@ class _Run:
         """Note what a process has just issued; return whether its endpoint still has one sender, or only named sources."""
         frame = self.course.frames[process]
         if sends:
-            endpoint = frame.sends[-1].to, frame.sends[-1].port
+            message = frame.sends[-1]
+            endpoint, tag = self._endpoint(message.to, message.port, message.tag), message.tag
             self.senders.setdefault(endpoint, set()).add(process)
         else:
-            endpoint = process, frame.receives[-1].port
-            if frame.receives[-1].source == ANYTHING:
-                self.wild.add(endpoint)
-        return endpoint not in self.wild or len(self.senders.get(endpoint, ())) < 2
+            posted = frame.receives[-1]
+            endpoint, tag = self._endpoint(process, posted.port, posted.tag), posted.tag
+            (self.wild if posted.source == ANYTHING else self.named).add(endpoint)
+            self.tagged |= {endpoint} if tag != ANYTHING else set()
+        if tag != ANYTHING:
+            self.tags.setdefault(endpoint, set()).add(tag)
+        if endpoint not in self.wild or len(self.senders.get(endpoint, ())) < 2:
+            return True
+        takes_all = endpoint not in self.named and (endpoint not in self.tagged or len(self.tags[endpoint]) < 2)
+        return self.counts and takes_all
+
+    def _endpoint(self, process: int, port: int, tag: int) -> Endpoint:
+        return process, port, ANYTHING if (process, port) in self.of_any_tag else tag
 
     def _violated(self, process: int, at: int, kind: str) -> None:
         span = self.course.rules[process].span(at)
@@ -151,7 +226,7 @@ class _Run:
 
     def _sources(self, process: int, receive: ReceiveOp) -> Iterable[int]:
         if receive.source == ANYTHING:
-            return sorted(self.senders.get((process, receive.port), ()))
+            return sorted(self.senders.get(self._endpoint(process, receive.port, receive.tag), ()))
         return (receive.source,)
 
     def _complete(self) -> bool:

@@ -51,10 +51,15 @@ def load_messages(text: str, file: str) -> MessageProgram:
     if found is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
-    program = _Reader(report, poisoned).program(found)
+    program = program_of_tree(found, report, poisoned)
     ignored = suppressions(text, layout)
     wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
     return replace(program, warnings=in_source_order((*ignored.applied(program.warnings, FOUND), *wrong)))
+
+
+def program_of_tree(found: ast.ProgramTree, report: Reporter, poisoned: frozenset[str] = frozenset()) -> MessageProgram:
+    """Return the checked program of a tree; `poisoned` are names of which nothing certain is known. Raises ProgramError."""
+    return _Reader(report, poisoned).program(found)
 
 
 class _Reader:

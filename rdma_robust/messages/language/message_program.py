@@ -453,7 +453,12 @@ class MessageProgram:
     def looks(self) -> bool:
         """Return whether a process sees what others have issued: it looks for messages, sends what is to be expected, or
         enters a collective operation."""
-        return any(is_look(each) for each in self._statements()) or bool(self.expecting) or self.gathers
+        return self.peeks or self.gathers
+
+    @property
+    def peeks(self) -> bool:
+        """Return whether a process looks for messages, or sends what is to be expected."""
+        return any(is_look(each) for each in self._statements()) or bool(self.expecting)
 
     @property
     def gathers(self) -> bool:

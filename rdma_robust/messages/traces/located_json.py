@@ -22,10 +22,16 @@ _DIGITS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class LocatedValue:
-    """A JSON value: objects have Located members, arrays Located elements."""
+    """A JSON value: objects have Located members, arrays Located elements. It stands from `start` to `end` of a text."""
 
     value: dict[str, LocatedValue] | list[LocatedValue] | str | int | float | bool | None
-    span: Span
+    lines: LineStarts
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return self.lines.span(self.start, self.end)
 
     @property
     def members(self) -> dict[str, LocatedValue] | None:
@@ -96,7 +102,7 @@ class _Reader:
             return self.string(at)
         for word, meaning in _WORDS.items():
             if self.text.startswith(word, at, self.end):
-                return LocatedValue(meaning, self.lines.span(at, at + len(word))), at + len(word)
+                return LocatedValue(meaning, self.lines, at, at + len(word)), at + len(word)
         match = _NUMBER.match(self.text, at, self.end)
         if match is None:
             self.wrong(at, "the text ends here" if at >= self.end else "this is no JSON", "a value of JSON")
@@ -107,14 +113,15 @@ class _Reader:
         if len(match[0]) > _DIGITS:
             self.wrong(match.start(), "a number that is too long")
         value = int(match[0]) if match[0].lstrip("-").isdigit() else float(match[0])
-        return LocatedValue(value, self.lines.span(match.start(), match.end())), match.end()
+        return LocatedValue(value, self.lines, match.start(), match.end()), match.end()
 
     def string(self, at: int) -> tuple[LocatedValue, int]:
         match = _STRING.match(self.text, at, self.end)
         if match is None:
             self.wrong(at, "this string is not closed, or has something in it that none can have", 'a string in `"`')
             raise AssertionError("an error was raised")
-        return LocatedValue(json.loads(match[0]), self.lines.span(at, match.end())), match.end()
+        text = json.loads(match[0]) if "\\" in match[0] else match[0][1:-1]
+        return LocatedValue(text, self.lines, at, match.end()), match.end()
 
     def array(self, start: int, depth: int) -> tuple[LocatedValue, int]:
         found: list[LocatedValue] = []
@@ -125,7 +132,7 @@ class _Reader:
             value, at = self.value(at, depth + 1)
             found.append(value)
             at = self.skipped(at)
-        return LocatedValue(found, self.lines.span(start, at + 1)), at + 1
+        return LocatedValue(found, self.lines, start, at + 1), at + 1
 
     def object(self, start: int, depth: int) -> tuple[LocatedValue, int]:
         found: dict[str, LocatedValue] = {}
@@ -144,7 +151,7 @@ class _Reader:
                 self.wrong(at, "there is no value for this name", "`:`")
             found[name.value], at = self.value(at + 1, depth + 1)
             at = self.skipped(at)
-        return LocatedValue(found, self.lines.span(start, at + 1)), at + 1
+        return LocatedValue(found, self.lines, start, at + 1), at + 1
 
     def comma(self, at: int, close: str) -> int:
         if not self.text.startswith(",", at, self.end):

@@ -1,22 +1,28 @@
-"""From a Trace to a MessageProgram: each event is a line of an `.mp` program, whose reader does the rest."""
+"""From a Trace to a MessageProgram: each event is a line of an `.mp` program, whose reader does the rest.
+
+Long runs repeat themselves: lines without an expression of the trace are parsed once, whatever process they are of.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import NO_SPAN, Diagnostic, ProgramError, Span
-from rdma_robust.messages.language.load_messages import load_messages
+from rdma_robust.language.syntax import ast
+from rdma_robust.language.syntax.parse import parse_tree
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.load_messages import program_of_tree
 from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement, with_blocks
+from rdma_robust.messages.language.message_words import message_grammar
+from rdma_robust.messages.traces.trace_names import WORD, TraceNames, defined_names
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_NEVER: Final = re.compile(r"[;{}\"\\]|//|/\*|[^\x20-\x7e]")
-"""What an expression cannot have in it, and what would end the line that it is put into."""
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 _ARGUMENTS: Final = {
     "barrier": "",
@@ -39,27 +45,44 @@ class _Line:
 
 @dataclass(slots=True)
 class _Text:
-    """The text, line by line; `origins` are what the lines are about, None for those of no event. Places are `of_source` if
-    the trace says of which file its lines are."""
+    """The text, line by line; `origins` are what the lines are about. Places are `of_source` if the trace says of which file
+    its lines are. `known` are the numbers of lines that several events share."""
 
     of_source: bool
     lines: list[str] = field(default_factory=list)
     origins: list[_Line | Span] = field(default_factory=list)
+    known: dict[str, int] = field(default_factory=dict)
 
-    def add(self, line: str, origin: _Line | Span) -> None:
+    def add(self, line: str, origin: _Line | Span, *, shared: bool = False) -> int:
+        """Return the number of a line, counted from 0."""
+        if shared and line in self.known:
+            return self.known[line]
         self.lines.append(line)
         self.origins.append(origin)
+        return self.known.setdefault(line, len(self.lines) - 1) if shared else len(self.lines) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The lines of one process, by their numbers: of its declarations, and of its events with the numbers they send."""
+
+    declared: list[int]
+    events: list[tuple[TraceEvent, int, int | None]]
 
 
 def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
     """Return the program of a trace. Raises ProgramError with all errors in names and expressions, at their places."""
-    checker = _Names(report)
+    checker = TraceNames(report)
     for process in trace.processes:
         checker.check(process)
     report.raise_errors()
-    made = _made(trace)
+    made, bodies = _made(trace)
+    written = Reporter(report.file, "\n".join([*made.lines, "}", ""]))
     try:
-        program = load_messages("\n".join(made.lines) + "\n", report.file)
+        parsed, _, _ = parse_tree(written.source, written, message_grammar())
+        written.raise_errors()
+        assert parsed is not None
+        program = program_of_tree(_with_bodies(parsed, bodies, trace, made), written)
     except ProgramError as wrong:
         found = tuple(_moved_diagnostic(each, made, report) for each in wrong.diagnostics)
         raise ProgramError(report.file, report.source, found) from None
@@ -76,107 +99,19 @@ def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
     )
 
 
-class _Names:
-    """Whether names are defined once, and before they are used."""
-
-    def __init__(self, report: Reporter) -> None:
-        self.report = report
-
-    def wrong(self, event: TraceEvent, name: str, said: str, hint: str = "") -> None:
-        self.report.error("RR943", event.spans.get(name, event.span), said, hint=hint)
-
-    def check(self, process: TraceProcess) -> None:
-        known: set[str] = set()
-        held: set[str] = set()
-        pending: dict[str, list[str]] = {}
-        later = {name for event in process.events for name in _defined(event)}
-        for event in process.events:
-            self.expressions(event, known, later, {each for names in pending.values() for each in names})
-            for name in _defined(event):
-                if name in known or any(name in names for names in pending.values()):
-                    self.wrong(event, _member(event, name), f"{quote(name)} is defined before: a name has one value")
-            self.held(event, held, pending)
-            request = event.fields.get("request")
-            if isinstance(request, str) and event.op == "wait":
-                if request not in pending:
-                    self.wrong(event, "request", f"no request {quote(request)} is open here")
-                known.update(pending.pop(request, ()))
-            elif isinstance(request, str):
-                self.is_new(event, "request", request, pending.keys() | held)
-                pending[request] = list(_defined(event))
-            else:
-                known.update(_defined(event))
-
-    def held(self, event: TraceEvent, held: set[str], pending: Iterable[str]) -> None:
-        """Note which requests hold messages."""
-        taken, of = event.fields.get("taken"), event.fields.get("of")
-        if isinstance(of, str):
-            if of not in held:
-                self.wrong(event, "of", f"no request {quote(of)} holds a message here")
-            held.discard(of)
-        if isinstance(taken, str):
-            self.is_new(event, "taken", taken, {*held, *pending})
-            held.add(taken)
-
-    def is_new(self, event: TraceEvent, member: str, request: str, open_: Collection[str]) -> None:
-        if request in open_:
-            self.wrong(event, member, f"the request {quote(request)} is still open: give this one another name")
-
-    def expressions(self, event: TraceEvent, known: set[str], later: set[str], pending: set[str]) -> None:
-        to = event.fields.get("to")
-        if event.op == "assign" and isinstance(to, str) and "[" in to and to.partition("[")[0] not in known:
-            self.wrong(event, "to", f"{quote(to)} is an element of no array that is defined before")
-        for name in ("value", "expr"):
-            text = event.fields.get(name)
-            if not isinstance(text, str):
-                continue
-            if _NEVER.search(text) or not _is_balanced(text):
-                self.wrong(event, name, f"{quote(name)} is no expression of a program")
-                continue
-            for word in dict.fromkeys(_WORD.findall(text)):
-                if word in pending:
-                    said = f"{quote(word)} has no value before the wait for its receive"
-                    self.wrong(event, name, said)
-                elif word in later and word not in known:
-                    self.wrong(event, name, f"{quote(word)} has no value yet: it is defined further below")
-
-
-def _defined(event: TraceEvent) -> Iterator[str]:
-    """Yield the names that an event defines."""
-    members = ("to",) if event.op == "assign" else ("into", "sender", "which")
-    for member in members:
-        name = event.fields.get(member)
-        if isinstance(name, str) and "[" not in name:
-            yield name
-
-
-def _member(event: TraceEvent, name: str) -> str:
-    return next((member for member, value in event.fields.items() if value == name), "into")
-
-
 def _said(event: TraceEvent, word: str) -> str:
     """Return what an operation says of type and length."""
     found = (("type", "of type"), (word, word))
     return "".join(f" {text} ({event.fields[name]})" for name, text in found if name in event.fields)
 
 
-def _is_balanced(text: str) -> bool:
-    open_: list[str] = []
-    for sign in text:
-        if sign in "([":
-            open_.append(sign)
-        elif sign in ")]" and (not open_ or open_.pop() != {")": "(", "]": "["}[sign]):
-            return False
-    return not open_
-
-
-def _made(trace: MessageTrace) -> _Text:
-    """Return the `.mp` program of a trace."""
+def _made(trace: MessageTrace) -> tuple[_Text, list[_Body]]:
+    """Return the `.mp` program of a trace with every line once, in one process, and which of them each process has."""
     made = _Text(bool(trace.source))
     events = [event for _, event in all_events(trace)]
-    names = {name for event in events for name in _defined(event)}
+    names = {name for event in events for name in defined_names(event)}
     for text in (event.fields.get(each) for event in events for each in ("value", "expr")):
-        names.update(_WORD.findall(text) if isinstance(text, str) else ())
+        names.update(WORD.findall(text) if isinstance(text, str) else ())
     free = "_"
     while any(each.startswith((f"p{free}", f"h{free}", f"v{free}", f"g{free}")) for each in names):
         free += "_"
@@ -187,9 +122,30 @@ def _made(trace: MessageTrace) -> _Text:
     named = {group: f"g{free}{number}" for number, group in enumerate(groups)}
     for (_, group), name in named.items():
         made.add(f"group {name} = {{{', '.join(map(str, group))}}}", trace.processes[0].span)
-    for number, process in enumerate(trace.processes):
-        _Process(made, free, named).write(number, process)
-    return made
+    made.add(f"proc p{free} {{", trace.processes[0].span)
+    return made, [_Process(made, free, named).write(process) for process in trace.processes]
+
+
+def _with_bodies(found: ast.ProgramTree, bodies: list[_Body], trace: MessageTrace, made: _Text) -> ast.ProgramTree:
+    """Return a program in which each process has its lines, each with a place of its own, instead of the one with all lines.
+
+    These places are lines behind the text.
+    """
+    *items, shape = tree.declarations(found)
+    assert isinstance(shape, tree.Proc)
+    statements, head = tree.lines(shape.body), len(made.lines) - len(tree.lines(shape.body))
+    processes: list[tree.Proc] = []
+    for number, (body, process) in enumerate(zip(bodies, trace.processes, strict=True)):
+        block: list[tree.Line] = [statements[each - head] for each in body.declared]
+        for event, at, sent in body.events:
+            made.origins.append(_Line(event))
+            line = len(made.origins)
+            node: Any = dataclasses.replace(statements[at - head], span=Span(line, 1, line, 1, line, line))
+            block.append(node if sent is None else dataclasses.replace(node, value=ast.NumberLiteral(sent)))
+        made.origins.append(process.span)
+        name = dataclasses.replace(shape.name, text=f"{shape.name.text}{number}")
+        processes.append(tree.Proc(name, None, ast.Block(tree.as_part(tuple(block))), process.daemon))
+    return ast.ProgramTree(tree.as_part((*items, *processes)))
 
 
 _Group = tuple[Field, tuple[int, ...]]
@@ -209,21 +165,24 @@ class _Process:
         self.made = made
         self.free = free
         self.groups = groups
-        self.requests: dict[str, str] = {}
-        self.ignored = 0
+        self.requests: dict[str, int] = {}
+        self.used = 0
+        self.ignores = False
 
-    def write(self, number: int, process: TraceProcess) -> None:
-        body = [self.line(event) for event in process.events]
-        daemon = "daemon " if process.daemon else ""
-        self.made.add(f"{daemon}proc p{self.free}{number} {{", process.span)
-        registers = list(dict.fromkeys(name for event in process.events for name in _defined(event)))
-        registers += [f"v{self.free}{each}" for each in range(self.ignored)]
-        for word, names in (("reg", registers), ("req", list(self.requests.values()))):
-            if names:
-                self.made.add(f"{word} {', '.join(names)}", process.span)
-        for event, (line, name, column) in zip(process.events, body, strict=True):
-            self.made.add(line, _Line(event, name, column))
-        self.made.add("}", process.span)
+    def write(self, process: TraceProcess) -> _Body:
+        events: list[tuple[TraceEvent, int, int | None]] = []
+        for event in process.events:
+            plain, sent = _without_number(event)
+            line, name, column = self.line(plain)
+            shared = not name or sent is not None
+            events.append((event, self.made.add(line, _Line(event, name, column), shared=shared), sent))
+        registers = list(dict.fromkeys(name for event in process.events for name in defined_names(event)))
+        registers += [f"v{self.free}"] * self.ignores
+        requests = [f"h{self.free}{each}" for each in range(self.used)]
+        declared = (("reg", registers), ("req", requests))
+        return _Body(
+            [self.made.add(f"{word} {', '.join(names)}", process.span) for word, names in declared if names], events
+        )
 
     def line(self, event: TraceEvent) -> tuple[str, str, int]:
         """Return the line of an event, the member that is an expression, and where that begins, counted from 0."""
@@ -237,7 +196,9 @@ class _Process:
             case "recv" | "irecv":
                 return self.placed(event, "recv", "", "", self.pattern(event))
             case "mrecv" | "imrecv":
-                return self.placed(event, "mrecv", "", "", f"{self.into(event)} of {self.request(str(fields['of']))}")
+                return self.placed(
+                    event, "mrecv", "", "", f"{self.into(event)} of {self.request(str(fields['of']), ends=True)}"
+                )
             case "probe" | "mprobe":
                 source, tag = fields.get("from", "any"), fields.get("tag", "any")
                 held = f" {self.request(str(fields['taken']))}" if event.op == "mprobe" else ""
@@ -245,7 +206,7 @@ class _Process:
             case "enter" | "ienter":
                 return self.entered(event)
             case "wait":
-                return f"wait {self.request(str(fields['request']))}", "", 0
+                return f"wait {self.request(str(fields['request']), ends=True)}", "", 0
             case "assign":
                 start = f"{fields['to']} = ("
                 return f"{start}{fields['value']})", "value", len(start)
@@ -267,7 +228,7 @@ class _Process:
         start += "".join(f" {word} {fields[name]}" for word, name in words if name in fields)
         given = f" give ({fields['value']})" if "value" in fields else ""
         into = f" get {fields['into']}" if "into" in fields else ""
-        return f"{start}{given}{into}", "value", len(start) + 7
+        return f"{start}{given}{into}", "value" if given else "", len(start) + 7
 
     def placed(self, event: TraceEvent, word: str, name: str, text: str, rest: str) -> tuple[str, str, int]:
         start = f"{word} ("
@@ -285,19 +246,33 @@ class _Process:
         return f"{self.into(event)} from {source}{sender}{self.port(event)} tag {tag}{which}{_said(event, 'room')}"
 
     def into(self, event: TraceEvent) -> str:
-        """Return where a receive stores: a name of its own if the event has none."""
+        """Return where a receive stores: where nobody looks if the event does not say it."""
         into = event.fields.get("into")
-        if into is None:
-            into = f"v{self.free}{self.ignored}"
-            self.ignored += 1
-        return str(into)
+        self.ignores |= into is None
+        return f"v{self.free}" if into is None else str(into)
 
     def port(self, event: TraceEvent) -> str:
         port = event.fields.get("port")
         return f" on {port}" if isinstance(port, str) else ""
 
-    def request(self, name: str) -> str:
-        return self.requests.setdefault(name, f"h{self.free}{len(self.requests)}")
+    def request(self, name: str, *, ends: bool = False) -> str:
+        """Return the request of a name, the first that is free for a new one; it is free again behind where it `ends`."""
+        at = self.requests.get(name)
+        if at is None:
+            taken = set(self.requests.values())
+            at = self.requests[name] = next(each for each in range(len(taken) + 1) if each not in taken)
+            self.used = max(self.used, at + 1)
+        if ends:
+            del self.requests[name]
+        return f"h{self.free}{at}"
+
+
+def _without_number(event: TraceEvent) -> tuple[TraceEvent, int | None]:
+    """Return an event as it is for all numbers that it may send, and the number that it sends; None if it sends none."""
+    value = event.fields.get("value", "0")
+    if event.op not in ("send", "isend") or not isinstance(value, str) or not _NUMBER.fullmatch(value):
+        return event, None
+    return dataclasses.replace(event, fields={**event.fields, "value": "0"}), int(value)
 
 
 def _moved_process(process: Process, recorded: TraceProcess, made: _Text, report: Reporter) -> Process:

@@ -94,3 +94,47 @@ def test_random_programs_have_in_one_run_what_they_have_in_all() -> None:
                 assert said(answer) == said(by_states(program, buffer, questions, Limits())), (seed, buffer)
                 decided += 1
     assert decided > 40
+
+
+THIRD = "send 3 to Server tag 2"
+
+
+def counted(receives: int, tag: str, third: str) -> str:
+    """A server that takes messages of two clients, a barrier, and one more of the first client."""
+    client = f"send 1 to Server tag 1\nsend 2 to Server tag 1\ncollective barrier\n{third}\ncollective barrier\n"
+    server = "recv v from any tag 1\n" * receives + f"collective barrier\nrecv v from any{tag}\ncollective barrier\n"
+    other = client.replace(third, "skip")
+    return f"proc Server {{\nreg v\n{server}}}\nproc A {{\n{client}}}\nproc B {{\n{other}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("receives", "tag", "third"),
+    [
+        (4, " tag 2", "send 3 to Server tag 2"),
+        (5, " tag 2", "skip"),
+        (3, " tag 2", "send 3 to Server tag 2"),
+        (4, "", "skip"),
+    ],
+)
+def test_where_nothing_depends_on_who_has_sent_one_run_has_the_verdict(receives: int, tag: str, third: str) -> None:
+    program = load_messages(counted(receives, tag, third).replace("skip\n", ""), "p.mp")
+    asked = MessageQuestions(pairs=False)
+    answer = by_one_run(program, "infinite", asked, Limits())
+    assert answer is not None
+    assert by_one_run(program, "infinite", MessageQuestions(), Limits()) is None
+    confirm_answer(program, answer)
+    assert said(answer)[0] == said(by_states(program, "infinite", asked, Limits()))[0]  # type: ignore[index]
+
+
+def test_collective_calls_that_agree_are_followed_in_one_run() -> None:
+    calls = "collective bcast root 0\ncollective reduce root 2\n"
+    text = "".join(
+        f"proc P{i} {{\nreg v\n{calls}{end}}}\n" for i, end in enumerate(("recv v from P1\n", "send 1 to P0\n", ""))
+    )
+    for changed in (text, text.replace("recv v from P1", "collective barrier"), text.replace(calls, "", 1)):
+        program = load_messages(changed, "p.mp")
+        for buffer in BUFFERS:
+            answer = by_one_run(program, buffer, MessageQuestions(count=True, listed=10), Limits())
+            assert answer is not None
+            confirm_answer(program, answer)
+            assert said(answer) == said(by_states(program, buffer, MessageQuestions(count=True, listed=10), Limits()))
