@@ -1,4 +1,4 @@
-"""What is done beside an answer that is already known, within a budget of its own, so that it never costs the answer.
+"""Work beside an answer that is already known, within a budget of its own, so that it never costs the answer.
 
 Whether a program hangs, which of its assertions may fail, a shorter counterexample, whether a verdict is only about loops
 that spin: all that is told with an answer, and without which the answer stands, is a note. There is one way to make one:

@@ -1,4 +1,4 @@
-"""Which code gave an answer: an answer of other code is no answer."""
+"""The fingerprint of the code that gave an answer: an answer of other code is no answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check answers: a verdict with its reason, the counts of the search, and the confirmed counterexample."""
+"""The outcome of a check: a verdict with its reason, the counts of the search, and the confirmed counterexample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two JSON reports: verdicts, and the answers for all that they count.
+"""Changes between two JSON reports: verdicts, and the answers for all that they count.
 
 What the JSON reports say of each claim, in one form for every tool: a name, an answer in a word, and how bad that is.
 

@@ -1,4 +1,4 @@
-"""What the checker's normal form remembers of an order of events: marks since the first of beta, and messages.
+"""The memory of the checker's normal form about an order of events: marks since the first of beta, and messages.
 
 Source: docs/theory-search.md, "The search"; docs/theory-deployed.md, "Store buffers" and "Messages".
 

@@ -1,4 +1,4 @@
-"""What threads do, in the checker's words: events, where a thread is between them, and the cells that they access.
+"""Threads in the checker's words: events, where a thread is between them, and the cells that they access.
 
 Source: docs/model.md, "Events"; docs/deployed.md, "Events".
 """

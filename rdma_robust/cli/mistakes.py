@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in our words: the library that reads it has words of its own, which nobody sees."""
+"""Mistakes in a command line, in our words: the library that reads it has words of its own, which nobody sees."""
 
 from __future__ import annotations
 

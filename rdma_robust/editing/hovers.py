@@ -1,4 +1,4 @@
-"""What stands at a place of a program, in words: a name and its declaration, or a statement and its events.
+"""Hovers: a place of a program in words, a name and its declaration, or a statement and its events.
 
 The texts are data; the events come from the event table (docs/model.md, "Events").
 """

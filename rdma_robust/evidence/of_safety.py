@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from rdma_robust.analyses.prove.engines import engines_for
 from rdma_robust.analyses.prove.prove import MOST_ALIKE, most_room
-from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome
+from rdma_robust.analyses.prove.safety_outcome import Safety, SafetyOutcome, SafetyRun
 from rdma_robust.analyses.prove.transition_system import (
     Assignment,
     Bad,
@@ -33,6 +33,8 @@ from rdma_robust.certify.safety.claimed import claims_of
 from rdma_robust.certify.safety.models import REDUCTIONS, reduced_program
 from rdma_robust.certify.safety.reduced_program import PlacedState, ReducedProgram, ReducedStep
 from rdma_robust.certify.safety.safety_invariants import NOTHING
+from rdma_robust.certify.safety.safety_runs import KIND as RUN
+from rdma_robust.certify.safety.safety_runs import READ, STEP, STORE, WRITE
 from rdma_robust.certify.safety.safety_states import KIND, StateKeys, doubts_of, small_registers, told_condition
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.certify.safety.wide_updates import (
@@ -46,13 +48,13 @@ from rdma_robust.certify.safety.wide_updates import (
     WideUpdates,
 )
 from rdma_robust.errors import NO_SPAN, InternalError, SizeLimitError
-from rdma_robust.evidence.of_safety_runs import run_moves
 from rdma_robust.expr import Expr, Name, names
 from rdma_robust.language.flow.canonical import canonical_text
-from rdma_robust.language.flow.cfg import steps
+from rdma_robust.language.flow.cfg import Nondet, Program, Step, steps
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import has_text
 from rdma_robust.limits import NO_LIMITS, Limits, ignore
+from rdma_robust.semantics.machines.machine import Action, Verb
 
 OVERFLOW = "overflow"
 """The control state after what must be impossible."""
@@ -298,3 +300,47 @@ def _number(table: dict[Key, int], key: Key) -> int:
 
 def _small(values: Iterable[int | None]) -> tuple[int, ...]:
     return tuple(value for value in values if value is not None)
+
+
+# runs
+
+
+def run_moves(program: Program, run: SafetyRun) -> JsonObject:
+    """Return the evidence that a run of the model's machine is, move by move."""
+    moves: list[JsonObject] = []
+    for before, move in zip(run.moves, run.moves[1:], strict=False):
+        action = move.action
+        point = before.state.threads[action.thread].point
+        moves.append(_told(program, run, action, (point, move.state.threads[action.thread].point)))
+    return {"kind": RUN, "moves": moves}
+
+
+def _told(program: Program, run: SafetyRun, action: Action, points: tuple[int, int]) -> JsonObject:
+    does = {Verb.NIC_READ: READ, Verb.NIC_WRITE: WRITE, Verb.FLUSH: STORE}.get(action.verb, STEP)
+    if run.model == "sc" and does == READ:
+        does = STEP
+    if run.model == "rdma" and action.verb is Verb.FENCE:
+        does = READ
+    drawn = does == STEP and action.step is not None and isinstance(action.step.op, Nondet)
+    number = (
+        None if action.step is None else _step_number(program, action.thread, action.step, points if does == STEP else None)
+    )
+    return {
+        "thread": program.threads[action.thread].name,
+        "does": does,
+        "step": number,
+        "word": None if action.cell is None else str(action.cell),
+        "value": action.read if drawn else action.written if does == WRITE else None,
+    }
+
+
+def _step_number(program: Program, thread: int, step: Step, points: tuple[int, int] | None) -> int:
+    """Return the number of a step in `cfg.steps`, of the one between two program points if these are known.
+
+    What leads from one point to two may look the same; a posting under sc leads nowhere yet.
+    """
+    alike = [(n, source, target) for n, (source, target, each) in enumerate(steps(program.threads[thread])) if each == step]
+    if points is None:
+        return alike[0][0]
+    from_there = [(n, target) for n, source, target in alike if source == points[0]]
+    return next((n for n, target in from_there if target == points[1]), from_there[0][0])

@@ -1,4 +1,4 @@
-"""Which order tables keep more than others, and which of them are the same to a program.
+"""The strength of order tables: those that keep more than others, and those that are the same to a program.
 
 Source: docs/order-files.md, "The format": a table that keeps less has more executions.
 """

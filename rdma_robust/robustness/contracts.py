@@ -1,4 +1,4 @@
-"""What holds between the passes of the decision procedure: in words, and as tests of the artefacts.
+"""Contracts between the passes of the decision procedure: in words, and as tests of the artefacts.
 
 The passes do not run them: the tests do, on every litmus program and on random ones.
 """

@@ -1,4 +1,4 @@
-"""What a pass is, and how a list of passes runs."""
+"""Passes, and how a list of them runs."""
 
 from __future__ import annotations
 

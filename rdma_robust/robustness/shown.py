@@ -1,4 +1,4 @@
-"""What each pass of the decision procedure makes, as text for people (`--dump-after`)."""
+"""Artefacts of the passes of the decision procedure as text for people (`--dump-after`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which message takes which receive, and which receive completion is polled by which poll: all by counting.
+"""Connections: a message and the receive that it takes, a receive completion and its poll, all by counting.
 
 A connection is that of one thread to another on one lane of the first, or on its queue pair without a name. On each, the
 k-th message from a thread to another matches the k-th receive of the other from the first, of which the posted ones

@@ -1,4 +1,4 @@
-"""Which values every cell can ever hold, and whether a program has loops."""
+"""The values that each cell can ever hold, and whether a program has loops."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ NESTED: Final = ("contracts", "demo", "messages")
 INTO_FOLDERS: Final = {("synthesise",)}
 """Commands whose output is a folder: tests/cli/test_synthesise.py."""
 
-OF_RUNS: Final = {("record",)}
+OF_RUNS: Final = {("record",), ("messages", "record")}
 """Commands that run a program, which a compiler makes: tests/cli/test_record.py."""
 
 BEGINNINGS: Final = {

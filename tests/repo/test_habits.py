@@ -19,10 +19,10 @@ SEVERAL_HOMES = 55
 """Public classes and functions that several modules define."""
 BARE_PARTICIPLES = 16
 """Classes that are called by one participle, as `Found` or `Judged`: a type is a noun of the field."""
-SMALL_MODULES = 10
+SMALL_MODULES = 8
 """Modules of fewer than SMALL lines with one importer."""
 SMALL = 80
-INDIRECT_MODULES = 110
+INDIRECT_MODULES = 61
 """Modules whose docstring begins with What, Which or Whether, and does not say first what the module is."""
 INDIRECT_CLASSES = 212
 """The same of classes."""

@@ -1,4 +1,4 @@
-"""Which accesses of a thread the hardware may reorder, what keeps the others, and why no cycle closes through a pair.
+"""Accesses of a thread that the hardware may reorder, what keeps the others, and why no cycle closes through a pair.
 
 An SC cycle that RDMA allows needs program order from an access a to a later b of a thread, b taking effect before a: b must
 be one that :class:`Relaxation` lets overtake a. In a shortest SC cycle a thread has at most two events (section 6.5 of the

@@ -1,4 +1,4 @@
-"""What one process does in all runs, as a tree: where its runs differ, it knows something else.
+"""The runs of one process as a tree: where its runs differ, it knows something else.
 
 A process depends on nothing but what it has learned. So two runs of it do the same until they learn different facts at the
 same place, which is a branch of the statements that it becomes.

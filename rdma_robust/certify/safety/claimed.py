@@ -1,4 +1,4 @@
-"""What a program claims of states under a model: what must be false in every state, or in every final one."""
+"""The claims of a program about states under a model: what must be false in every state, or in every final one."""
 
 from __future__ import annotations
 

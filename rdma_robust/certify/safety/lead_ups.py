@@ -1,4 +1,4 @@
-"""What agents (store buffers, NICs) may have to do before a step, and no more than that.
+"""Steps that agents (store buffers, NICs) may have to take before another one, and no more than that.
 
 Theorem. Every run can be put into an order in which each move of an agent is followed, before or with the next step of a
 thread (or the look of a claim), by something that depends on it, so that the same steps are made with the same values.

@@ -1,4 +1,4 @@
-"""What a step does to unbounded (wide) variables, as a list of updates in order, and what a list does in all.
+"""Changes of unbounded (wide) variables by a step: a list of updates in order, and the effect of a whole list.
 
 A *folded* variable stands for a set of values, those of several stores or operations under way that are alike. A condition
 on it is meant for every choice of one value from each folded variable.

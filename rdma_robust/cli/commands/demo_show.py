@@ -1,4 +1,4 @@
-"""What every demo does with its walk-through: save, then tell it at a readable pace."""
+"""Walk-throughs of demos: each is saved, then told at a readable pace."""
 
 from __future__ import annotations
 

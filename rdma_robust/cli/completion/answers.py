@@ -1,4 +1,4 @@
-"""What can stand at the cursor: commands, options, their values, and files of the kind that a command reads."""
+"""Completions at the cursor: commands, options, their values, and files of the kind that a command reads."""
 
 from __future__ import annotations
 

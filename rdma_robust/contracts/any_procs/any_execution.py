@@ -1,4 +1,4 @@
-"""What one process does whose number is a term, of any number of processes: events, faults, and what it has in the end."""
+"""One process of any number whose own number is a term: its events, faults, and what it has in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a callee leaves behind, as far as its contract says: results and assigned globals are arbitrary subject to `ensures`.
+"""The effects of a callee, as far as its contract says: results and assigned globals are arbitrary subject to `ensures`.
 
 What `ensures` defines (`\\result == e`, `len(\\result) == e`, an element for each index) is put in. The rest stays unknown,
 or is any number where a clause would fault otherwise. A clause that looks at what is unknown is not assumed, which only

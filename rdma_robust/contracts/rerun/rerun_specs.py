@@ -1,4 +1,4 @@
-"""What expressions of contracts are worth in a rerun: an evaluator of its own, so that a mistake in another one shows."""
+"""Values of contract expressions in a rerun: an evaluator of its own, so that a mistake in another one shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is assumed on one path: facts about inputs, ranges that follow from them, and lengths that were chosen."""
+"""Assumptions of one path: facts about inputs, ranges that follow from them, and lengths that were chosen."""
 
 from __future__ import annotations
 

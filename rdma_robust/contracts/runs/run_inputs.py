@@ -1,4 +1,4 @@
-"""What processes have at the start: for each number within bounds an input, arrays whose lengths are decided when needed."""
+"""Inputs of processes: for each number within bounds an input, arrays whose lengths are decided when needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run shows: the classes of the design, each looked for where an event decides it.
+"""Violations that a run shows: the classes of the design, each looked for where an event decides it.
 
 State clauses are looked at when all processes have passed a collate. Path clauses are looked at by clocks (Lemma 2): "no A
 until B" fails on some order of a run's events if not B happens before A; then the events before A are a run that shows it.

@@ -1,4 +1,4 @@
-"""What is said on standard error. Imports nothing slow, nothing that can itself be what is broken."""
+"""Messages on standard error. Imports nothing slow, nothing that can itself be what is broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens on Ctrl-C and SIGTERM: one exception, raised once, so that what is done can still be reported."""
+"""Ctrl-C and SIGTERM: one exception, raised once, so that what is done can still be reported."""
 
 from __future__ import annotations
 

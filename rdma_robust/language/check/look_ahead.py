@@ -1,4 +1,4 @@
-"""What is noted of declarations before they are checked, wherever they stand: groups, nodes of threads, cards, lanes."""
+"""Notes about declarations before they are checked, wherever they stand: groups, nodes of threads, cards, lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the names of a program stand for."""
+"""The names of a program, and what they stand for."""
 
 from __future__ import annotations
 

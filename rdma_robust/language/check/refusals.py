@@ -1,4 +1,4 @@
-"""Which operations a memory model does not have, and what to write instead.
+"""Operations that a memory model does not have, and what to write instead.
 
 Source: docs/language-proofs.md, "The language for proofs".
 """

@@ -1,4 +1,4 @@
-"""What names stand for inside of an expansion, and expressions and places with that put in.
+"""Substitution of names inside of an expansion, in expressions and places.
 
 Everything gets the span at which it is written in the macro or the `for`, with the place of the expansion as its origin.
 """

@@ -1,4 +1,4 @@
-"""What names mean inside a thread: registers, constants, and the cells it can reach."""
+"""Names inside a thread: registers, constants, and the cells it can reach."""
 
 from __future__ import annotations
 

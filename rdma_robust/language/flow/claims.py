@@ -1,4 +1,4 @@
-"""What a program claims of itself: outcomes, invariants, and what is expected of it."""
+"""Claims of a program about itself: outcomes, invariants, and what is expected of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step does that goes wrong: it reads what its operation reads, keeps its order, and changes nothing."""
+"""Steps that go wrong: such a step reads what its operation reads, keeps its order, and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What syntax errors say in a language: which words begin what, and what words of other languages are here."""
+"""Words of syntax errors in a language: which words begin what, and what words of other languages are here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words an automaton can touch, and which values it can meet.
+"""Words that an automaton can touch, and values that it can meet.
 
 First by sets: a set of values for each register at each state and for each word, whoever writes it and when. Where these
 sets do not end, or addresses need it, by states: all that the program reaches under sequential consistency. Where these do

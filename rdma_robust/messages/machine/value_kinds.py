@@ -1,4 +1,4 @@
-"""What the numbers in a message program stand for: processes, numbers that matter as such, or nothing that matters.
+"""Kinds of the numbers in a message program: processes, numbers that matter as such, or nothing that matters.
 
 Every register, constant and message is a node; what flows from one to the other or is compared with it is of one kind. A
 sender, a destination and a source are processes; what is calculated with, ordered, tested or used as a tag or index is a

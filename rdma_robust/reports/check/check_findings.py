@@ -1,4 +1,4 @@
-"""What is to be looked at in the answer for one program: its errors and warnings, its verdict, what goes wrong in it."""
+"""Findings in the answer for one program: its errors and warnings, its verdict, what goes wrong in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody should look at in contracts: violations with their runs, claims that fail, what is undecided."""
+"""Findings about contracts: violations with their runs, claims that fail, what is undecided."""
 
 from __future__ import annotations
 

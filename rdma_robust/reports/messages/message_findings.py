@@ -1,4 +1,4 @@
-"""What somebody should look at in a message program, each with its place and the run that shows it, as plain data."""
+"""Findings about a message program, each with its place and the run that shows it, as plain data."""
 
 from __future__ import annotations
 

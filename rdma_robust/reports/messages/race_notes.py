@@ -1,4 +1,4 @@
-"""What races can change, in words: nothing, final values, or what goes wrong."""
+"""Notes on what races can change: nothing, final values, or what goes wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands beneath the row of an answer: the run that violates a claim, the facts that make it safe, or what is open."""
+"""Lines beneath the row of an answer: the run that violates a claim, the facts that make it safe, or what is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rows say of the answers about recorded runs: of which runs they speak, and what may make them impossible."""
+"""Remarks on answers about recorded runs: of which runs they speak, and what may make them impossible."""
 
 from __future__ import annotations
 

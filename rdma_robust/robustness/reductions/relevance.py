@@ -1,4 +1,4 @@
-"""Which marks of taint can still close the cycle of a pivot class, by program points.
+"""Relevance of marks of taint: those that can still close the cycle of a pivot class, by program points.
 
 Take a violating trace and a cycle in it that comes to no thread twice (see :mod:`critical`). Behind each of its events
 stands the next one: in the same thread, for which the thread's mark is needed until then, or in another thread, for which

@@ -1,4 +1,4 @@
-"""What the card does in the machine of RDMA as deployed: the events of its queue pairs, with values, locks and messages.
+"""The card in the machine of RDMA as deployed: the events of its queue pairs, with values, locks and messages.
 
 Source: docs/deployed.md, "The machine"; which events may come next is said by :mod:`queues`.
 """

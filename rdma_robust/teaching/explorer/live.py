@@ -1,4 +1,4 @@
-"""What is explored now: a program, and its verdict once that is known; a file that has changed gives another."""
+"""The program that is explored now, and its verdict once that is known; a file that has changed gives another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a state looks like, as plain data that the web page and the terminal show."""
+"""Views of states: plain data that the web page and the terminal show."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ from rdma_robust.certify.safety import implications
 from rdma_robust.certify.safety.models import reduced_program
 from rdma_robust.certify.safety.thread_steps import Variables
 from rdma_robust.evidence.envelope import write_document
-from rdma_robust.evidence.of_safety import evidence_of, safety_certificate
-from rdma_robust.evidence.of_safety_runs import run_moves
+from rdma_robust.evidence.of_safety import evidence_of, run_moves, safety_certificate
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
 from rdma_robust.language.load import load_program
@@ -278,9 +277,9 @@ def test_a_program_that_forbids_nothing_says_so() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"wide": ["M.none"]}, "no register or word 'M.none'"),
+        ({"wide": ["M.none"]}, "no register or location 'M.none'"),
         ({"threads": []}, "not about the threads"),
-        ({"words": ["M.y", "M.x"]}, "does not name the words"),
+        ({"words": ["M.y", "M.x"]}, "does not name the locations"),
         ({"memory": [[0]]}, "has 1 numbers, not 2"),
         ({"conditions": [["<", 1]]}, "operator '<' with 1 arguments"),
         ({"conditions": ["$0"]}, "there is no wide variable '$0'"),
