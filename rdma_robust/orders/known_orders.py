@@ -15,7 +15,7 @@ from typing import Final
 
 from rdma_robust.errors import ProgramError, UsageError
 from rdma_robust.orders import SHIPPED
-from rdma_robust.orders.order_reader import read_order
+from rdma_robust.orders.order_reader import Named, read_order
 from rdma_robust.orders.order_record import PUSHABLE, OrderTable, of_all_types
 
 BASE: Final = "default"
@@ -70,13 +70,14 @@ def _lines(found: dict[str, object]) -> Iterator[str]:
         yield from (f"{_quoted(key)} = {_literal(value)}" for key, value in table.items())
 
 
-def order_of_file(text: str, file: str) -> str:
-    """Return the order that the text of a file is: a name, if it is the table of that name.
+def order_of_file(text: str, file: str, named: Named = str) -> str:
+    """Return the order that the text of a file is: a name, if it is the table of that name. `named` returns the order that
+    stands behind its `based-on`.
 
     Its table keeps the title and the source of the file, and the name of what it is based on, which the order does not tell.
     Raises ProgramError with every mistake in it.
     """
-    read = read_order(text, file, based=order_table)
+    read = read_order(text, file, based=order_table, named=named)
     order = told_order(read)
     if order not in SHIPPED:
         TABLES[order] = replace(order_table(order), title=read.title, source=read.source, based_on=read.based_on)

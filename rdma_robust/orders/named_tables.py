@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,11 +18,14 @@ from rdma_robust.files import LARGEST, read_regular
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.fi_flags import fi_order
 from rdma_robust.orders.known_orders import order_of_file
+from rdma_robust.orders.order_reader import Named
 from rdma_robust.value_ranges import file_of
 
 SUFFIX: Final = ".toml"
 MOST: Final = 1 << 18
-"""Bytes of a table at most; those of the package have two thousand."""
+"""Bytes of a table at most; those of the package have four thousand."""
+_DEEPEST: Final = 8
+"""Files of tables that are based on one another, at most."""
 
 _NAMED: Final = re.compile(r'\border\s*"([^"\n]*)"')
 
@@ -29,7 +33,7 @@ _MISTAKES: Final = {
     "RR821": "it is no TOML",
     "RR822": "an unknown word, or no name",
     "RR823": "an entry of another kind",
-    "RR824": "it is based on no table of the package",
+    "RR824": "it is based on no order table",
     "RR825": "a cell or a rule that cannot be this",
     "RR826": "no cell that a table can change",
 }
@@ -56,15 +60,30 @@ def order_asked(written: str) -> str:
     if not written.endswith(SUFFIX):
         raise UsageError(f"no order is called {written!r}; there is {', '.join(SHIPPED)}, FILE.toml, or fi(FLAG, ...)")
     try:
-        return order_of_file(read_regular(written, LARGEST).decode("utf-8-sig"), written)
+        return order_of_file(read_regular(written, LARGEST).decode("utf-8-sig"), written, _base_beside(written))
     except UnicodeDecodeError:
         raise UsageError(f"{written}: it is no UTF-8") from None
     except OSError as error:
         raise UsageError(f"{written}: {error.strerror}") from None
 
 
-def order_named(written: str, program: str) -> str:
-    """Return the order that `"FILE"` or `fi(FLAG, ..)` in the program of a file stands for.
+def _base_beside(file: str, below: int = 0) -> Named:
+    """Return what reads the table on which that of a file is based, which is a name, or a file that is named from its
+    folder; `below` it are so many others."""
+
+    def based(name: str) -> str:
+        if not name.endswith(SUFFIX):
+            return name
+        if below == _DEEPEST:
+            raise NoTableError(f"{_DEEPEST} files of order tables are based on one another, and none on a table of the tool")
+        return order_named(f'"{name}"', file, below + 1)
+
+    return based
+
+
+def order_named(written: str, program: str, below: int = 0) -> str:
+    """Return the order that `"FILE"` or `fi(FLAG, ..)` in the program of a file stands for, or behind `based-on` of a table
+    on which so many others are based.
 
     Raises NoTableError, and UsageError for flags that are none.
     """
@@ -74,7 +93,7 @@ def order_named(written: str, program: str) -> str:
     if not name.endswith(SUFFIX) or os.path.isabs(name):
         raise NoTableError("an order table is a file *.toml, named from the folder of the program")
     try:
-        return order_of_file(_text_of(name, program), name)
+        return order_of_file(_text_of(name, program), name, _base_beside(table_path(name, program), below))
     except ProgramError as error:
         said = "; ".join(_mistakes(error.diagnostics))
         hint = f"`rdma-robust hardware check {table_path(name, program)}` says more"
@@ -119,4 +138,16 @@ def moved(text: str, program: str, other: str) -> str:
 
 def files_named(text: str, program: str) -> tuple[str, ...]:
     """Return the files of the tables that a text names, for who looks whether one has changed."""
-    return tuple(table_path(name, program) for name in dict.fromkeys(_NAMED.findall(text)) if name.endswith(SUFFIX))
+    found = [table_path(name, program) for name in dict.fromkeys(_NAMED.findall(text)) if name.endswith(SUFFIX)]
+    for path in found:
+        found += [each for each in _bases_of(path) if each not in found]
+    return tuple(found)
+
+
+def _bases_of(path: str) -> list[str]:
+    """Return the file on which the table of a file is based, if it is one; nothing of a file that cannot be read."""
+    try:
+        said = tomllib.loads(read_regular(path, MOST).decode("utf-8-sig")).get("based-on")
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [table_path(said, path)] if isinstance(said, str) and said.endswith(SUFFIX) else []

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter, did_you_mean, listing, quote
-from rdma_robust.errors import Span, UsageError
+from rdma_robust.errors import RdmaRobustError, Span
+from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.order_record import (
     ALL_WRITES,
     NAMED_TYPES,
@@ -38,22 +39,25 @@ _CPU: Final = frozenset({"CPU", "lR", "lW", "CAS", "P", "F", "V", "RP", "FL", "n
 _KEPT: Final = ("qp", "i", "-", UNKNOWN)
 
 Based = Callable[[str], OrderTable]
+Named = Callable[[str], str]
+"""Returns the order that stands behind `based-on`; raises an error of the tool for one that there is not."""
 
 
-def read_order(text: str, file: str, *, based: Based) -> OrderTable:
-    """Return the table in the text of a file; `based` returns that of the name after `based-on`.
+def read_order(text: str, file: str, *, based: Based, named: Named = str) -> OrderTable:
+    """Return the table in the text of a file; `named` returns the order that stands behind `based-on`, `based` its table.
 
     Raises ProgramError with everything that is wrong.
     """
-    return _OrderReader(TomlText(Reporter(file, text), "RR821"), based).table()
+    return _OrderReader(TomlText(Reporter(file, text), "RR821"), based, named).table()
 
 
 class _OrderReader:
     """Reads one file; what is wrong goes to its report."""
 
-    def __init__(self, toml: TomlText, based: Based) -> None:
+    def __init__(self, toml: TomlText, based: Based, named: Named) -> None:
         self._toml = toml
         self._based = based
+        self._named = named
         self._report = toml.report
 
     def table(self) -> OrderTable:
@@ -61,9 +65,10 @@ class _OrderReader:
         document = self._toml.document()
         for key in document:
             if key not in KEYS:
-                self._refuse("RR822", (key,), f"there is no {quote(key)} in an order table", listing(map(quote, KEYS)))
+                hint = did_you_mean(key, KEYS)
+                self._refuse("RR822", (key,), f"there is no {quote(key)} in an order table", listing(map(quote, KEYS)), hint)
         texts = {key: self._text(document, key) for key in ("name", "title", "based-on", "source")}
-        base = self._base(texts["based-on"])
+        below, base = self._base(texts["based-on"])
         cells = dict(self._cells(document))
         own = {cell: kept for cell, kept in cells.items() if not VARIANT_OF.keys().isdisjoint(cell)}
         written = {**base.written, **{cell: kept for cell, kept in cells.items() if cell not in own}}
@@ -80,7 +85,7 @@ class _OrderReader:
             {},
             frozenset(),
             rules.get("receive-covers", base.receives),
-            base.behind_polls if ordered is None else texts["based-on"] if ordered else "",
+            base.behind_polls if ordered is None else below if ordered else "",
             by_word,
             why.get(EVERY, base.says),
             texts["title"],
@@ -99,14 +104,16 @@ class _OrderReader:
         self._refuse("RR823", (key,), f"{quote(key)} is {_shown(value)}", "a text of one line")
         return ""
 
-    def _base(self, name: str) -> OrderTable:
+    def _base(self, name: str) -> tuple[str, OrderTable]:
+        """Return the order on which the table is based, and its table."""
         if not name:
-            return OrderTable("", {}, written=dict.fromkeys(((a, b) for a in TYPES for b in TYPES), "-"))
+            return "", OrderTable("", {}, written=dict.fromkeys(((a, b) for a in TYPES for b in TYPES), "-"))
         try:
-            return self._based(name)
-        except UsageError as error:
-            self._refuse("RR824", ("based-on",), str(error))
-            return self._based("default")
+            order = self._named(name)
+            return order, self._based(order)
+        except RdmaRobustError as error:
+            self._refuse("RR824", ("based-on",), str(error), hint=did_you_mean(name, SHIPPED))
+            return "default", self._based("default")
 
     def _part(self, document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         part = document.get(key, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,6 +18,7 @@ from rdma_robust.model import Model
 from rdma_robust.orders import SHIPPED, order_name
 from rdma_robust.orders.fi_flags import FLAGS, fi_order
 from rdma_robust.orders.known_orders import order_of_file, order_table, shipped_text, told_in_full
+from rdma_robust.orders.named_tables import files_named, order_asked, order_named
 from rdma_robust.orders.order_facts import FACTS, fact_meaning, lacking
 from rdma_robust.orders.order_reader import read_order
 from rdma_robust.orders.order_record import ALL_TYPES, FIXED, NAMED_TYPES, of_all_types
@@ -263,3 +265,35 @@ def test_the_checker_knows_the_tables_of_the_package_by_what_they_say() -> None:
         assert Platform(order=full).order_name == name
     assert str(Platform(order='{based-on = "none"}')) == "order (an unnamed table)"
     assert Platform(order='{name = "../srd", based-on = "none"}').order_name == "../srd"
+
+
+def test_a_table_can_be_based_on_a_file_beside_it(tmp_path: Path) -> None:
+    """Also behind polls, and for a program that names it; whoever watches it hears of both files."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/base.toml").write_text('name = "base"\nbased-on = "default"\n[cells]\n"nrW nrR" = "-"\n')
+    mine = 'name = "mine"\nbased-on = "in/base.toml"\n[cells]\n"nrW nrW" = "-"\n[rules]\ncompletions-order = true\n'
+    (tmp_path / "mine.toml").write_text(mine)
+    order = order_asked(str(tmp_path / "mine.toml"))
+    table = order_table(order)
+    assert table.based_on == "in/base.toml" and order_table(table.behind_polls).name == "base"
+    assert [table.cells["nrW", each] for each in ("nrW", "nrR", "naR")] == ["-", "-", "qp"]
+    program = str(tmp_path / "p.rdma")
+    assert order_named('"mine.toml"', program) == order
+    named = files_named('hardware order "mine.toml"', program)
+    assert named == (str(tmp_path / "mine.toml"), str(tmp_path / "in/base.toml"))
+    assert kept_by(Platform(order=told_in_full(replace(table, why={}), ORDERS))) == kept_under(order)
+
+
+def test_a_table_that_is_based_on_none_says_what_was_meant(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    for text, said in (
+        ('name = "a"\nbased-on = "defualt"\n', "default"),
+        ('nmae = "a"\n', "name"),
+        ('name = "a"\nbased-on = "mine.toml"\n', None),
+        ('name = "a"\nbased-on = "none.toml"\n', None),
+    ):
+        file.write_text(text)
+        with pytest.raises(ProgramError) as error:
+            order_asked(str(file))
+        hints = [str(each.hint) for each in error.value.diagnostics]
+        assert said is None or any(f"did you mean `{said}`" in each for each in hints), hints
