@@ -169,7 +169,7 @@ LANES: Final = Folder(
     (
         ("Data and flag", "a flag behind data, waited for, flushed, on its own lane", r"flag-"),
         ("Fences and polls", "those of one lane say nothing of another", r"get-|buffer-"),
-        ("Messages", "each lane has messages and receives of its own", r"message-|striped-"),
+        ("Messages", "each lane has messages and receives of its own", r"message-|striped-|notification-"),
     ),
     ("hardware", hardware),
 )
@@ -194,6 +194,7 @@ OWN_TABLES: Final = Folder(
     (
         ("Data and flag", "a flag behind data", r"flag-"),
         ("Data and counter", "an atomic behind data", r"counter-"),
+        ("Data and notification", "a message behind data on another queue pair", r"notification-"),
     ),
     ("hardware", hardware),
     comment="what it is and who says so",

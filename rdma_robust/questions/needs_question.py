@@ -32,7 +32,7 @@ MOST_CHECKS: Final = 50
 class NeedsAsking:
     """How programs are decided under each order, and how many decisions there may be; with an order `within` of which
     guarantees a program relies on, and which tables, `orders`, are asked whether they are enough. `beside` verdicts only
-    `needs` lines that are not enough count, if lines are compared."""
+    `needs` lines that are not enough count, if lines are compared. `runs` are those that break without each guarantee."""
 
     options: CheckOptions
     most: int
@@ -40,6 +40,7 @@ class NeedsAsking:
     explain: bool = True
     within: str | None = None
     beside: bool = False
+    runs: bool = False
     orders: tuple[str, ...] = SHIPPED
 
     def described(self) -> dict[str, object]:

@@ -291,3 +291,13 @@ def test_sets_within_an_order_are_those_that_it_gives(name: str) -> None:
 
     for order in SHIPPED:
         assert sets(order) == {names for names in sets(None) if names <= given_by(order)}, order
+
+
+def test_the_run_that_breaks_without_a_guarantee(cli: Cli, tmp_path: Path) -> None:
+    """It is shown where it is asked for, and JSON has it: what happens, the write of the data last."""
+    (tmp_path / "p.rdma").write_text((ROOT / "litmus/guarantees/flag-behind-data.rdma").read_text())
+    (each,) = json.loads(cli("needs", "p.rdma", "--format", "json").stdout)["results"][0]["sets"][0]["guarantees"]
+    assert each["run"] and "writes B.data = 1" in each["run"][-1]
+    shown = cli("needs", "--runs", "p.rdma").stdout
+    assert all(f"{step:2} {text}" in shown for step, text in enumerate(each["run"], 1))
+    assert each["run"][0] not in cli("needs", "p.rdma").stdout

@@ -75,7 +75,7 @@ ONE_RUN = {
         "--markings",
         "--model",
     ),
-    *("--goal", "--sites", "--from-full", "--for", "--needs"),
+    *("--goal", "--sites", "--from-full", "--for", "--needs", "--runs"),
     *("--target", "--depth", "--under-way", "--of", "--final-states", "--width", "--all-steps", "--expand"),
     *("--between", "--size", "--statements", "--models", "--orders"),
     *("-I", "--with", "--compile-commands", "-n", "--arg", "--wc-errors", "--c"),

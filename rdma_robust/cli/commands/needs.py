@@ -31,6 +31,8 @@ NeedsExpect = Annotated[
     bool, typer.Option("--expect", help="Compare with the `needs` lines; a program without one counts as a mismatch.")
 ]
 
+Runs = Annotated[bool, typer.Option("--runs", help="Show the run that breaks without each guarantee, step by step.")]
+
 
 @with_option_sets
 def needs_command(
@@ -39,6 +41,7 @@ def needs_command(
     *,
     max_checks: MaxChecks = MOST_CHECKS,
     expect: NeedsExpect = False,
+    runs: Runs = False,
     order: Within = None,
     orders: arguments.ColumnsOption = arguments.SHIPPED_NAMES,
     deciding: DecisionOptions,
@@ -52,5 +55,5 @@ def needs_command(
     if expect and order is not None:
         raise UsageError("--expect and --order exclude one another: `needs` lines are about all guarantees that there are")
     tables = arguments.columns_in(orders)
-    asking = NeedsAsking(deciding.check_options(items), max_checks, expect, within=order, orders=tables)
+    asking = NeedsAsking(deciding.check_options(items), max_checks, expect, within=order, runs=runs, orders=tables)
     context.obj.append(partial(run_question, Run(NEEDS, asking, items, deciding.jobs, form, output, quiet)))

@@ -23,17 +23,20 @@ from rdma_robust.orders import order_name
 from rdma_robust.orders.fi_flags import PROMISED_BY
 from rdma_robust.orders.guarantees import guarantees, with_implied
 from rdma_robust.outcome import Verdict
+from rdma_robust.reports.check.result import view
 from rdma_robust.semantics.wording import Words
 from rdma_robust.text import count, printable
 
 
 @dataclass(frozen=True, slots=True)
 class NeededGuarantee:
-    """A guarantee of a set: the lines that it orders, the earlier first, and what may happen without it."""
+    """A guarantee of a set: the lines that it orders, the earlier first, what may happen without it, and the `run` in which
+    that happens, which is not sequentially consistent, as what happens one after the other."""
 
     name: str
     lines: tuple[tuple[int, int], ...]
     without: str
+    run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,9 @@ def _guarantee(program: Program, breach: Breach | None, name: str) -> NeededGuar
     about = guarantees()[name].is_about
     pairs = [(a, b) for a, b in turned_round(witness.order) if about(row(a), row(b))]
     lines = tuple(dict.fromkeys((a.step.span.line, b.step.span.line) for a, b in pairs if a.step and b.step))
-    return NeededGuarantee(name, lines, "; ".join(words.turned_round(a, b) for a, b in pairs or witness.relaxed))
+    told = {event.id: event.text for event in view(program, witness, breach.outcome.model.order).events}
+    without = "; ".join(words.turned_round(a, b) for a, b in pairs or witness.relaxed)
+    return NeededGuarantee(name, lines, without, tuple(told[event.index] for event in witness.order))
 
 
 def _claim(line: NeedsLine, found: MinimalSets) -> NeedsClaim:
@@ -135,8 +140,8 @@ def _claim(line: NeedsLine, found: MinimalSets) -> NeedsClaim:
     return NeedsClaim(line.guarantees, line.span.line, enough, lacks or ())
 
 
-def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
-    """Return the lines of one program."""
+def needs_text(record: NeedsRecord, width: int | None, *, runs: bool = False) -> list[str]:
+    """Return the lines of one program, with the `runs` that each guarantee forbids if they are asked for."""
     claims = [line for claim in record.claims for line in sentence(f"line {claim.line}: {claim_said(claim)}", width, "  ")]
     if record.program is None or record.status == "not-robust":
         tables = record.tables if any(each.gives for each in record.tables) else ()
@@ -153,6 +158,8 @@ def needs_text(record: NeedsRecord, width: int | None) -> list[str]:
         lines += sentence(f"{number}. {names}", width, "  ")
         for guarantee in each.guarantees:
             lines += sentence(guarantee_said(guarantee), width, "     ")
+            for step, text in enumerate(guarantee.run if runs else (), 1):
+                lines += sentence(f"{step:2} {printable(text)}", width, "       ")
         if each.guarantees:
             lines += sentence(flags_said(each), width, "     ")
     lines += _tables_said(record.tables, width)
@@ -205,10 +212,14 @@ def mismatches(record: NeedsRecord) -> bool:
 
 
 class NeedsAsked(Asking, Protocol):
-    """How programs were asked. `beside` verdicts only `needs` lines that are not enough count, if lines are compared."""
+    """How programs were asked: whether the `runs` that break without each guarantee are shown. `beside` verdicts only
+    `needs` lines that are not enough count, if lines are compared."""
 
     @property
     def beside(self) -> bool: ...
+
+    @property
+    def runs(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -222,7 +233,8 @@ class NeedsView(View[NeedsRecord]):
 
     def _told(self, record: NeedsRecord, width: int | None) -> list[str]:
         unclaimed = self.asking.expect and record.program is not None and not record.claims
-        return [*needs_text(record, width), *(sentence(NO_LINE, width, "  ") if unclaimed else ())]
+        lines = needs_text(record, width, runs=self.asking.runs)
+        return [*lines, *(sentence(NO_LINE, width, "  ") if unclaimed else ())]
 
     def _is_fine(self, record: NeedsRecord) -> bool:
         wrong = mismatches(record) if self.asking.expect else any(c.enough is False for c in record.claims)
