@@ -75,7 +75,7 @@ TYPES: Final[Mapping[str, tuple[str, int, bool]]] = {
     "UINT16_T": ("int", 2, False), "UINT32_T": ("int", 4, False), "UINT64_T": ("int", 8, False), "AINT": ("int", 8, True),
     "COUNT": ("int", 8, True), "OFFSET": ("int", 8, True), "PACKED": ("byte", 1, False), "2INT": ("pair", 8, True),
     "FLOAT_INT": ("pair", 8, True), "DOUBLE_INT": ("pair", 16, True), "LONG_INT": ("pair", 16, True),
-    "SHORT_INT": ("pair", 8, True), "LONG_DOUBLE_INT": ("pair", 32, True),
+    "SHORT_INT": ("pair", 8, True), "LONG_DOUBLE_INT": ("pair", 32, True), "CXX_BOOL": ("int", 1, False),
 }  # fmt: skip
 """The predefined types: kind, extent in bytes, and whether they have a sign. Their handles are their places, from 1 on."""
 PAIRS: Final[Mapping[str, tuple[str, str, int]]] = {
@@ -129,7 +129,8 @@ _INTEGERS: Final = {
     "BSEND_OVERHEAD": 96, "IDENT": 0, "CONGRUENT": 1, "SIMILAR": 2, "UNEQUAL": 3, "ORDER_C": 1, "ORDER_FORTRAN": 2,
     "COMM_TYPE_SHARED": 1, "WIN_BASE": 1, "WIN_SIZE": 2, "WIN_DISP_UNIT": 3, "WIN_CREATE_FLAVOR": 4, "WIN_MODEL": 5,
     "WIN_SEPARATE": 1, "WIN_UNIFIED": 2, "TAG_UB": 6, "VERSION": 4, "SUBVERSION": 1, "MAX_LIBRARY_VERSION_STRING": 256,
-    "CART": 1, "GRAPH": 2, "DIST_GRAPH": 3,
+    "CART": 1, "GRAPH": 2, "DIST_GRAPH": 3, "KEYVAL_INVALID": -1,
+    "DISTRIBUTE_NONE": 0, "DISTRIBUTE_BLOCK": 1, "DISTRIBUTE_CYCLIC": 2, "DISTRIBUTE_DFLT_DARG": -1,
     "WIN_FLAVOR_CREATE": 1, "WIN_FLAVOR_ALLOCATE": 2, "WIN_FLAVOR_DYNAMIC": 3, "WIN_FLAVOR_SHARED": 4,
 }  # fmt: skip
 _HANDLES: Final = {

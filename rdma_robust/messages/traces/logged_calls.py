@@ -31,7 +31,9 @@ _ENTERED: Final[Mapping[str, str]] = {
     "MPI_Cart_sub": "comm_split",
 }
 """Collective calls: the operation that each enters. Processes need not wait for one another in `MPI_Comm_free`."""
-_IENTERED: Final = {f"MPI_I{name}": name for name in COLLECTIVES if not name.startswith(("comm_", "win_", "cart_"))}
+_IENTERED: Final = {
+    f"MPI_I{name}": name for name, kind in COLLECTIVES.items() if name == "barrier" or kind.gets != "nothing"
+}
 _IGNORED: Final = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size")
 CALLS: Final = (
     *(*_SENDS, *_RECEIVES, *_LOOKS, *_HELD, *_WAITS, "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Abort"),

@@ -31,6 +31,8 @@ from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceE
 CONSTANT_PAYLOADS: Final = (
     "Payloads are constants, as the log has them: what a process computes from a received value is not followed."
 )
+_UNREAD: Final = ("MPI_Cancel", *(f"MPI_Win_{each}" for each in ("post", "start", "complete", "wait", "test")))
+"""What a recorder writes because others depend on it, and what is not followed."""
 _MEMBERS: Final = (
     *("rank", "call", "dest", "source", "tag", "status", "request", "requests", "statuses"),
     *("flag", "message", "among", "size", "at", "returned"),
@@ -124,7 +126,9 @@ def _checked(value: LocatedValue, report: Reporter) -> Mapping[str, LocatedValue
             report.error("RR947", member.span, f"a call has no {quote(name)}", expected=listing(sorted(_MEMBERS)), hint=hint)
     call = members["call"]
     if call.text not in CALLS:
-        hint = did_you_mean(call.text or "", CALLS) or "leave out what neither sends nor receives"
+        unread = "others may wait for what it does, and that is not followed: record a run without it"
+        hint = unread if call.text in _UNREAD else did_you_mean(call.text or "", CALLS)
+        hint = hint or "leave out what neither sends nor receives"
         report.error("RR947", call.span, "this call cannot be read here", expected=listing(CALLS), hint=hint)
         return {}
     return members

@@ -115,7 +115,8 @@ def _made(trace: MessageTrace) -> tuple[_Text, list[_Body]]:
     free = "_"
     while any(each.startswith((f"p{free}", f"h{free}", f"v{free}", f"g{free}")) for each in names):
         free += "_"
-    ports = dict.fromkeys(port for event in events if isinstance(port := event.fields.get("port"), str))
+    of_messages = (event.fields.get("port") for event in events if event.op not in ("enter", "ienter"))
+    ports = dict.fromkeys(port for port in of_messages if isinstance(port, str))
     if ports:
         made.add(f"port {', '.join(ports)}", trace.processes[0].span)
     groups = dict.fromkeys(_group_of(event) for event in events if "group" in event.fields)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rdma_robust.errors import ProgramError
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.traces.mpi_log import import_mpi_log
+from rdma_robust.messages.traces.observed import read_recorded
 from rdma_robust.messages.traces.trace_record import trace_json
 from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time
 
@@ -61,6 +63,17 @@ INIT = 'Init "size": 2'
 def waiting(rank: int, of: int) -> str:
     """A rank that waits for another one, and ends there."""
     return lines(rank, INIT) + f'{{"rank": {rank}, "call": "MPI_Recv", "source": {of}, "tag": 0'
+
+
+def test_a_communicator_of_collective_calls_alone_is_no_port() -> None:
+    logs = [(str(rank), lines(rank, MADE[0], 'Barrier "comm": "a"')) for rank in (0, 1)]
+    read = read_recorded(trace_json(import_mpi_log(logs)), "t.json")
+    assert (read.program.ports, read.program.warnings) == (("",), ())
+
+
+def test_a_call_that_is_not_followed_is_no_other_one() -> None:
+    with pytest.raises(ProgramError, match="that is not followed: record a run without it"):
+        import_mpi_log([("0", lines(0, 'Cancel "request": 1'))])
 
 
 def test_a_run_that_hangs_is_a_deadlock() -> None:
