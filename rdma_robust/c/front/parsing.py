@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from rdma_robust.c.code import SourcePlace
 from rdma_robust.c.front.libclang import index_library
 from rdma_robust.c.libraries import mpi, openshmem
-from rdma_robust.errors import Diagnostic, Span
+from rdma_robust.errors import Diagnostic, ProgramError, Span
+from rdma_robust.processes import Crew, Gone, Pipe
 
 _HEADERS: Final = Path(__file__).parent / "headers"
 _OURS: Final = _HEADERS / "first"
@@ -28,6 +31,9 @@ _MACROS: Final = 1
 """The option that keeps definitions of macros."""
 _MADE: Final = {"shmem.h": openshmem.shmem_header, "mpi.h": mpi.mpi_header}
 """Headers of ours that are made from tables."""
+_LONG: Final = re.compile(rb"[^;{},]{3000}")
+_BRANCHES: Final = 1_000
+"""Texts with this, or so many `else`, may be nested so deeply that libclang uses up its stack: it counts brackets only."""
 
 
 def arguments_of(more: Sequence[str]) -> list[str]:
@@ -53,10 +59,38 @@ def arguments_of(more: Sequence[str]) -> list[str]:
 
 
 def parse_c(file: str, texts: Mapping[str, str], more: Sequence[str]) -> Any:
-    """Return the translation unit of a file. `texts` are those of files, by their names, that are not what is saved."""
+    """Return the translation unit of a file. `texts` are those of files, by their names, that are not what is saved.
+
+    Raises ProgramError if its text is nested so deeply that libclang dies of it.
+    """
     library = index_library()
     unsaved = [*((str(_OURS / name), made()) for name, made in _MADE.items()), *texts.items()]
-    return library.Index.create().parse(file, args=arguments_of(more), unsaved_files=unsaved, options=_MACROS)
+    parse = partial(library.Index.create().parse, file, arguments_of(more), unsaved, _MACROS)
+    text = texts[file].encode() if file in texts else Path(file).read_bytes()
+    if (_LONG.search(text) or text.count(b"else") > _BRANCHES) and not _survived(parse):
+        what = "the C is nested too deeply for libclang, which dies of it: write shorter expressions, or more functions"
+        raise ProgramError(
+            file, text.decode(errors="replace"), (Diagnostic("error", "RR810", what, Span(1, 1, 1, 2, 0, 0, file)),)
+        )
+    return parse()
+
+
+def _survived(parse: Callable[[], Any]) -> bool:
+    """Return whether a process of its own survives a parse, and asking for every type."""
+
+    def attempt(connection: Pipe) -> None:
+        for each in parse().cursor.walk_preorder():
+            str(each.type.spelling)
+        connection.send(None)
+
+    crew = Crew()
+    try:
+        crew.start(attempt).receive()
+    except Gone as gone:
+        return gone.exit_code is not None and gone.exit_code >= 0
+    finally:
+        crew.close()
+    return True
 
 
 def errors_of(unit: Any) -> list[Diagnostic]:

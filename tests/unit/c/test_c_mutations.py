@@ -81,3 +81,18 @@ def test_mutants_are_refused_or_decided() -> None:
 @pytest.mark.long
 def test_many_mutants_are_refused_or_decided() -> None:
     assert "refused" in mutants(range(1000, 5000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"int a = {'[' * 100_000};",
+        f"int f(int x) {{ return {'- ' * 100_000}x; }}",
+        f"int {'*' * 100_000}x;",
+        f"int f(int x) {{ {'if (x) x = 1; else ' * 20_000}; }}",
+    ],
+    ids=["brackets", "operators", "pointers", "branches"],
+)
+def test_c_that_is_nested_too_deeply_for_libclang_is_refused(text: str) -> None:
+    with pytest.raises(ProgramError, match="nested too deeply"):
+        load_program(text, "deep.c")
