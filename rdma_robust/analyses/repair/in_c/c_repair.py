@@ -45,6 +45,8 @@ SILENT: Final = "RR845"
 
 SCOPE: Final = "polling loops, flushes, fences and flags of requests beside statements of the C that access memory"
 
+NO_READ_BACK: Final = "reads back, which make sure that a put has landed, are not put into C with verbs"
+
 Chosen = frozenset[CInsertion]
 
 
@@ -138,7 +140,7 @@ class _Search:
                 self.undecided += 1
             self.refused = judged.why or self.refused
         if not good:
-            return Repair("unknown", self._missing(f"none of what was tried will do: {SCOPE}"))
+            return Repair("unknown", self._missing(f"none of what was tried will do: {SCOPE}; {NO_READ_BACK}"))
         left = f"; of {count(self.undecided, 'set')} it is not known" if self.undecided else ""
         return Repair("repaired", f"the cheapest found among {SCOPE}{left}", tuple(good.values()), scope=SCOPE)
 
