@@ -28,8 +28,9 @@ from rdma_robust.messages.traces.located_json import LineStarts, LocatedValue, l
 from rdma_robust.messages.traces.logged_calls import CALLS, RankEvents, RecordedCall, RecordedCalls, port_of
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
 
-CONSTANT_PAYLOADS: Final = (
-    "Payloads are constants, as the log has them: what a process computes from a received value is not followed."
+AS_LOGGED: Final = (
+    "Decided are the calls of the log, with every other matching. What a process does about a received message, such as "
+    "whom it answers, and which payload, is as the log has it."
 )
 _UNREAD: Final = ("MPI_Cancel", *(f"MPI_Win_{each}" for each in ("post", "start", "complete", "wait", "test")))
 """What a recorder writes because others depend on it, and what is not followed."""
@@ -68,7 +69,7 @@ def import_mpi_log(files: Sequence[tuple[str, str]], name: str = "log") -> Messa
         TraceProcess(f"rank {rank}", tuple(each.events), unfinished=begun and not each.ended)
         for rank, each in enumerate(ranks)
     )
-    return MessageTrace(name, processes, (CONSTANT_PAYLOADS,))
+    return MessageTrace(name, processes, (AS_LOGGED,))
 
 
 def _closed(text: str) -> str:

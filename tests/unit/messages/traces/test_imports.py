@@ -12,7 +12,7 @@ from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.machine.states import by_states
 from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
 from rdma_robust.messages.traces.mp_trace import import_mp_trace
-from rdma_robust.messages.traces.mpi_log import CONSTANT_PAYLOADS, import_mpi_log
+from rdma_robust.messages.traces.mpi_log import AS_LOGGED, import_mpi_log
 from rdma_robust.messages.traces.observed import read_recorded
 from rdma_robust.messages.traces.trace_record import MessageTrace, trace_json
 
@@ -123,7 +123,7 @@ LOG = """\
 
 def test_a_log_of_mpi_says_what_its_receives_took() -> None:
     trace = import_mpi_log([("log", LOG)])
-    assert trace.notes == (CONSTANT_PAYLOADS,)
+    assert trace.notes == (AS_LOGGED,)
     taken = [[each.fields.get("matched") for each in rank.events if "recv" in each.op] for rank in trace.processes]
     assert taken == [[(1, 0), (2, 0)], [(2, 1)], [(1, 1)]]
     assert read_recorded(trace_json(trace), "t.json").observed is not None
