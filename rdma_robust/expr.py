@@ -6,10 +6,11 @@ The bit operators occur only in instrumented programs, never in source programs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,14 @@ Expr = Const | Name | Unary | Binary | Ite
 VALUE: Final = Name("$value")
 """What the step's shared access has read."""
 
-COMPARISONS: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+COMPARISONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+"""Comparisons by their operators: of numbers, arrays and terms of solvers."""
+OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+"""The comparison that holds where one does not."""
+MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The comparison with its sides exchanged."""
 
 _FEW: Final = 8
 

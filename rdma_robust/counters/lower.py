@@ -30,12 +30,11 @@ from rdma_robust.counters.program import (
     pc,
 )
 from rdma_robust.counters.vass import Control, CounterEffect
-from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, depth, divide, evaluate, modulo, names, size
+from rdma_robust.expr import COMPARISONS, Binary, Const, Expr, Ite, Name, Unary, depth, divide, evaluate, modulo, names, size
 
 Label = TypeVar("Label")
 Move = Callable[[Control, Callable[[tuple[int, Control, int]], None]], None]
 
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _MAX_SPELT = 2000
 _MAX_DEPTH = 70
 """Nodes of an expression that becomes Python code, and how deeply they are nested, at most two levels of parentheses each;
@@ -345,7 +344,7 @@ class _Writer:
                 return f"({self._test(left, local)} and {self._test(right, local)})"
             case Binary("||", left, right):
                 return f"({self._test(left, local)} or {self._test(right, local)})"
-            case Binary(op, left, right) if op in _COMPARISONS:
+            case Binary(op, left, right) if op in COMPARISONS:
                 return f"({self._value(left, local)} {op} {self._value(right, local)})"
             case _:
                 return self._value(expr, local)

@@ -36,20 +36,13 @@ from rdma_robust.c.evaluate.c_values import (
     range_of,
 )  # fmt: skip
 from rdma_robust.c.evaluate.thread_run import text_of
+from rdma_robust.expr import COMPARISONS
 
 Registers = dict[Register, Value]
 Executed = Callable[[Registers, Any], int]
 """What executes an instruction: it sets registers and returns the next instruction. The second argument is the memory of
 the thread, which these do not look at."""
 
-_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-}
 _INTEGERS: Mapping[str, Callable[[Any, Any], int]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -109,7 +102,7 @@ def _unary(each: Unary, after: int) -> Executed:
 def _binary(each: Binary, after: int) -> Executed:
     target, left, right = each.target, each.left, each.right
     of_numbers = each.operands.kind != "float"
-    compare = _COMPARED.get(each.operator) if of_numbers else None
+    compare = COMPARISONS.get(each.operator) if of_numbers else None
     compute = _INTEGERS.get(each.operator) if of_numbers else None
     low, high = range_of(each.type)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rdma_robust.c.code import CType
+from rdma_robust.expr import COMPARISONS
 
 ObjectKind = Literal["global", "local", "heap", "text", "handle"]
 
@@ -278,14 +279,6 @@ def negated(operator: str, value: Scalar, kind: CType) -> Scalar:
     return UnknownValue(f"`{operator}` of an address")
 
 
-_COMPARED: dict[str, Callable[[float, float], bool]] = {
-    "==": lambda x, y: x == y,
-    "!=": lambda x, y: x != y,
-    "<": lambda x, y: x < y,
-    ">": lambda x, y: x > y,
-    "<=": lambda x, y: x <= y,
-    ">=": lambda x, y: x >= y,
-}
 _INTEGERS: dict[str, Callable[[int, int], int]] = {
     "+": lambda x, y: x + y,
     "-": lambda x, y: x - y,
@@ -322,8 +315,8 @@ def binary(operator: str, left: Scalar, right: Scalar, operands: CType, result: 
 
 
 def _of_numbers(operator: str, left: int | float, right: int | float, operands: CType, result: CType) -> Scalar:
-    if operator in _COMPARED:
-        return int(_COMPARED[operator](left, right))
+    if operator in COMPARISONS:
+        return int(COMPARISONS[operator](left, right))
     if operands.kind == "float":
         if operator not in _FRACTIONS or (operator == "/" and right == 0):
             return UnknownValue(f"`{operator}` of numbers with a fraction")
@@ -341,8 +334,8 @@ def _of_addresses(operator: str, left: Scalar, right: Scalar) -> Scalar:
     match operator, left, right:
         case (("==" | "!="), _, _):
             return int((left == right) == (operator == "=="))
-        case (_, Pointer(a, x), Pointer(b, y)) if a == b and operator in _COMPARED:
-            return int(_COMPARED[operator](x, y))
+        case (_, Pointer(a, x), Pointer(b, y)) if a == b and operator in COMPARISONS:
+            return int(COMPARISONS[operator](x, y))
         case ("-", Pointer(a, x), Pointer(b, y)) if a == b:
             return x - y
         case (("<" | "<=" | ">" | ">="), _, 0):

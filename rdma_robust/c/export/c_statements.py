@@ -8,14 +8,13 @@ from typing import Final
 
 from rdma_robust.c.export.exported_program import ExportedProgram, NotInCError, indented
 from rdma_robust.errors import Span
-from rdma_robust.expr import COMPARISONS
+from rdma_robust.expr import COMPARISONS, MIRRORED
 from rdma_robust.language.flow.cfg import Thread
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.expressions import chain_text
 from rdma_robust.language.syntax.printer import needs_brackets, reference
 from rdma_robust.text import free_name
 
-_TURNED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LARGEST_INT: Final = 2**31 - 1
 
 
@@ -206,7 +205,7 @@ class ThreadWriter:
         if isinstance(condition, ast.Binary) and condition.op in COMPARISONS:
             for one, other, op in (
                 (condition.left, condition.right, condition.op),
-                (condition.right, condition.left, _TURNED[condition.op]),
+                (condition.right, condition.left, MIRRORED[condition.op]),
             ):
                 if isinstance(one, ast.Ref) and self.words(one) and not self.words(other):
                     return one, op, other

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from rdma_robust.contracts.any_procs.any_events import NPROCS, Registers
-from rdma_robust.contracts.any_procs.any_terms import COMPARISONS, comparison_term, computed
+from rdma_robust.contracts.any_procs.any_terms import computed
 from rdma_robust.contracts.any_procs.any_values import (
     WORTH,
     ArrayTerm,
@@ -45,11 +45,9 @@ from rdma_robust.contracts.language.spec_terms import (
     SpecNumber,
     SpecPid,
 )
+from rdma_robust.expr import COMPARISONS
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_terms import LONGEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Bindings = Mapping[str, TermValue]
 
@@ -209,7 +207,7 @@ class MomentReader:
                 same = equal(a, b)
                 return same if op == "==" else z3.Not(same)
             case Apply(op, (left, right)) if op in COMPARISONS:
-                return comparison_term(op, self._number(left, process, bound), self._number(right, process, bound))
+                return COMPARISONS[op](self._number(left, process, bound), self._number(right, process, bound))
             case Quantification("forall" | "exists"):
                 return self._all_or_some(spec, process, bound)
             case Agree(inner):

@@ -19,32 +19,14 @@ from rdma_robust.contracts.any_procs.any_values import (
     truth_of,
 )
 from rdma_robust.errors import Span
-from rdma_robust.expr import Const, Name
+from rdma_robust.expr import COMPARISONS, Const, Name
 from rdma_robust.guarded_z3 import z3
 from rdma_robust.messages.language.message_terms import LONGEST, Element, Length, Operation, Term, Zeros
 
 if TYPE_CHECKING:
     from rdma_robust.contracts.any_procs.any_execution import ParametricExecution
 
-COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
 CONNECTIVES: Final = ("&&", "||", "!")
-
-
-def comparison_term(op: str, a: Int, b: Int) -> Bool:
-    """Return a comparison."""
-    match op:
-        case "==":
-            return a == b
-        case "!=":
-            return a != b
-        case "<":
-            return a < b
-        case "<=":
-            return a <= b
-        case ">":
-            return a > b
-        case _:
-            return a >= b
 
 
 def computed(op: str, a: Int, b: Int) -> Int:
@@ -118,7 +100,7 @@ class TermReader:
                     second = self.truth(right)
                 return z3.And(first, second) if op == "&&" else z3.Or(first, second)
             case Operation(op, (left, right)) if op in COMPARISONS:
-                return comparison_term(op, self.number(left), self.number(right))
+                return COMPARISONS[op](self.number(left), self.number(right))
         return self.number(term) != 0
 
     def _need(self, condition: Bool) -> None:

@@ -26,7 +26,7 @@ from rdma_robust.counters.program import (
     counter_bounds,
     pc,
 )
-from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary, names
+from rdma_robust.expr import MIRRORED, OPPOSITE, Binary, Const, Expr, Ite, Name, Unary, names
 
 _ROUNDS = 24
 """Rounds before a bound that still moves is given up; masks and guarded counts settle long before."""
@@ -58,10 +58,6 @@ class RangeFacts:
         for expr in [e for e in self.compound if name in names(e)]:
             del self.compound[expr]
         self.names[name] = interval
-
-
-_FLIPPED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def variable_ranges(program: CounterProgram[Any]) -> dict[str, tuple[int | None, int | None]]:
@@ -211,10 +207,10 @@ def assume(condition: Expr, holds: bool, known: RangeFacts) -> bool:
     if interval_truth(interval_of(condition, known)) is (not holds):
         return False
     match condition:
-        case Binary(op, left, right) if op in _NEGATED:
-            relation = op if holds else _NEGATED[op]
+        case Binary(op, left, right) if op in OPPOSITE:
+            relation = op if holds else OPPOSITE[op]
             a, b = interval_of(left, known), interval_of(right, known)
-            return _narrow(left, relation, b, known) and _narrow(right, _FLIPPED[relation], a, known)
+            return _narrow(left, relation, b, known) and _narrow(right, MIRRORED[relation], a, known)
         case Name():
             return _narrow(condition, "!=" if holds else "==", (0, 0), known)
         case _:

@@ -27,7 +27,7 @@ LEAST_TOO_LARGE: Final = 10**18
 """Numbers have at most 18 digits, in texts too. The compiled kernels compute with 64 bits."""
 
 _ARITHMETIC: Final = frozenset("+-*/%")
-_OPERATORS: Final = {"-", "!"}, _ARITHMETIC | COMPARISONS | {"&&", "||"}
+_OPERATORS: Final = {"-", "!"}, _ARITHMETIC | COMPARISONS.keys() | {"&&", "||"}
 
 
 def is_integer(value: object) -> bool:

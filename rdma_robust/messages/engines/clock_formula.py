@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rdma_robust.expr import COMPARISONS
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, connected_parts
 from rdma_robust.messages.encoding.match_candidates import Candidates
 from rdma_robust.messages.encoding.possible_values import component
@@ -100,18 +101,8 @@ class SmtTerms:
                 return self._z3.If(b == 0, self._z3.IntVal(0), self._quotient(a, b))
             case "%":
                 return self._z3.If(b == 0, self._z3.IntVal(0), a - b * self._quotient(a, b))
-            case "==":
-                return a == b
-            case "!=":
-                return a != b
-            case "<":
-                return a < b
-            case "<=":
-                return a <= b
-            case ">":
-                return a > b
             case _:
-                return a >= b
+                return COMPARISONS[op](a, b)
 
     def _quotient(self, a: Any, b: Any) -> Any:
         """Return C's `a / b`: z3 rounds so that no remainder is negative, C towards zero."""

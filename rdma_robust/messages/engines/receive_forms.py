@@ -6,13 +6,14 @@ such; largest and smallest of several are kept apart. What is neither is None: n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from rdma_robust.expr import COMPARISONS
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths
 from rdma_robust.messages.encoding.possible_values import component
 from rdma_robust.messages.encoding.symbolic_terms import Symbol, applied, subterms
@@ -22,15 +23,6 @@ Amounts = npt.NDArray[np.int64]
 
 LARGEST: Final = 2**40
 """Numbers beyond that are not followed, so that sums of a million stay exact in 64 bits."""
-
-_COMPARED: Final[Mapping[str, Callable[[Amounts, Amounts], npt.NDArray[np.bool_]]]] = {
-    "==": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +180,8 @@ def _of_one_receive(op: str, forms: Sequence[ReceiveSum]) -> ReceiveSum | None:
     size = next(len(form.parts[receive]) for form in forms if receive in form.parts)
     zeros = np.zeros(size, np.int64)
     values = [form.constant + form.parts.get(receive, zeros) for form in forms]
-    if op in _COMPARED:
-        made = _COMPARED[op](values[0], values[1]).astype(np.int64)
+    if op in COMPARISONS:
+        made = COMPARISONS[op](values[0], values[1]).astype(np.int64)
     elif op in ("+", "-") and len(values) == 2:
         made = values[0] + values[1] if op == "+" else values[0] - values[1]
     else:

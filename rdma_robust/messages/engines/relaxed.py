@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from rdma_robust.errors import InternalError, Span
-from rdma_robust.expr import Const
+from rdma_robust.expr import COMPARISONS, MIRRORED, OPPOSITE, Const
 from rdma_robust.limits import Limits
 from rdma_robust.messages.encoding.endpoint_pairs import EndpointPairs, Truths
 from rdma_robust.messages.encoding.symbolic_terms import Symbol
@@ -24,8 +24,6 @@ from rdma_robust.messages.engines.assignments import HallViolator, assignment, a
 from rdma_robust.messages.engines.receive_forms import ExtremeSum, Known, ReceiveSum, ReceiveSums
 from rdma_robust.messages.language import message_program as mp
 
-_OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
-_MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _MOST_CASES: Final = 2_000
 _DEPTH: Final = 40
 
@@ -73,11 +71,11 @@ class GoalCases:
                 return [GoalCase(exact=False)]
             each = _flattened([(symbol, positive)], joining="||")
             return _limited(case for one in each for case in self.of([one], depth - 1))
-        if symbol.op in _OPPOSITE:
-            op = symbol.op if positive else _OPPOSITE[symbol.op]
+        if symbol.op in OPPOSITE:
+            op = symbol.op if positive else OPPOSITE[symbol.op]
             a, b = [self._forms.of(each) for each in symbol.operands]
             if isinstance(a, ReceiveSum) and isinstance(b, ExtremeSum):
-                a, b, op = b, a, _MIRRORED[op]
+                a, b, op = b, a, MIRRORED[op]
             return self._compared(a, op, b)
         return self._compared(self._forms.of(symbol), "!=" if positive else "==", ReceiveSum(0, {}))
 
@@ -108,10 +106,10 @@ class GoalCases:
         if form is None:
             return [GoalCase(exact=False)]
         if not form.parts:
-            return [GoalCase()] if _holds(np.array([form.constant]), op)[0] else []
+            return [GoalCase()] if COMPARISONS[op](form.constant, 0) else []
         if len(form.parts) == 1:
             ((receive, amounts),) = form.parts.items()
-            mask = np.asarray(_holds(amounts + form.constant, op) & self._possible(receive))
+            mask = np.asarray(COMPARISONS[op](amounts + form.constant, 0) & self._possible(receive))
             return [GoalCase({receive: mask})] if mask.any() else []
         if op == "!=":
             return [GoalCase(sums=((form, "<"),)), GoalCase(sums=((form, ">"),))]
@@ -164,22 +162,6 @@ def _limited(cases: Iterator[GoalCase]) -> Cases:
         if len(found) > _MOST_CASES:
             return [GoalCase(exact=False)]
     return found
-
-
-def _holds(amounts: np.ndarray[tuple[int], np.dtype[np.int64]], op: str) -> Truths:
-    match op:
-        case "==":
-            return np.asarray(amounts == 0)
-        case "!=":
-            return np.asarray(amounts != 0)
-        case "<":
-            return np.asarray(amounts < 0)
-        case "<=":
-            return np.asarray(amounts <= 0)
-        case ">":
-            return np.asarray(amounts > 0)
-        case _:
-            return np.asarray(amounts >= 0)
 
 
 @dataclass(frozen=True, slots=True)

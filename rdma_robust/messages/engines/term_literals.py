@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Final
 
-from rdma_robust.expr import OPERATORS
+from rdma_robust.expr import COMPARISONS, OPERATORS
 from rdma_robust.messages.encoding.possible_values import TermValues, component
 from rdma_robust.messages.encoding.symbolic_terms import LEAVES, Symbol, applied, subterms
 from rdma_robust.messages.encoding.unrolled import SendEvent, UnrolledProgram
 from rdma_robust.messages.engines.solver_clauses import Clauses
 
-_COMPARISONS: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _CONNECTIVES: Final = frozenset({"!", "&&", "||"})
 
 Literals = Mapping[int, int]
@@ -75,7 +74,7 @@ class TermLiterals:
         for each in below:
             if each.number not in needed or each.constant:
                 continue
-            if each.op in _COMPARISONS or each.op in _CONNECTIVES:
+            if each.op in COMPARISONS or each.op in _CONNECTIVES:
                 if each.number not in self._truths:
                     self._truths[each.number] = self._truth(each)
             elif each.number not in self._numbers and self._sets.of(each) is not None:
@@ -100,9 +99,9 @@ class TermLiterals:
                 return clauses.all_of([self._known(each) for each in symbol.operands])
             case "||":
                 return clauses.any_of([self._known(each) for each in symbol.operands])
-            case op if op in _COMPARISONS and all(self._sets.of(each) is not None for each in symbol.operands):
+            case op if op in COMPARISONS and all(self._sets.of(each) is not None for each in symbol.operands):
                 return self._comparison(op, *[self._value(each) for each in symbol.operands])
-        if symbol.op in _COMPARISONS or self._sets.of(symbol) is None:
+        if symbol.op in COMPARISONS or self._sets.of(symbol) is None:
             literal = clauses.new()
             self.open_truths[literal] = symbol
             return literal

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import NamedTuple
 
-from rdma_robust.expr import FALSE, TRUE, Binary, Const, Expr, Ite, Unary, names, substitute
-
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+from rdma_robust.expr import COMPARISONS, FALSE, TRUE, Binary, Const, Expr, Ite, Unary, names, substitute
 
 
 class Literal(NamedTuple):
@@ -37,7 +35,7 @@ def atoms(condition: Expr) -> Iterator[Expr]:
                     yield from atoms(part)
             if not (_is_condition(left) and _is_condition(right)):
                 yield condition
-        case Binary(op, _, _) if op in _COMPARISONS:
+        case Binary(op, _, _) if op in COMPARISONS:
             yield condition
         case _:
             yield Binary("!=", condition, Const(0))
@@ -48,7 +46,7 @@ def _is_condition(expr: Expr) -> bool:
         case Unary("!", _) | Binary("&&" | "||", _, _):
             return True
         case Binary(op, _, _):
-            return op in _COMPARISONS
+            return op in COMPARISONS
         case _:
             return False
 
@@ -171,7 +169,7 @@ def renamed_literal(predicate: Expr, by: Mapping[str, Expr]) -> Literal:
     match replaced:
         case Const(value):
             return Literal(TRUE, bool(value))
-        case Binary(op, _, _) if op in _COMPARISONS:
+        case Binary(op, _, _) if op in COMPARISONS:
             return literal(replaced)
         case _:
             return Literal(replaced, True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Final
 
-from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
+from rdma_robust.expr import COMPARISONS, OPPOSITE, Binary, Const, Expr, Ite, Name, Unary
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,6 @@ def as_shift(form: LinearForm) -> tuple[str, int] | None:
 
 MOST_WAYS: Final = 64
 """An expression with more ways is any number, and a condition with more is no restriction."""
-
-_COMPARISONS: Final = {"==", "!=", "<", "<=", ">", ">="}
-_OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +189,8 @@ class CaseSplitter:
                 if (op == "||") == wanted:
                     return [*first, *second]
                 return [a.and_(b) for a in first for b in second]
-            case Binary(op, left, right) if op in _COMPARISONS:
-                return self._compared(op if wanted else _OPPOSITE[op], left, right)
+            case Binary(op, left, right) if op in COMPARISONS:
+                return self._compared(op if wanted else OPPOSITE[op], left, right)
             case Ite(test, then, other):
                 return [
                     a.and_(b)

@@ -24,13 +24,11 @@ from rdma_robust.analyses.safety.crowds.instances import of_copy
 from rdma_robust.analyses.safety.crowds.safety_system import Control, Doing, SafetySystem
 from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
 from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, fire_move, set_bits, support
-from rdma_robust.expr import Binary, Const, Expr, Name, Unary, names
+from rdma_robust.expr import MIRRORED, OPPOSITE, Binary, Const, Expr, Name, Unary, names
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, RestKind, RestTest, is_still, thread_places_of
 
 _OVER: Final = frozenset({RestKind.FAULT, RestKind.ASIDE})
-_MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def search_absence(
@@ -143,11 +141,11 @@ class _MayEnd:
                 return (self._may(right, shared, tokens, wanted=wanted)) if found is both else found
             case Name(name):
                 return self._compares(name, ">=" if wanted else "<", 1, shared, tokens)
-            case Binary(op, Name(name), Const(number)) if op in _NEGATED:
-                return self._compares(name, op if wanted else _NEGATED[op], number, shared, tokens)
-            case Binary(op, Const(number), Name(name)) if op in _NEGATED:
-                op = _MIRRORED[op]
-                return self._compares(name, op if wanted else _NEGATED[op], number, shared, tokens)
+            case Binary(op, Name(name), Const(number)) if op in OPPOSITE:
+                return self._compares(name, op if wanted else OPPOSITE[op], number, shared, tokens)
+            case Binary(op, Const(number), Name(name)) if op in OPPOSITE:
+                op = MIRRORED[op]
+                return self._compares(name, op if wanted else OPPOSITE[op], number, shared, tokens)
             case _:
                 return True
 

@@ -15,15 +15,9 @@ from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.shmem.contexts import ShmemContext
 from rdma_robust.c.evaluate.spelling import is_short
 from rdma_robust.c.libraries.openshmem import ShmemFunction
+from rdma_robust.expr import COMPARISONS
 
-_COMPARED: Final[Mapping[int, tuple[str, Callable[[int, int], bool]]]] = {
-    1: ("==", lambda x, y: x == y),
-    2: ("!=", lambda x, y: x != y),
-    3: (">", lambda x, y: x > y),
-    4: ("<=", lambda x, y: x <= y),
-    5: ("<", lambda x, y: x < y),
-    6: (">=", lambda x, y: x >= y),
-}
+_COMPARED: Final = {1: "==", 2: "!=", 3: ">", 4: "<=", 5: "<", 6: ">="}
 """What `SHMEM_CMP_EQ` and the others are in our header."""
 _SIGNAL: Final = CType("int", 8, signed=False)
 _LONG: Final = CType("int", 8, signed=True)
@@ -34,7 +28,7 @@ def _comparison(call: CallContext, index: int) -> tuple[str, Callable[[int, int]
     number = call.number(index, "the comparison")
     if number not in _COMPARED:
         raise Refusal("RR814", f"a comparison {number} is not known", "SHMEM_CMP_EQ and the like")
-    return _COMPARED[number]
+    return _COMPARED[number], COMPARISONS[_COMPARED[number]]
 
 
 def _word(call: CallContext, address: int, distance: int, kind: CType) -> Word:
