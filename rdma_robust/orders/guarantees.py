@@ -1,8 +1,8 @@
 """The guarantees that order tables give, each by a name, and the order that gives some of them and no others.
 
-The cells of naR and naW are taken together, and those of nuR and nuW: where a table keeps what is before an atomic, or
-behind it, it does so of its read and of its write, as the facts `rmw_row` and `rmw_column` ask. Source: docs/hardware.md,
-"How they are found".
+The cells of naR and naW are taken together: where a table keeps what is before an atomic, or behind it, it does so of its
+read and of its write, as the facts `rmw_row` and `rmw_column` ask. A guarantee about atomics is about those that fetch
+nothing, too: their cells are those of the others, unless a table says so. Source: docs/hardware.md, "How they are found".
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from itertools import product
 from typing import Final
 
 from rdma_robust.orders.known_orders import BASE, TABLES, order_table, told_order
-from rdma_robust.orders.order_record import NAMED_TYPES, PUSHABLE, VARIANT_OF, OrderTable, plain_cell, with_written
+from rdma_robust.orders.order_record import (
+    MESSAGE,
+    NAMED_TYPES,
+    PUSHABLE,
+    TYPES,
+    VARIANT_OF,
+    OrderTable,
+    plain_cell,
+    with_written,
+)
 
 WEAKEST: Final = "none"
 """The order that gives none of them, but what a fence does."""
@@ -47,26 +56,25 @@ class Guarantee:
 
 def _guarantees() -> Iterator[Guarantee]:
     weakest, strongest = order_table(WEAKEST).written, strongest_cells()
-    for earlier, later in product(NAMED_TYPES, repeat=2):
+    for earlier, later in product((*TYPES, MESSAGE), repeat=2):
         put = plain_cell((earlier, later))
-        if weakest[put] != strongest[put] and later not in ("naW", "nuW"):
+        if weakest[put] != strongest[put] and later != "naW":
             yield Guarantee(f"{earlier} {later}", _cells(earlier, later))
     for read, write in PUSHABLE:
-        pushed = ((a, b) for a, b in product(NAMED_TYPES, repeat=2) if plain_cell((a, b)) == (write, read))
+        pushed = ((a, b) for a, b in product((*TYPES, MESSAGE), repeat=2) if plain_cell((a, b)) == (write, read))
         cells = (cell for pair in pushed for cell in _cells(*pair))
         yield Guarantee(f"{read} pushes {write}", tuple(dict.fromkeys(cells)), (read, write))
     yield from (Guarantee(COMPLETIONS), Guarantee(RECEIVES))
 
 
-_BEHIND_READ: Final = {"naW": ("naR", "naW"), "nuW": ("nuR", "nuW")}
-_BEFORE_WRITE: Final = {"naR": ("naR", "naW"), "nuR": ("nuR", "nuW")}
+_ATOMIC: Final = ("naR", "naW", "nuR", "nuW")
+_ROWS: Final = {"naR": ("naR", "nuR"), "naW": _ATOMIC}
+_COLUMNS: Final = {"naR": _ATOMIC, "naW": ("naW", "nuW")}
 """Before what the write of an atomic is kept, its read is; behind what its read is kept, its write is."""
 
 
 def _cells(earlier: str, later: str) -> tuple[tuple[str, str], ...]:
-    rows = _BEHIND_READ.get(earlier, (earlier,))
-    columns = _BEFORE_WRITE.get(later, (later,))
-    return tuple((row, column) for row in rows for column in columns)
+    return tuple(product(_ROWS.get(earlier, (earlier,)), _COLUMNS.get(later, (later,))))
 
 
 @cache

@@ -18,7 +18,7 @@ from rdma_robust.options import CheckOptions
 from rdma_robust.orders import SHIPPED
 from rdma_robust.orders.fi_flags import FLAGS, PROMISED_BY, fi_order
 from rdma_robust.orders.guarantees import given_by, guarantees, order_giving, with_implied
-from rdma_robust.orders.known_orders import order_of_file
+from rdma_robust.orders.known_orders import order_of_file, order_table
 from rdma_robust.orders.order_strength import keeps_all_of
 from rdma_robust.outcome import Outcome, Verdict
 from rdma_robust.robustness.decide import decide
@@ -41,9 +41,9 @@ STORES = "thread U on B { x = 1; f = 1 }\n"
 PROGRAMS = {
     "put data; put flag": ("put B.x = 1; put B.f = 1", READS, [["nrW nrW"]]),
     "put data; poll; put flag": ("put B.x = 1; poll B; put B.f = 1", READS, [["completions order"], ["nrW nrW"]]),
-    "put data; faa flag": ("put B.x = 1; faa(B.f, 1)", READS, [["nrW nuR"]]),
+    "put data; faa flag": ("put B.x = 1; faa(B.f, 1)", READS, [["nrW naR"]]),
     "put data; fetch and add": ("put B.x = 1; get a = faa(B.f, 1)", READS, [["nrW naR"]]),
-    "faa lock; put data": ("faa(B.x, 1); put B.f = 1", READS, [["nuW nrW"]]),
+    "faa lock; put data": ("faa(B.x, 1); put B.f = 1", READS, [["naW nrW"]]),
     "put; read back; tell a third node": (BACK, TELLS, [["nrW nrR"]]),
     "get flag; get data": ("get a = B.f; get b = B.x", STORES, [["nrR nrR"]]),
     "get flag; poll; get data": ("get a = B.f; poll B; get b = B.x", STORES, [[]]),
@@ -144,10 +144,18 @@ def test_needs_lines_of_the_suite_are_minimal(path: Path) -> None:
 
 
 def test_flags_promise_the_guarantees_that_are_said_of_them() -> None:
+    flags = {
+        name: {PROMISED_BY.get(f"{earlier} {later}") for earlier, later in each.cells}
+        for name, each in guarantees().items()
+        if each.push is None and each.cells
+    }
     every = given_by(fi_order(f"fi({', '.join(FLAGS)})")) - given_by("none")
-    assert every == PROMISED_BY.keys() & guarantees().keys()
+    assert every == {name for name, of_cells in flags.items() if None not in of_cells}
     for name in every:
-        assert name in given_by(fi_order(f"fi({PROMISED_BY[name]})")), name
+        assert name in given_by(fi_order(f"fi({', '.join(sorted(flags[name] - {None}))})")), name
+    for cell, flag in PROMISED_BY.items():
+        earlier, later = cell.split()
+        assert order_table(fi_order(f"fi({flag})")).cells[earlier, later] == "qp", cell
 
 
 ONE_WORD = """\

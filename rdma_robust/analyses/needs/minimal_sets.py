@@ -113,12 +113,17 @@ def _least(constraint: Names) -> Names:
     return frozenset(name for name in constraint if not implied_by(name) & constraint)
 
 
-def relevant_to(program: Program) -> Names:
-    """Return the guarantees about types of events that the program has."""
+def types_in(program: Program) -> frozenset[str]:
+    """Return the types of events that the program has, by their names in order tables."""
     ops = [step.op for thread in program.threads for _, _, step in steps(thread)]
     made = {(act.type, makes_variant(act.type, op)) for op in ops for act in acts_of(op)}
     types = {row_name(kind_of_words(each, None, variant=variant)) for each, variant in made} | atomic_rows(program)
-    types |= {each.value for each, _ in made if each in CPU_TYPES}
+    return frozenset(types | {each.value for each, _ in made if each in CPU_TYPES})
+
+
+def relevant_to(program: Program) -> Names:
+    """Return the guarantees about types of events that the program has."""
+    types = types_in(program)
     needed = {COMPLETIONS: {EventType.P.value}, RECEIVES: {EventType.RP.value}}
     return frozenset(
         name

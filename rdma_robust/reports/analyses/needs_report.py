@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
-from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round
+from rdma_robust.analyses.needs.minimal_sets import Breach, MinimalSets, Names, row, turned_round, types_in
 from rdma_robust.analyses.needs.table_answers import TableAnswer, lacking_of
 from rdma_robust.frame.answer import Counts, DiagnosticView, JsonObject, diagnostics
 from rdma_robust.frame.exits import Exit
@@ -115,9 +115,17 @@ def needs_record(
 
 def _needed(program: Program, found: MinimalSets, names: Names) -> NeededSet:
     each = tuple(_guarantee(program, found.breach_without(name, names), name) for name in sorted(names))
-    flags = [PROMISED_BY.get(name) for name in sorted(names)]
-    told = tuple(dict.fromkeys(f"FI_ORDER_{flag}" for flag in flags))
-    return NeededSet(each, None if None in flags else told)
+    types = types_in(program)
+    flags = dict.fromkeys(flag for name in sorted(names) for flag in _flags(name, types))
+    return NeededSet(each, None if None in flags else tuple(f"FI_ORDER_{flag}" for flag in flags))
+
+
+def _flags(name: str, types: frozenset[str]) -> list[str | None]:
+    """Return the flags that promise a guarantee between events of these types, with None for what none does."""
+    guarantee = guarantees()[name]
+    if guarantee.push is not None or not guarantee.cells:
+        return [None]
+    return [PROMISED_BY.get(f"{a} {b}") for a, b in guarantee.cells if {a, b} <= types]
 
 
 def _guarantee(program: Program, breach: Breach | None, name: str) -> NeededGuarantee:
