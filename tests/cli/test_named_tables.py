@@ -85,7 +85,7 @@ def test_what_needs_no_order_reads_no_table() -> None:
             TABLE + '"nrX sekrit" = "-"\n"nrR nrW" = "sekrit"\n',
             "line 5, column 1: no cell that a table can change [RR826]; line 6",
         ),
-        (TABLE.replace('"default"', '"sekrit"'), "line 2, column 1: it is based on no table of the package [RR824]"),
+        (TABLE.replace('"default"', '"sekrit"'), "line 2, column 1: it is based on no order table [RR824]"),
         ("#" * (MOST + 1), "larger than 256 KiB"),
         (b"\xff\xfe", "no text in UTF-8"),
     ],

@@ -51,7 +51,7 @@ CHANGES: Final = """
     relaxed   nrW naW qp  deepep-faa-relaxed
     accumulate naR naR -  accumulate-two-fetches
     accumulate naR naR qp accumulate-fetches-two-words
-    accumulate naW naW qp accumulates-two-words
+    accumulate nuW nuW qp  accumulates-two-words
     store     lW  CAS -   cell-store-then-cas
     store     lW  CAS i   cell-store-then-cas
     multipath naR nrW qp  cell-multipath-atomic-then-put
