@@ -57,11 +57,13 @@ def _atomics(program: Program) -> frozenset[tuple[str, str]]:
 
 
 def missing_facts(own: OwnTable, atomics: Iterable[tuple[str, str]] = (FETCHING, FETCHING_NOTHING)) -> Iterator[str]:
-    """Yield the facts that a table lacks about remote atomics, whose read and write have these names."""
+    """Yield the facts that a table lacks about remote atomics, whose read and write have these names, and no others."""
     kept, pairs = own.cells, tuple(atomics)
-    if any(kept[write, c] in ("qp", "i") and kept[read, c] not in ("qp", "i") for read, write in pairs for c in TYPES):
+    others = {*FETCHING, *FETCHING_NOTHING}.difference(*pairs)
+    types = [each for each in TYPES if each not in others]
+    if any(kept[write, c] in ("qp", "i") and kept[read, c] not in ("qp", "i") for read, write in pairs for c in types):
         yield "rmw_row"
-    if any(kept[a, write] == "qp" != kept[a, read] for read, write in pairs for a in TYPES):
+    if any(kept[a, write] == "qp" != kept[a, read] for read, write in pairs for a in types):
         yield "rmw_column"
 
 

@@ -78,14 +78,18 @@ def test_the_checkers_rules_are_right_under_tables(seeds: range) -> None:
     assert followed(seeds).total() > len(seeds) // 2
 
 
+VARIANT_CELLS = (("nmW", "nrW"), ("nrW", "nuR"), ("nuW", "nrW"))
+"""Cells of sends, and of atomics that fetch nothing."""
+
+
 def opened(order: str, rng: Random) -> str:
     """Return an order that leaves something open, or lets completions tell more, of every second one."""
     table = order_table(order)
     cells = rng.sample(sorted(table.written), rng.randint(1, 2)) if rng.random() < 0.5 else []
-    messages = {("nmW", "nrW"): rng.choice(["qp", "-"])} if rng.random() < 0.3 else {}
+    variants = {rng.choice(VARIANT_CELLS): rng.choice(["qp", "-"])} if rng.random() < 0.4 else {}
     written = {**table.written, **dict.fromkeys(cells, UNKNOWN)}
     tells = rng.choice([table.tells, "placed"])
-    changed = replace(with_written(table, written, table.pushes), tells=tells, messages={**table.messages, **messages})
+    changed = replace(with_written(table, written, table.pushes, {**table.variants, **variants}), tells=tells)
     return told_order(changed)
 
 

@@ -15,7 +15,9 @@ from tests.conftest import NOT_ROBUST, ROBUST, ROOT
 
 PACKAGE = ROOT / "rdma_robust"
 
-RECORDED = tuple(f"messages.traces.{name}" for name in ("trace_program", "trace_reading", "trace_record", "located_json"))
+RECORDED = tuple(
+    f"messages.traces.{name}" for name in ("trace_names", "trace_program", "trace_reading", "trace_record", "located_json")
+)
 
 FRONT_ENDS = ("certify", "language", "petri.spec", "grammars", "messages.language", "messages.replay", *RECORDED)
 """The rooms that the checker may use: itself, the languages (from text to flow graphs, or to processes), the reader of nets,
