@@ -93,7 +93,7 @@ WRAPPED: Final[Mapping[str, str]] = {name: body for name, letters in ROWS.items(
 UNRECORDED: Final = re.compile(
     r"I?neighbor_\w+|Intercomm_\w+|Comm_(?:spawn|accept|connect|join|idup|dup_with_info|create_from_group)\w*|File_\w+"
     r"|(?:Dist_g|G)raph_create\w*|I?alltoallw|P(?:send|recv)_\w+|Isendrecv\w*|Win_allocate_cptr|Comm_disconnect"
-    r"|(?!(?:[SBR]?send|Recv)_init)\w+_init",
+    r"|\b(?!(?:[SBR]?send|Recv)_init)\w++(?<=_init)",
     re.IGNORECASE,
 )
 """The functions without a wrapper that communicate or wait."""

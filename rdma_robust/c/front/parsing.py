@@ -31,9 +31,10 @@ _MACROS: Final = 1
 """The option that keeps definitions of macros."""
 _MADE: Final = {"shmem.h": openshmem.shmem_header, "mpi.h": mpi.mpi_header}
 """Headers of ours that are made from tables."""
-_LONG: Final = re.compile(rb"[^;{},]{3000}")
+_LONG: Final = 3_000
 _BRANCHES: Final = 1_000
-"""Texts with this, or so many `else`, may be nested so deeply that libclang uses up its stack: it counts brackets only."""
+"""Texts with so many bytes between `;`, `{`, `}` and `,`, or so many `else`, may be nested so deeply that libclang uses up
+its stack: it counts brackets only."""
 
 
 def arguments_of(more: Sequence[str]) -> list[str]:
@@ -67,7 +68,8 @@ def parse_c(file: str, texts: Mapping[str, str], more: Sequence[str]) -> Any:
     unsaved = [*((str(_OURS / name), made()) for name, made in _MADE.items()), *texts.items()]
     parse = partial(library.Index.create().parse, file, arguments_of(more), unsaved, _MACROS)
     text = texts[file].encode() if file in texts else Path(file).read_bytes()
-    if (_LONG.search(text) or text.count(b"else") > _BRANCHES) and not _survived(parse):
+    longest = max(map(len, re.split(rb"[;{},]", text)))
+    if (longest >= _LONG or text.count(b"else") > _BRANCHES) and not _survived(parse):
         what = "the C is nested too deeply for libclang, which dies of it: write shorter expressions, or more functions"
         raise ProgramError(
             file, text.decode(errors="replace"), (Diagnostic("error", "RR810", what, Span(1, 1, 1, 2, 0, 0, file)),)
