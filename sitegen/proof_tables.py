@@ -34,7 +34,10 @@ FACTS: Final = {
 
 ATOMIC_FACTS: Final = {
     "cpu_row": ("the row of a CPU event is `all`", "Lemma 3 (e) and (f)"),
-    "operation": ("nlR before nrW, nrR, naR and nA before nlW are kept", "Lemma 3 (b) and (f)"),
+    "operation": (
+        "nlR before nrW, and nrR, naR and nA before nlW, are kept; or what the write is issued before, the read is",
+        "Lemma 3 (d) and (e)",
+    ),
     "inst_row": ("only the rows of nrW, nlW and naW have a cell `i`", "Lemma 3 (b)"),
     "queue_pairs": ("the rows of the NIC's events have no cell `all`", "Lemma 3 (d)"),
     "chain": ("what is issued before a NIC write is issued before the NIC writes that follow that one", "Lemma 3 (d)"),

@@ -57,12 +57,12 @@ Lemma row x b : knd x = NAW -> oppo ord x b -> oppo ord (src x) b.
 Proof.
   intros K O. pose proof O as (Pb & _). destruct (naw_facts x K) as (Px & Qx & Ks & _).
   assert (po (src x) b) as P' by (eapply po_trans; eauto). split; auto. right.
-  destruct (oppo_seen ord x b O) as [H|(_ & X & _)]; [|congruence]. destruct O as (_ & [Q|O]).
+  destruct O as (_ & [Q|O]).
   { destruct (fed_rd b (po_fed _ _ Pb Q)) as (X & _). rewrite Q in X. unfold rd in X. rewrite K in X. destruct X. }
   rewrite K in *. rewrite Ks, Qx. assert (seen ord NAR (knd b) = true) as H'.
-  { apply inst_seen; [auto|]. apply rmw_row. unfold seen, seen_in, issued, issued_in in *. destruct (table _ _ _); auto. }
-  unfold seen, seen_in in H, H'. pose proof (nic_not_all ord NAR (knd b) eq_refl).
-  pose proof (nic_not_all ord NAW (knd b) eq_refl). destruct (table ord NAW (knd b)), (table ord NAR (knd b)); congruence.
+  { apply inst_seen; [auto|]. apply rmw_row. unfold issued, issued_in. destruct (table _ _ _); tauto. }
+  unfold seen, seen_in in H'. pose proof (nic_not_all ord NAR (knd b) eq_refl).
+  pose proof (nic_not_all ord NAW (knd b) eq_refl). destruct (table ord NAW (knd b)), (table ord NAR (knd b)); tauto || congruence.
 Qed.
 Lemma oppo_slots a b : S a -> S b -> oppo ord a b -> tau a b.
 Proof.
@@ -122,17 +122,17 @@ Proof. intros. apply rf_in_ex; auto using g_sto, g_init; apply W. Qed.
 Inductive keeps a b : Prop :=
 | k_oppo : oppo ord a b -> keeps a b
 | k_poll : pf a b -> knd a = NLW -> keeps a b
-| k_forcing w : pf w b -> knd w = NRW -> before_nrw ord (knd a) -> qp a = qp w -> po a w -> keeps a b
+| k_forcing w : pf w b -> knd w = NRW -> nic_inst (knd a) = true -> ippo ord a w -> keeps a b
 | k_fence f : flush ord = true -> S f -> knd a = NLW -> knd f = NF -> knd b = NLR -> qp a = qp f -> qp f = qp b ->
   po a f -> po f b -> keeps a b.
 
 Lemma keeps_po a b : keeps a b -> po a b.
 Proof.
-  intros [H|H _|w H _ _ _ H'|f _ _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
+  intros [H|H _|w H _ _ (H' & _)|f _ _ _ _ _ _ _ H H']; [apply H|now apply pf_ok| |]; eapply po_trans; eauto. now apply pf_ok.
 Qed.
 Lemma keeps_tau a b : S a -> S b -> keeps a b -> tau a b.
 Proof.
-  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka Q H'|f Fl Sf Ka Kf Kb Q Q' H H'].
+  destruct O_T as (_ & H2 & H3 & H4 & _). intros Sa Sb [H|H K|w H K Ka H'|f Fl Sf Ka Kf Kb Q Q' H H'].
   - now apply oppo_slots.
   - now apply H2.
   - now apply (H3 a w b).

@@ -385,8 +385,8 @@ Proof.
   - intros a b (Sa & _) (Sb & _) O. apply s_keep; auto. now apply k_oppo.
   - intros w p Sp H K. destruct (pf_ok _ _ H) as (Pw & _). apply s_keep; auto; [exact (wf_down _ wS _ _ Pw Sp)|now apply
     k_poll].
-  - intros e w p Sp H K Ke Q Pe. destruct (pf_ok _ _ H) as (Pw & _).
-    apply s_keep; auto; [exact (wf_down _ wS _ _ Pe (wf_down _ wS _ _ Pw Sp))|]. now apply k_forcing with w.
+  - intros e w p Sp H K Ke Pe. destruct (pf_ok _ _ H) as (Pw & _).
+    apply s_keep; auto; [exact (wf_down _ wS _ _ (proj1 Pe) (wf_down _ wS _ _ Pw Sp))|]. now apply k_forcing with w.
   - intros Fl w f r Sw Sf Sr Kw Kf Kr Q Q' Pf Pr. apply s_keep; auto. now apply k_fence with f.
   - intros w b (Sw & Lw) K R. apply executed_rao; auto. exact (Lw K).
 Qed.

@@ -184,8 +184,8 @@ Proof.
   - intros x y (Sx & _) (Sy & _) O. apply to_keeps; auto. now apply k_oppo.
   - intros w p Sp H K. destruct (pf_ok _ _ H) as (Pw & _). apply to_keeps; auto; [exact (wf_down _ W _ _ Pw Sp)|now apply
     k_poll].
-  - intros e w p Sp H K Ke Q Pe. destruct (pf_ok _ _ H) as (Pw & _).
-    apply to_keeps; auto; [exact (wf_down _ W _ _ Pe (wf_down _ W _ _ Pw Sp))|]. now apply k_forcing with w.
+  - intros e w p Sp H K Ke Pe. destruct (pf_ok _ _ H) as (Pw & _).
+    apply to_keeps; auto; [exact (wf_down _ W _ _ (proj1 Pe) (wf_down _ W _ _ Pw Sp))|]. now apply k_forcing with w.
   - intros Fl w f x Sw Sf Sx Kw Kf Kx Q Q' Pf Pr. apply to_keeps; auto. now apply k_fence with f.
   - intros w b (Sw & _) Kw (Ss & Sb & Ks & Kb & Lo & H).
     destruct (naw_facts w Kw) as (_ & _ & _ & Lw).

@@ -14,8 +14,7 @@ Let T := tr S0 l lt.
 (* rao leads forward: no other naR of the word comes between naR and naW *)
 Definition O_oppo := forall a b, E T a -> E T b -> oppo ord a b -> lt a b.
 Definition O_poll := forall w p, S0 p -> pf w p -> knd w = NLW -> lt w p.
-Definition before_nrw k := nic_inst k = true /\ issued ord k NRW = true.
-Definition O_forcing := forall e w p, S0 p -> pf w p -> knd w = NRW -> before_nrw (knd e) -> qp e = qp w -> po e w -> lt e p.
+Definition O_forcing := forall e w p, S0 p -> pf w p -> knd w = NRW -> nic_inst (knd e) = true -> ippo ord e w -> lt e p.
 (* where reads push out writes *)
 Definition O_fence := flush ord = true -> forall w f r, S0 w -> S0 f -> S0 r -> knd w = NLW -> knd f = NF -> knd r = NLR ->
   qp w = qp f -> qp f = qp r -> po w f -> po f r -> lt w r.
@@ -60,10 +59,11 @@ Proof.
   - destruct K as [-> |[-> | ->]]; auto; split; exact I || reflexivity.
   - destruct K as (-> & _). split; [exact I|reflexivity].
 Qed.
-Lemma fed_kinds w : fed w -> seen ord (knd (src w)) (knd w) = true \/ (knd (src w) = NAR /\ knd w = NAW).
+Lemma fed_kinds w : fed w -> of_operation ord (knd (src w)) (knd w).
 Proof.
-  intros F. destruct (src_ok w F) as (_ & _ & K). destruct (operation_cells ord) as (O1 & O2 & O3 & O4).
-  destruct (knd w); simpl in K; try tauto; [rewrite K; auto|destruct K as [-> |[-> | ->]]; auto].
+  intros F. destruct (src_ok w F) as (_ & _ & K). destruct (operation_use ord) as (O1 & O2 & O3 & O4).
+  destruct (knd w); simpl in K; try tauto; [rewrite K; auto|destruct K as [-> |[-> | ->]]; auto|].
+  destruct K as (-> & _). right. exact (rmw_row ord).
 Qed.
 
 (* On one queue pair the cell decides. *)
@@ -81,19 +81,27 @@ Proof.
   - pose proof (po_fed _ _ P Q) as F. destruct (src_ok b F) as (_ & X & _). congruence.
   - pose proof (nic_not_all ord _ (knd b) A) as N. destruct (table _ _ _); tauto.
 Qed.
-(* the cell says so, or it is naR and naW of one RMW *)
-Lemma ippo_issued a b : ippo ord a b -> issued ord (knd a) (knd b) = true \/ (src b = a /\ knd a = NAR /\ knd b = NAW).
+(* the cell says so, or they are the read and a write of one operation *)
+Lemma ippo_issued a b : ippo ord a b -> issued ord (knd a) (knd b) = true \/ (src b = a /\ fed b).
 Proof.
-  intros (P & [Q|H]).
-  - pose proof (po_fed _ _ P Q) as F. subst a. destruct (fed_kinds b F) as [S|]; [left|auto].
-    unfold seen, seen_in, issued, issued_in in *. destruct (table _ _ _); auto.
-  - left. unfold issued, issued_in. destruct (table _ _ _); tauto.
+  intros (P & [Q|H]); [right; split; [exact Q|exact (po_fed _ _ P Q)]|left].
+  unfold issued, issued_in. destruct (table _ _ _); tauto.
 Qed.
-Lemma oppo_seen a b : oppo ord a b -> seen ord (knd a) (knd b) = true \/ (src b = a /\ knd a = NAR /\ knd b = NAW).
+Lemma ippo_kinds a b : ippo ord a b -> issued ord (knd a) (knd b) = true \/
+  (forall c, issued ord (knd b) c = true -> issued ord (knd a) c = true).
 Proof.
-  intros (P & [Q|H]).
-  - pose proof (po_fed _ _ P Q) as F. subst a. destruct (fed_kinds b F) as [S|]; auto.
-  - left. unfold seen, seen_in. destruct (table _ _ _); tauto.
+  intros P. destruct (ippo_issued a b P) as [|(Q & F)]; [auto|]. destruct (fed_kinds b F) as [S|R]; rewrite Q in *; [left|auto].
+  unfold seen, seen_in, issued, issued_in in *. destruct (table _ _ _); auto.
+Qed.
+Lemma ippo_from_write a b : nicw a -> ippo ord a b -> issued ord (knd a) (knd b) = true.
+Proof.
+  intros N P. destruct (ippo_issued a b P) as [|(Q & F)]; [auto|exfalso]. destruct (fed_rd b F) as (_ & K). rewrite Q in K.
+  unfold nicw in N. destruct (knd a); try discriminate K; destruct N.
+Qed.
+Lemma ippo_row a b c : ippo ord a b -> nic_inst (knd a) = true -> nicw b -> write_kind c = true ->
+  issued ord (knd b) c = true -> issued ord (knd a) c = true.
+Proof.
+  intros P A B C I. destruct (ippo_kinds a b P) as [K|K]; auto. apply (chain_issued ord _ (knd b)); auto using nicw_write.
 Qed.
 
 (* only the rows of NIC writes distinguish issue and observation *)
@@ -110,12 +118,10 @@ Proof.
   destruct (inst_cases a I (po_init_l _ _ P)) as [C|A].
   - apply oppo_ippo, cpu_oppo; auto. exact (po_init_r _ _ P).
   - assert (issued ord (knd b) (knd c) = true) as J.
-    { destruct (ippo_issued b c Pbc) as [|(_ & K & _)]; auto. unfold nicw in Nb. rewrite K in Nb. destruct Nb. }
+    { now apply ippo_from_write. }
     apply issued_ippo; [auto| |].
     + rewrite (ippo_qp a b), (ippo_qp b c); auto using nicw_write, nic_inst_nic, write_nic.
-    + destruct (ippo_issued a b Pab) as [K|(_ & Ka & Kb)].
-      * apply (chain_issued ord _ (knd b)); auto using nicw_write.
-      * rewrite Ka. apply rmw_row. now rewrite <- Kb.
+    + apply (ippo_row a b); auto using nicw_write.
 Qed.
 
 Lemma po_tot a b : S0 a -> S0 b -> noninit a -> noninit b -> ~ cpu a -> ~ cpu b -> qp a = qp b -> a = b \/ po a b \/ po b a.
@@ -202,7 +208,7 @@ Proof.
   - destruct (free_kinds _ _ F) as (Sa & Sb & _ & _ & L & Q & Na0 & Nb0 & Ca & Cb). pose proof F as (_ & _ & K).
     destruct (nfo_nic _ _ K) as (Ka & _ & Fl).
     assert (issued ord (knd b) (knd c) = true) as J.
-    { destruct (ippo_issued b c Pbc) as [|(_ & Kb & _)]; auto. unfold nicw in Nb. rewrite Kb in Nb. destruct Nb. }
+    { now apply ippo_from_write. }
     assert (qp b = qp c) as Qbc by (apply ippo_qp; auto using nicw_write, write_nic).
     destruct (nic_not_cpu c (write_nic _ (nicw_write _ Nc))) as (Nc0 & Cc).
     destruct (flush_chain_use ord _ _ _ K (nicw_write _ Nc) J) as [(Pr & O)|(I & O)].
@@ -221,7 +227,7 @@ Proof.
   intros Ia Nw Haw (Ew & Ef & Pwf) Nf. destruct (ib1_E _ _ Haw) as (Ea & _).
   destruct (classic (oppo ord w f)) as [O|O]; [eapply trans; [apply single; eauto|now apply H1]|].
   assert (issued ord (knd w) (knd f) = true) as J.
-  { destruct (ippo_issued w f Pwf) as [|(_ & Kb & _)]; auto. unfold nicw in Nw. rewrite Kb in Nw. destruct Nw. }
+  { now apply ippo_from_write. }
   assert (seen ord (knd w) (knd f) = false /\ qp w = qp f) as (Ns & Q).
   { clear -O Pwf. unfold ippo, oppo, seen, seen_in in *. destruct Pwf as (P & [|K]); [tauto|].
     destruct (table ord (knd w) (knd f)); tauto. }
@@ -232,8 +238,7 @@ Proof.
     { apply H1; auto. apply cpu_oppo; auto. exact (po_init_r _ _ Paf). }
     apply H1; auto. apply seen_oppo; auto.
     + rewrite <- Q. apply ippo_qp; auto using nic_inst_nic, nicw_write, write_nic.
-    + destruct (ippo_issued a w P) as [I|(_ & Ka & Kw)]; [auto|].
-      apply inst_seen; [now apply inst_write|]. rewrite Ka. apply rmw_row. now rewrite <- Kw.
+    + destruct (ippo_kinds a w P) as [I|I]; [auto|]. apply inst_seen; auto. now apply inst_write.
   - destruct (free_kinds _ _ F) as (Sa & Sw & _ & _ & L & Qa & Na0 & Nw0 & Ca & Cw). pose proof F as (_ & _ & K).
     destruct (U2 K) as (Sf & Or). destruct (nfo_nic _ _ K) as (_ & _ & Fl).
     assert (thr a = thr f) as Th by (rewrite <- (po_thr w f) by apply Pwf; now apply qp_thr).
@@ -255,17 +260,15 @@ Proof.
   - assert (po a p) as Pap by (eapply po_trans; [apply P|auto]).
     destruct (inst_cases a Ia (po_init_l _ _ Pap)) as [C|A].
     + apply H1; auto. apply cpu_oppo; auto. unfold noninit; congruence.
-    + apply (H3 a w p); auto; [apply Ep| | |apply P].
-      * split; [auto|]. destruct (ippo_issued a w P) as [I|(_ & _ & K)]; [now rewrite Kw in I|congruence].
-      * apply ippo_qp; auto using nic_inst_nic, nicw_write, write_nic.
+    + apply (H3 a w p); auto. apply Ep.
   - destruct (free_kinds _ _ F) as (Sa & Sb & _ & _ & _ & Qa & Na0 & Nb0 & Ca & Cb). pose proof F as (_ & _ & K).
     rewrite Kw in K. destruct (nfo_nic _ _ K) as (Ka0 & _ & Fl).
     destruct (flush_poll_use ord Fl) as (F1 & F2 & F3 & _ & F4 & F5).
-    assert ((knd a = NRR \/ (before_nrw (knd a))) /\ seen ord NRW (knd a) = true) as (Ka & Kb).
-    { unfold before_nrw, nfo_kinds, nfo_in_kinds in *. destruct (knd a); try discriminate K; auto. }
+    assert ((knd a = NRR \/ issued ord (knd a) NRW = true) /\ seen ord NRW (knd a) = true) as (Ka & Kb).
+    { unfold nfo_kinds, nfo_in_kinds in *. destruct (knd a); try discriminate K; auto. }
     destruct (po_tot a w) as [->|[P|P]]; auto.
     + rewrite Kw in Ka0. discriminate.
-    + destruct Ka as [Ka|Ka]; [|apply (H3 a w p); auto; apply Ep].
+    + destruct Ka as [Ka|Ka]; [|apply (H3 a w p); auto; [apply Ep|apply issued_ippo; auto; now rewrite Kw]].
       destruct (wf_get _ W a w Sa Sb Ka P) as (w' & Sw' & Kw' & <- & Hw').
       assert (fed w') as Fw by (intros Q; destruct (src_own w' Q); congruence).
       destruct (src_ok w' Fw) as (Paw & Qaw & _).
@@ -338,15 +341,14 @@ Proof.
   - intros a b Ea Eb H. apply F, ob_oppo. split; auto.
   - intros w p Sp H K. destruct (pf_ok _ _ H) as (P & _ & Kp & _). apply F, ob_pf; auto.
     split; [apply E_in; [eapply wf_down; eauto|congruence]|split; [apply E_in; [auto|congruence]|auto]].
-  - intros e w p Sp H K Ke Q P. destruct (pf_ok _ _ H) as (Pwp & _ & Kp & _).
-    assert (S0 w) as Sw by (eapply wf_down; eauto). assert (S0 e) as Se by (eapply wf_down; eauto).
-    destruct Ke as (Ke & Ie).
+  - intros e w p Sp H K Ke P. destruct (pf_ok _ _ H) as (Pwp & _ & Kp & _).
+    assert (S0 w) as Sw by (eapply wf_down; eauto). assert (S0 e) as Se by (eapply wf_down; [eauto|apply P|auto]).
     assert (E T e) as Ee by (apply E_in; auto; intros X; rewrite X in Ke; discriminate).
     assert (E T w) as Ew by (apply E_in; [auto|congruence]). assert (E T p) as Ep by (apply E_in; [auto|congruence]).
     apply F, ob_ib.
     { unfold inst, is_inst; destruct (knd e); try discriminate Ke; simpl; tauto. }
     apply t_trans with w; apply t_step.
-    + apply ib_ippo. split; [auto|split; [auto|]]. apply issued_ippo; auto. now rewrite K.
+    + apply ib_ippo. split; auto.
     + apply ib_pf. split; auto.
   - intros Fl w f r Sw Sf Sr Kw Kf Kr Q Q' P P'. destruct (fence_use ord Fl) as (F1 & F2).
     assert (E T w) as Ew by (apply E_in; [auto|congruence]). assert (E T f) as Ef by (apply E_in; [auto|congruence]).
@@ -371,7 +373,7 @@ Section Counters.
 Context {U : slots} (ord : order).
 Variables (S0 B : ev -> Prop).
 Definition forcing w := S0 w /\ B w /\
-  (knd w = NLW \/ (knd w = NRW /\ exists e, S0 e /\ B e /\ before_nrw ord (knd e) /\ qp e = qp w /\ po e w)).
+  (knd w = NLW \/ (knd w = NRW /\ exists e, S0 e /\ B e /\ nic_inst (knd e) = true /\ ippo ord e w)).
 Definition R1 := forall b a, S0 b -> S0 a -> B b -> oppo ord b a -> B a.
 Definition R2 := forall w p, S0 p -> pf w p -> forcing w -> B p.
 Theorem corollary_4_atomics : wfS S0 -> R1 ->

@@ -301,7 +301,7 @@ Proof.
   intros H B. destruct (n_machine _ _ _ _ _ _ _ _ H) as (_ & W' & _).
   assert (R1 ord S' B) as H1 by (intros b a _ Sa Bb O; apply b_keep with b; auto; now apply k_oppo).
   assert (R2 ord S' B) as H2.
-  { intros w p Sp Hp (_ & Bw & [K|(K & e & _ & Be & Ke & Q & Pe)]).
+  { intros w p Sp Hp (_ & Bw & [K|(K & e & _ & Be & Ke & Pe)]).
     - apply b_keep with w; auto. now apply k_poll.
     - apply b_keep with e; auto. now apply k_forcing with w. }
   split; auto. split; auto. now apply (corollary_4_atomics ord).

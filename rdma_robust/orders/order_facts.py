@@ -4,9 +4,9 @@ They are those of `proofs/deployed/RemoteAtomicsHardware.v`; what a table says o
 programs without any. Two of them (:data:`OF_ATOMICS`) the search asks for; of the others they say that what it finds is a
 counterexample. Of messages there is one more, which the proofs do not have: `receive_chain` asks
 of a receive, which is before its message, what `chain` asks of reads. Two things are read otherwise.
-That reads push writes is a set of pairs, and what is asked there is asked pair by pair. And `operation` is no fact here: the
-read and the writes of one operation are in order whatever a table says. What that is for is in the cells by what follows
-from the parts of one operation (:func:`~rdma_robust.orders.order_record.closed`).
+That reads push writes is a set of pairs, and what is asked there is asked pair by pair. And `operation` is no fact here:
+what it asks of a table, closing gives, as the read and the writes of one operation are in order whatever a table says
+(:func:`~rdma_robust.orders.order_record.closed`).
 
 Source: docs/proof-tables.md, "The facts with remote atomics".
 """
