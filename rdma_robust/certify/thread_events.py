@@ -70,10 +70,9 @@ class ThreadEvent:
     `buffer` does not access it. A message that `fills` the buffer that it finds has that for its cell, once it is known.
     A read `swaps` if it is that of a remote atomic that writes, or that is taken as one that writes what it has read,
     `at_once`. What the card does for a send, or for an atomic that fetches nothing, is a `variant`. A SWAP without a cell is
-    a locked section: at one
-    moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these threads; a whole round of it
-    is an event of its first thread and of the `others`. An answer knows the word that its request has `asked`; a read is
-    that of an `operand`, or that of an atomic which `takes` some.
+    a locked section: at one moment it reads all of its `words` and writes some of them. A BARRIER `meets` those of these
+    threads; a whole round of it is an event of its first thread and of the `others`. An answer knows the word that its
+    request has `asked`; a read is that of an `operand`, or that of an atomic which `takes` some.
     """
 
     thread: int

@@ -19,6 +19,7 @@ from rdma_robust.orders.order_record import (
     NAMED_TYPES,
     PUSHABLE,
     TYPES,
+    UPDATES,
     VARIANT_OF,
     OrderTable,
     plain_cell,
@@ -67,7 +68,7 @@ def _guarantees() -> Iterator[Guarantee]:
     yield from (Guarantee(COMPLETIONS), Guarantee(RECEIVES))
 
 
-_ATOMIC: Final = ("naR", "naW", "nuR", "nuW")
+_ATOMIC: Final = (*UPDATES.values(), *UPDATES)
 _ROWS: Final = {"naR": ("naR", "nuR"), "naW": _ATOMIC}
 _COLUMNS: Final = {"naR": _ATOMIC, "naW": ("naW", "nuW")}
 """Before what the write of an atomic is kept, its read is; behind what its read is kept, its write is."""

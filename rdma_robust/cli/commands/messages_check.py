@@ -6,17 +6,15 @@ from functools import partial
 
 import typer
 
-from rdma_robust.cli.asked_files import certified, explains, memory_each, watch_instead
+from rdma_robust.cli.asked_files import certified, memory_each, watch_instead
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.messages_options import NAMED, Deny, Matches, MessageOptions, MessagesSelfCheck, denied
+from rdma_robust.cli.options.messages_options import NAMED, Deny, MessageCheckOptions, denied, reported
 from rdma_robust.cli.options.option_sets import with_option_sets
-from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
-from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 
@@ -26,9 +24,7 @@ def check_command(
     context: typer.Context,
     files: arguments.Files,
     *,
-    asked: MessageOptions,
-    self_check: MessagesSelfCheck = False,
-    matches: Matches = True,
+    asked: MessageCheckOptions,
     define: arguments.Defines = None,
     timeout: arguments.Timeout = TIMEOUT_S,
     memory: arguments.Memory = None,
@@ -55,13 +51,7 @@ def check_command(
         expect=expect,
         deny=denied(deny),
         define=tuple(define or ()),
-        self_check=self_check,
-        matches=matches,
-        explain=form == "junit" or explains(items, explain),
-        full=explain is True,
-        width=width_of_output(output),
-        objects=form in ("json", "jsonl"),
-        findings=form in (*WRITERS, "sarif"),
+        **reported(form, items, output, explain),
     )
     items = certified(items, certificate)
     context.obj.append(partial(run_question, Run(MESSAGES_CHECK, asking, items, jobs, form, output, quiet)))

@@ -11,19 +11,18 @@ from typing import Annotated
 import typer
 
 from rdma_robust.cli.answering import answering, default_limits
-from rdma_robust.cli.asked_files import explains, memory_each
+from rdma_robust.cli.asked_files import memory_each
 from rdma_robust.cli.destinations import made_file, report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.messages_options import Deny, Matches, MessageOptions, MessagesSelfCheck, denied
+from rdma_robust.cli.options.messages_options import Deny, MessageCheckOptions, denied, reported
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
-from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
 from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import Source
-from rdma_robust.frame.shell.output import replace_file, width_of_output
+from rdma_robust.frame.shell.output import replace_file
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 from rdma_robust.text import printable
@@ -53,9 +52,7 @@ def record_command(
     library_only: Annotated[
         bool, typer.Option("--library-only", help="Only compile the library that records, into the file of -o.")
     ] = False,
-    asked: MessageOptions,
-    self_check: MessagesSelfCheck = False,
-    matches: Matches = True,
+    asked: MessageCheckOptions,
     timeout: arguments.Timeout = TIMEOUT_S,
     memory: arguments.Memory = None,
     deny: Deny = None,
@@ -80,13 +77,7 @@ def record_command(
         timeout=arguments.limit(timeout),
         memory=memory_each(memory, None, [item]),
         deny=denied(deny),
-        self_check=self_check,
-        matches=matches,
-        explain=form == "junit" or explains([item], explain),
-        full=explain is True,
-        width=width_of_output(output),
-        objects=form in ("json", "jsonl"),
-        findings=form in (*WRITERS, "sarif"),
+        **reported(form, [item], output, explain),
     )
 
     def ask(source: Source) -> Exit:

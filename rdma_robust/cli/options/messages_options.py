@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 import typer
 
+from rdma_robust.cli.asked_files import explains
 from rdma_robust.cli.options.option_sets import OptionSet
 from rdma_robust.errors import UsageError
+from rdma_robust.frame.formats.lines import WRITERS
+from rdma_robust.frame.shell.inputs import Item
+from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.messages.engines.engine_names import MessageEngineName
 from rdma_robust.questions.messages_question import BufferName
 from rdma_robust.solver_library import require_solver
@@ -80,6 +85,25 @@ class MessageOptions(OptionSet):
     eager: EagerOption = None
     engine: MessageEngineOption = "auto"
     loop_bound: LoopBound = 8
+
+
+@dataclass(frozen=True)
+class MessageCheckOptions(MessageOptions):
+    """The same, with what is asked besides the verdict."""
+
+    self_check: MessagesSelfCheck = False
+    matches: Matches = True
+
+
+def reported(form: str, items: Sequence[Item], output: str | None, explain: bool | None) -> dict[str, Any]:
+    """Return what a report in this form needs of answers: members of MessagesAsking."""
+    return {
+        "explain": form == "junit" or explains(items, explain),
+        "full": explain is True,
+        "width": width_of_output(output),
+        "objects": form in ("json", "jsonl"),
+        "findings": form in (*WRITERS, "sarif"),
+    }
 
 
 def denied(text: str | None) -> tuple[Denied, ...]:

@@ -105,16 +105,17 @@ class SharedSearchOptions(BatchOptions):
 
 
 @dataclass(frozen=True)
-class DecisionOptions(OptionSet):
-    """How programs are decided under orders that a command has by itself: limits, constants, and what runs them else."""
+class InstanceOptions(OptionSet):
+    """Which instances of programs there are, and what runs them besides their orders."""
 
     recv_depth: arguments.RecvDepth = RECV_DEPTH
     await_loops: arguments.AwaitLoops = False
     define: arguments.Defines = None
-    timeout: arguments.Timeout = TIMEOUT_S
-    max_states: arguments.MaxStates = 0
-    memory: arguments.Memory = None
-    jobs: arguments.Jobs = None
+
+
+@dataclass(frozen=True)
+class DecisionOptions(BatchOptions, InstanceOptions):
+    """How programs are decided under orders that a command has by itself: limits behind the instances."""
 
     def items(self, files: Sequence[str]) -> list[Item]:
         """Return what the arguments stand for, with the values of constants. Raises UsageError."""
@@ -123,10 +124,8 @@ class DecisionOptions(OptionSet):
     def check_options(self, items: Sequence[Item]) -> CheckOptions:
         """Return the options of every decision about one of the inputs."""
         return CheckOptions(
+            **self.of_each(items, self.jobs),
             await_loops=self.await_loops,
-            timeout=arguments.limit(self.timeout),
-            max_states=self.max_states or None,
-            memory=memory_each(self.memory, self.jobs, items),
             define=tuple(self.define or ()),
             recv_depth=self.recv_depth,
             threads=threads_each(None, self.jobs, items)[0],

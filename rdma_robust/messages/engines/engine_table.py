@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rdma_robust.errors import InternalError, LimitReached, UsageError
 from rdma_robust.limits import Limits
@@ -27,9 +27,7 @@ from rdma_robust.messages.message_answers import (
     Matchings,
     MessageEngine,
     MessageQuestions,
-    Mismatch,
     Tri,
-    Violation,
 )
 from rdma_robust.messages.replay.replaying import confirm_answer
 from rdma_robust.solver_library import has_sat_solver, has_solver, require_solver
@@ -37,6 +35,8 @@ from rdma_robust.solver_library import has_sat_solver, has_solver, require_solve
 if TYPE_CHECKING:
     from rdma_robust.messages.encoding.match_candidates import Candidates
     from rdma_robust.messages.encoding.unrolled import UnrolledProgram
+
+T = TypeVar("T")
 
 Solving = Callable[[MessageQuestions, Limits], BufferAnswer]
 """An engine with its program and buffers."""
@@ -85,7 +85,8 @@ def by_auto(program: MessageProgram, buffer: Buffer, questions: MessageQuestions
     sat = partial(by_sat, easier, buffer, left=left if easier is program else None)
     first = sat(questions, limits.share(_SOLVING).within(_FIRST_S))
     solved = combined_answer(answer, first)
-    if not solved.reason and (solved.matchings is None or solved.matchings.exact):
+    counted = solved.matchings is None or solved.matchings.exact
+    if not solved.reason and counted:
         return solved
     known = "unknown" not in _verdicts(first)
     if not known:
@@ -345,7 +346,7 @@ def combined_answer(first: BufferAnswer, second: BufferAnswer) -> BufferAnswer:
     The engine and the work are those of the second where it says something that the first does not. The reason has those of
     both if something is left open by both.
     """
-    violations = _joined(first.violations, second.violations)
+    violations = _joined(first.violations, second.violations, lambda each: (each.span, each.kind))
     matchings = _better(first.matchings, second.matchings)
     pairs, exact = first.pairs, first.pairs_exact
     if not exact and second.pairs is not None:
@@ -363,7 +364,7 @@ def combined_answer(first: BufferAnswer, second: BufferAnswer) -> BufferAnswer:
         pairs=pairs,
         pairs_exact=exact,
         matchings=matchings,
-        mismatches=_mismatches(first.mismatches, second.mismatches),
+        mismatches=_joined(first.mismatches, second.mismatches, lambda each: each.processes),
         work=first.work | second.work,
         reason="",
     )
@@ -384,16 +385,12 @@ def _closed(answer: BufferAnswer) -> bool:
     return "unknown" not in verdicts and answer.violated == "no" and answer.pairs_exact and counted
 
 
-def _joined(first: tuple[Violation, ...], second: tuple[Violation, ...]) -> tuple[Violation, ...]:
-    known = {(each.span, each.kind) for each in first}
-    return (*first, *[each for each in second if (each.span, each.kind) not in known])
+def _joined(first: tuple[T, ...], second: tuple[T, ...], key: Callable[[T], object]) -> tuple[T, ...]:
+    known = {key(each) for each in first}
+    return (*first, *[each for each in second if key(each) not in known])
 
 
 def _better(first: Matchings | None, second: Matchings | None) -> Matchings | None:
     if first is None or second is None:
         return first or second
     return max(first, second, key=lambda each: (each.exact, each.count))
-
-
-def _mismatches(first: tuple[Mismatch, ...], second: tuple[Mismatch, ...]) -> tuple[Mismatch, ...]:
-    return (*first, *[each for each in second if each.processes not in [known.processes for known in first]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from rdma_robust.diagnose import Reporter, quote
@@ -26,26 +26,31 @@ class TraceNames:
     def check(self, process: TraceProcess) -> None:
         known: set[str] = set()
         held: set[str] = set()
-        pending: dict[str, list[str]] = {}
+        pending: dict[str, tuple[str, ...]] = {}
+        waiting: set[str] = set()
         later = {name for event in process.events for name in defined_names(event)}
         for event in process.events:
-            self.expressions(event, known, later, {each for names in pending.values() for each in names})
-            for name in defined_names(event):
-                if name in known or any(name in names for names in pending.values()):
+            self.expressions(event, known, later, waiting)
+            defined = tuple(defined_names(event))
+            for name in defined:
+                if name in known or name in waiting:
                     self.wrong(event, _member(event, name), f"{quote(name)} is defined before: a name has one value")
             self.held(event, held, pending)
             request = event.fields.get("request")
             if isinstance(request, str) and event.op == "wait":
                 if request not in pending:
                     self.wrong(event, "request", f"no request {quote(request)} is open here")
-                known.update(pending.pop(request, ()))
+                received = pending.pop(request, ())
+                known.update(received)
+                waiting.difference_update(received)
             elif isinstance(request, str):
-                self.is_new(event, "request", request, pending.keys() | held)
-                pending[request] = list(defined_names(event))
+                self.is_new(event, "request", request, pending, held)
+                pending[request] = defined
+                waiting.update(defined)
             else:
-                known.update(defined_names(event))
+                known.update(defined)
 
-    def held(self, event: TraceEvent, held: set[str], pending: Iterable[str]) -> None:
+    def held(self, event: TraceEvent, held: set[str], pending: Collection[str]) -> None:
         """Note which requests hold messages."""
         taken, of = event.fields.get("taken"), event.fields.get("of")
         if isinstance(of, str):
@@ -53,11 +58,11 @@ class TraceNames:
                 self.wrong(event, "of", f"no request {quote(of)} holds a message here")
             held.discard(of)
         if isinstance(taken, str):
-            self.is_new(event, "taken", taken, {*held, *pending})
+            self.is_new(event, "taken", taken, held, pending)
             held.add(taken)
 
-    def is_new(self, event: TraceEvent, member: str, request: str, open_: Collection[str]) -> None:
-        if request in open_:
+    def is_new(self, event: TraceEvent, member: str, request: str, *open_: Collection[str]) -> None:
+        if any(request in each for each in open_):
             self.wrong(event, member, f"the request {quote(request)} is still open: give this one another name")
 
     def expressions(self, event: TraceEvent, known: set[str], later: set[str], pending: set[str]) -> None:

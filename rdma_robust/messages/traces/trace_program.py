@@ -9,6 +9,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any, Final
 
 from rdma_robust.diagnose import Reporter
@@ -167,6 +168,7 @@ class _Process:
         self.free = free
         self.groups = groups
         self.requests: dict[str, int] = {}
+        self.ended: list[int] = []
         self.used = 0
         self.ignores = False
 
@@ -258,12 +260,12 @@ class _Process:
 
     def request(self, name: str, *, ends: bool = False) -> str:
         """Return the request of a name, the first that is free for a new one; it is free again behind where it `ends`."""
-        at = self.requests.get(name)
-        if at is None:
-            taken = set(self.requests.values())
-            at = self.requests[name] = next(each for each in range(len(taken) + 1) if each not in taken)
-            self.used = max(self.used, at + 1)
+        if name not in self.requests:
+            self.requests[name] = heappop(self.ended) if self.ended else self.used
+            self.used = max(self.used, self.requests[name] + 1)
+        at = self.requests[name]
         if ends:
+            heappush(self.ended, at)
             del self.requests[name]
         return f"h{self.free}{at}"
 
