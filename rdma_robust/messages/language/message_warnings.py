@@ -118,6 +118,8 @@ class _OpenRequest:
 
     def without(self, name: str) -> _OpenRequest:
         """Return the same without targets of which an index is another one by now."""
+        if not any(each.indices for each in self.targets):
+            return self
         kept = (each for each in self.targets if all(name != m.name.text for m in places_in(*each.indices)))
         return replace(self, targets=tuple(kept))
 
@@ -127,6 +129,10 @@ class _Active:
     """The active requests at a place of the text, by how they are written."""
 
     found: dict[str, _OpenRequest] = field(default_factory=dict)
+
+    def targets_named(self, name: str) -> list[tuple[tree.IndexedName, _OpenRequest]]:
+        """Return the places of this name at which a request stores at its wait."""
+        return [(target, each) for each in self.found.values() for target in each.targets if target.name.text == name]
 
     def waited(self, request: tree.IndexedName) -> None:
         """Note that a request, or all of an array, is waited for; one of an array may be any of them."""
@@ -221,11 +227,8 @@ def _issue(line: tree.SendLine | tree.ReceiveLine, request: tree.IndexedName, ac
 
 def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:
     """Warn of registers in a statement that are the targets of active receives."""
-    targets = [(target, each) for each in active.found.values() for target in each.targets]
-    if not targets:
-        return
-    for place in places_in(*operands_of(line)):
-        for target, each in targets:
+    for place in places_in(*operands_of(line)) if active.found else ():
+        for target, each in active.targets_named(place.name.text):
             if _is_in(target, place):
                 name, asked = quote(expression_text(place)), expression_text(each.request)
                 said = f"{name} is the target of the receive of line {each.span.line}, which stores at its `wait` only"
@@ -235,6 +238,5 @@ def _uses(line: tree.Line, active: _Active, report: Reporter) -> None:
 
 
 def _is_in(target: tree.IndexedName, mentioned: tree.IndexedName) -> bool:
-    """Whether one of two places is the other or is in it, by how they are written."""
-    shared = zip(target.indices, mentioned.indices, strict=False)
-    return target.name == mentioned.name and all(one == other for one, other in shared)
+    """Whether one of two places of one name is the other or is in it, by how they are written."""
+    return all(one == other for one, other in zip(target.indices, mentioned.indices, strict=False))

@@ -170,7 +170,7 @@ class _Process:
         self.requests: dict[str, int] = {}
         self.ended: list[int] = []
         self.used = 0
-        self.ignores = False
+        self.ignored: dict[str, None] = {}
 
     def write(self, process: TraceProcess) -> _Body:
         events: list[tuple[TraceEvent, int, int | None]] = []
@@ -180,7 +180,7 @@ class _Process:
             shared = not name or sent is not None
             events.append((event, self.made.add(line, _Line(event, name, column), shared=shared), sent))
         registers = list(dict.fromkeys(name for event in process.events for name in defined_names(event)))
-        registers += [f"v{self.free}"] * self.ignores
+        registers += self.ignored
         requests = [f"h{self.free}{each}" for each in range(self.used)]
         declared = (("reg", registers), ("req", requests))
         return _Body(
@@ -249,10 +249,13 @@ class _Process:
         return f"{self.into(event)} from {source}{sender}{self.port(event)} tag {tag}{which}{_said(event, 'room')}"
 
     def into(self, event: TraceEvent) -> str:
-        """Return where a receive stores: where nobody looks if the event does not say it."""
-        into = event.fields.get("into")
-        self.ignores |= into is None
-        return f"v{self.free}" if into is None else str(into)
+        """Return where a receive stores: where nobody looks if the event does not say it, by its request if it has one."""
+        into, request = event.fields.get("into"), event.fields.get("request")
+        if into is not None:
+            return str(into)
+        ignored = f"v{self.free}" if request is None else f"v{self.request(str(request)).removeprefix('h')}"
+        self.ignored[ignored] = None
+        return ignored
 
     def port(self, event: TraceEvent) -> str:
         port = event.fields.get("port")

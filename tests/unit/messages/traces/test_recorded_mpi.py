@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from rdma_robust.diagnose import Reporter
 from rdma_robust.errors import ProgramError
 from rdma_robust.frame.shell.inputs import Source
 from rdma_robust.limits import NO_LIMITS
 from rdma_robust.messages.message_answers import BufferAnswer
 from rdma_robust.messages.traces.mpi_log import import_mpi_log
 from rdma_robust.messages.traces.observed import read_recorded
+from rdma_robust.messages.traces.trace_program import program_of
 from rdma_robust.messages.traces.trace_record import trace_json
 from rdma_robust.questions.messages_question import MessagesAsking, decide_in_time
 
@@ -105,3 +107,11 @@ def test_waits_and_tests_say_what_they_completed() -> None:
     assert decided(lines(0, INIT, *posted, told, "Finalize"), sends).leaking == "yes"
     cut = lines(0, INIT, *posted) + '{"rank": 0, "call": "MPI_Waitany", "among": [1, 0]'
     assert decided(cut, lines(1, INIT, "Finalize")).deadlocked == "yes"
+
+
+def test_receives_that_nobody_looks_at_are_told_apart_while_they_are_open() -> None:
+    irecvs = [f'Irecv "source": 1, "tag": 0, "request": {each}' for each in (1, 2)]
+    status = '{"source": 1, "tag": 0}'
+    waits = f'Waitall "requests": [1, 2], "statuses": [{status}, {status}]'
+    trace = import_mpi_log([("0", lines(0, *irecvs, waits)), ("1", lines(1, *['Send "dest": 0, "tag": 0'] * 2))])
+    assert program_of(trace, Reporter("t.json", "")).warnings == ()
