@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rdma_robust.cli.asked_files import checkpoints_of, explains, memory_each, searchers_each
+from rdma_robust.cli.asked_files import explains
 from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
-from rdma_robust.cli.options.option_sets import MachineOptions, OptionSet
+from rdma_robust.cli.options.option_sets import MachineOptions, OptionSet, SharedSearchOptions
 from rdma_robust.frame.question import Question
 from rdma_robust.frame.run_question import Run
-from rdma_robust.frame.shell.defaults import TIMEOUT_S
 from rdma_robust.frame.shell.inputs import expand
 from rdma_robust.frame.shell.output import width_of_output
 from rdma_robust.model import ModelName
@@ -24,17 +23,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SafetySearch(MachineOptions):
-    """The hardware, the instances and the limits of both commands."""
+class SafetyInstances(MachineOptions):
+    """The hardware and the instances of both commands."""
 
     define: arguments.Defines = None
-    timeout: arguments.Timeout = TIMEOUT_S
+
+
+@dataclass(frozen=True)
+class SafetySearch(SharedSearchOptions, SafetyInstances):
+    """The same, and their limits: some searches have a limit of states where none is given."""
+
     max_states: arguments.SearchedStates = None
-    memory: arguments.Memory = None
-    jobs: arguments.Jobs = None
-    threads: arguments.Threads = None
-    executor: arguments.Processes = None
-    checkpoint: arguments.Checkpoints = None
+
+    def most_states(self) -> int | None:
+        return arguments.searched_states(self.max_states)
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,10 @@ def safety_run(
     """Return what is asked of the programs that `files` stand for. Raises UsageError for a form that does not fit."""
     defined = tuple(search.define or ())
     items = expand(files, define=defined)
-    threads, jobs, executor = searchers_each(search.threads, search.jobs, search.executor, items)
+    jobs, limits = search.shared(items)
     asking = SafetyAsking(
         search.hardware(),
-        arguments.limit(search.timeout),
-        arguments.searched_states(search.max_states),
-        memory_each(search.memory, jobs, items),
+        **limits,
         explain=explains(items, report.explain),
         full=report.explain is True,
         width=width_of_output(report.output),
@@ -76,9 +76,6 @@ def safety_run(
         strict=strict,
         define=defined,
         recv_depth=search.recv_depth,
-        threads=threads,
-        executor=executor,
-        checkpoint=checkpoints_of(search.checkpoint, executor, items),
     )
     form = report_form(report.output, report.format_, VERDICT_FORMATS, items)
     return Run(question, asking, items, jobs, form, report.output, report.quiet)

@@ -17,9 +17,8 @@ from rdma_robust.language.check.targets import StateTarget
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model, ModelName
-from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
+from rdma_robust.semantics.machines.chosen import SomeMachine, machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import state_names
-from rdma_robust.semantics.machines.resting import SomeMachine
 from tests.support.random_deployed import FAMILIES, loaded, mutants, named_texts, random_deployed
 
 MOST: Final = 12_000

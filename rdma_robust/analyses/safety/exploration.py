@@ -13,10 +13,9 @@ from rdma_robust.layers import by_layers
 from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.semantics.axioms import rdma_violation
 from rdma_robust.semantics.linearise import trace_of_order
-from rdma_robust.semantics.machines.chosen import AnyRdmaMachine
+from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, SomeMachine
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import Machine, Move, State, Verb
-from rdma_robust.semantics.machines.resting import SomeMachine
 from rdma_robust.semantics.machines.run_history import history, numbered_run
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.starts import starts_at

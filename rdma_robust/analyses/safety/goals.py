@@ -17,8 +17,9 @@ from rdma_robust.robustness.event_graph import GraphDetail
 from rdma_robust.robustness.frame import InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, fault_targets
 from rdma_robust.robustness.reasons import sorted_faults
+from rdma_robust.semantics.machines.chosen import SomeMachine
 from rdma_robust.semantics.machines.machine import Move, State, valuation
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, SomeMachine, is_still, thread_places_of
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest
 from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.machines.threadcode import Observables
 from rdma_robust.semantics.terms import read_at, term_of
@@ -197,10 +198,10 @@ class HangMet:
 
     def hanging(self, state: State) -> tuple[Resting, ...]:
         """Return the threads that hang in a state of the machine."""
-        if not is_still(self.machine, state):
+        if not self.machine.is_still(state):
             return ()
         try:
-            found = self._test.at_rest(thread_places_of(self.machine, state), state.memory)
+            found = self._test.at_rest(self.machine.places(state), state.memory)
         except LargeLoopError:
             self.large = True
             return ()

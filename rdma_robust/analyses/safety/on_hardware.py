@@ -1,12 +1,11 @@
-"""A run under sequential consistency as one of the machine of RDMA as deployed, each request and each store at once."""
+"""A run under sequential consistency as one of a machine of RDMA, each request and each store at once."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from rdma_robust.errors import InternalError
 from rdma_robust.language.flow.cfg import Flush, OrderFence
 from rdma_robust.semantics.event_table import remote_of
+from rdma_robust.semantics.machines.chosen import AnyRdmaMachine
 from rdma_robust.semantics.machines.deployed import DeployedMachine
 from rdma_robust.semantics.machines.machine import Action, Move, State, Verb
 
@@ -16,7 +15,7 @@ Run = tuple[Move, ...]
 _REQUEST = (Verb.NIC_READ, Verb.NIC_WRITE, Verb.FENCE)
 
 
-def run_as_deployed(machine: DeployedMachine, run: Run) -> Run:
+def run_on_hardware(machine: AnyRdmaMachine, run: Run) -> Run:
     """Return a run of the machine that does what `run` of an SC machine does.
 
     A request that has written nothing yet, and that `run` does not end, is left out, unless something goes wrong with it.
@@ -31,7 +30,7 @@ def run_as_deployed(machine: DeployedMachine, run: Run) -> Run:
         if first and _is_request(move.action):
             end = next((m for m in run[number:] if m.action.thread == t and not m.state.threads[t].carried), None)
             wrote = any(m.action.written is not None for m in run[number:] if m.action.thread == t)
-            if end is None and not wrote and not run[-1].faults:
+            if end is None and not wrote and not (run[-1].faults and run[-1].action.thread == t):
                 left_out.add(t)
             else:
                 made.step(Verb.ISSUE, move.action, None if end is None else places_of_threads(end.state)[t])
@@ -54,7 +53,7 @@ def _is_request(action: Action) -> bool:
     return action.verb is Verb.ACCESS and op is not None and not isinstance(op, Flush) and remote_of(op) is not None
 
 
-def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _GrowingRun:
+def _started(machine: AnyRdmaMachine, wanted: tuple[object, ...]) -> _GrowingRun:
     """Return the run with its start, and with the fences that threads pass at once under SC."""
     starts = machine.initial()
     begun = []
@@ -68,14 +67,15 @@ def _started(machine: DeployedMachine, wanted: tuple[object, ...]) -> _GrowingRu
         for t, place in enumerate(wanted):
             made.moves += made.passed(made.moves[-1].state, t, place) or []
         return made
-    raise InternalError("the machine of RDMA as deployed does not start as the SC machine does")
+    raise InternalError("the machine of RDMA does not start as the SC machine does")
 
 
 class _GrowingRun:
     """The run so far."""
 
-    def __init__(self, machine: DeployedMachine, moves: list[Move]) -> None:
+    def __init__(self, machine: AnyRdmaMachine, moves: list[Move]) -> None:
         self.machine = machine
+        self.buffering = machine if isinstance(machine, DeployedMachine) and machine.buffers else None
         self.moves = moves
 
     def step(self, verb: Verb, wanted: Action, place: object) -> None:
@@ -87,20 +87,20 @@ class _GrowingRun:
                 if passed is not None:
                     self.moves += [move, *passed]
                     return
-        raise InternalError("the machine of RDMA as deployed cannot do what the SC machine does")
+        raise InternalError("the machine of RDMA cannot do what the SC machine does")
 
     def passed(self, state: State, t: int, place: object) -> list[Move] | None:
         """Return the moves by which a thread comes to its place through fences, which are nothing under SC; None if it does
         not."""
         if place is None or places_of_threads(state)[t] == place:
             return []
-        if not self.machine.buffers:
+        if self.buffering is None:
             return None
         moves: list[Move] = []
         while state.threads[t].buffer:
-            moves.append(self.machine.drain(state, t))
+            moves.append(self.buffering.drain(state, t))
             state = moves[-1].state
-        for move in self.machine.cpu_moves(state, t):
+        for move in self.buffering.cpu_moves(state, t):
             if move.action.verb is Verb.ACCESS and move.action.read is None and move.action.written is None:
                 others = self.passed(move.state, t, place)
                 if others is not None:
@@ -108,8 +108,9 @@ class _GrowingRun:
         return None
 
     def drain(self, t: int) -> None:
-        while self.moves[-1].state.threads[t].buffer:
-            self._add(lambda m: (m.action.verb, m.action.thread) == (Verb.DRAIN, t))
+        """Let all that is in the thread's store buffer leave it."""
+        while self.buffering is not None and self.moves[-1].state.threads[t].buffer:
+            self.moves.append(self.buffering.drain(self.moves[-1].state, t))
 
     def events(self, action: Action) -> None:
         """Add the events of the card for one of SC: a write is issued and lands, an `order` is issued and ends, an atomic is
@@ -123,12 +124,6 @@ class _GrowingRun:
         if action.written is not None and not whole:
             self.step(Verb.NIC_WRITE, action, None)
             self.step(Verb.FLUSH, action, None)
-
-    def _add(self, fits: Callable[[Move], bool]) -> None:
-        found = next((m for m in self.machine.successors(self.moves[-1].state) if fits(m)), None)
-        if found is None:
-            raise InternalError("the machine of RDMA as deployed cannot do what the SC machine does")
-        self.moves.append(found)
 
 
 def places_of_threads(state: State) -> tuple[object, ...]:

@@ -20,8 +20,9 @@ from rdma_robust.analyses.safety.goals import (
     met_by,
     watched_by_goals,
 )
+from rdma_robust.analyses.safety.on_hardware import run_on_hardware
 from rdma_robust.analyses.safety.questions import Answer, Argument, Reached, ReachOutcome, ReachProcedure, no_hang_alone
-from rdma_robust.analyses.safety.sequential import Deadlocks, Sequential, rdma_run, search_deadlocks, search_sequential
+from rdma_robust.analyses.safety.sequential import Deadlocks, Sequential, search_deadlocks, search_sequential
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.load import is_trencher
 from rdma_robust.limits import Limits, Progress, ignore
@@ -186,7 +187,7 @@ class _OfOneProgram(ReachProcedure):
                 continue
             if any(move.action.verb is Verb.ISSUE for move in sc_run):
                 continue  # of requests that have waited there: whether hardware can do it is left to the exploration
-            run = rdma_run(self.machine, sc_run)
+            run = run_on_hardware(self.machine, sc_run)
             met = met_by(goal, self.machine)
             if isinstance(goal, FaultGoal):
                 run = run[: 1 + next((n for n, move in enumerate(run) if met(move)), len(run))]

@@ -21,7 +21,7 @@ from rdma_robust.analyses.safety.goals import (
     program_targets,
     watched_by_goals,
 )
-from rdma_robust.analyses.safety.on_hardware import Run, places_of_threads, run_as_deployed
+from rdma_robust.analyses.safety.on_hardware import Run
 from rdma_robust.counters.lower import lower
 from rdma_robust.counters.program import Target, pc
 from rdma_robust.counters.search import explore, explore_lowered
@@ -35,11 +35,9 @@ from rdma_robust.robustness.event_edge import EventEdge
 from rdma_robust.robustness.event_graph import GraphDetail
 from rdma_robust.robustness.frame import EventLabel, InstrumentationFrame
 from rdma_robust.robustness.plain import PlainTarget, sequential
-from rdma_robust.semantics.machines.chosen import AnyRdmaMachine, sc_machine_of, uses_deployed
-from rdma_robust.semantics.machines.deployed import DeployedMachine
+from rdma_robust.semantics.machines.chosen import sc_machine_of, uses_deployed
 from rdma_robust.semantics.machines.effects import SC_VERBS
 from rdma_robust.semantics.machines.machine import Move, MoveTrail, Verb
-from rdma_robust.semantics.machines.rdma import RdmaMachine, RdmaState
 from rdma_robust.semantics.machines.sc import ScMachine, ScState
 from rdma_robust.semantics.machines.starts import portions
 from rdma_robust.semantics.machines.threadcode import NOTHING, Observables
@@ -164,55 +162,6 @@ def _is(move: Move, edge: EventEdge) -> bool:
     action = move.action
     verb = Verb.ACCESS if edge.type is None else SC_VERBS[edge.type]
     return action.thread == edge.thread and action.step == edge.step and action.verb is verb
-
-
-def rdma_run(machine: AnyRdmaMachine, run: Run) -> Run:
-    """Return a run of the RDMA machine that does what `run` of the SC machine does, each remote operation at once.
-
-    A put or get whose second half `run` has not reached is left out. Both machines must watch the same. Raises InternalError
-    if there is none: everything that SC allows is allowed under RDMA.
-    """
-    if isinstance(machine, DeployedMachine):
-        return run_as_deployed(machine, run)
-    start = run[0].state
-    begun = next(iter(machine.initial().at(places_of_threads(start))), None)
-    if begun is None:
-        raise InternalError("the RDMA machine does not start as the SC machine does")
-    moves = [begun]
-    for number, move in enumerate(run[1:], 1):
-        for verb, place in _doings(run, number, move):
-            moves.append(_step(machine, moves[-1].state, move, verb, place))
-    return tuple(moves)
-
-
-def _doings(run: Run, number: int, move: Move) -> Iterator[tuple[Verb, object]]:
-    """Yield the verbs of the RDMA machine for a move of the SC machine, and where the thread is after each, if it moves."""
-    t = move.action.thread
-    after = places_of_threads(move.state)[t]
-    match move.action.verb:
-        case Verb.NIC_READ:
-            second = (m for m in run[number + 1 :] if m.action.thread == t)
-            written = next(second, None)
-            if written is not None:
-                yield Verb.ISSUE, places_of_threads(written.state)[t]
-                yield Verb.NIC_READ, None
-        case Verb.NIC_WRITE:
-            yield Verb.NIC_WRITE, None
-            yield Verb.FLUSH, None
-        case Verb.FENCE:
-            yield Verb.ISSUE, after
-            yield Verb.FENCE, None
-        case verb:
-            yield verb, after
-
-
-def _step(machine: RdmaMachine, state: RdmaState, wanted: Move, verb: Verb, place: object) -> Move:
-    for move in machine.successors(state):
-        action = move.action
-        same = action.verb is verb and action.thread == wanted.action.thread and action.step == wanted.action.step
-        if same and (place is None or places_of_threads(move.state)[action.thread] == place):
-            return move
-    raise InternalError("the RDMA machine cannot do what the SC machine does")
 
 
 # Where no thread can go round in a loop that only reads, every hang is a deadlock: a condition on one control state of

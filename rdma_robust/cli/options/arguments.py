@@ -265,7 +265,7 @@ RunTimeout = Annotated[
     float, typer.Option("--run-timeout", metavar="SECONDS", min=0.1, help="How long the program may run.")
 ]
 MaxStates = Annotated[
-    int,
+    int | None,
     typer.Option(metavar="N", min=0, max=MOST, help="Stored states per search; 0 for no limit.", show_default="no limit"),
 ]
 SearchedStates = Annotated[

@@ -76,7 +76,11 @@ class LimitOptions(OptionSet):
     def of_each(self, items: Sized = (None,), jobs: int | None = None) -> dict[str, Any]:
         """Return the limits of one of the inputs, by the names of CheckOptions."""
         most = memory_each(self.memory, jobs, items)
-        return {"timeout": arguments.limit(self.timeout), "max_states": self.max_states or None, "memory": most}
+        return {"timeout": arguments.limit(self.timeout), "max_states": self.most_states(), "memory": most}
+
+    def most_states(self) -> int | None:
+        """Return the limit of stored states, None for none."""
+        return self.max_states or None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
 
 AnyRdmaMachine = Union[RdmaMachine, "DeployedMachine"]
-
+SomeMachine = AnyRdmaMachine | ScMachine
 
 _DEPLOYED: Final = Kept[None, bool]()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rdma_robust.language.flow.cfg import Program, on_lane
 from rdma_robust.semantics.connections import Connection
 from rdma_robust.semantics.machines.inboxes import Inboxes
+from rdma_robust.semantics.machines.machine import describe_parts
 from rdma_robust.semantics.machines.queues import BUFFERED, OVER, TO_COME, PostedRequest, Queue, events_of_request
 from rdma_robust.semantics.machines.requests import NOWHERE, CardEvent, CardRequest
 from rdma_robust.semantics.machines.threadcode import ThreadCode
@@ -76,20 +77,15 @@ def shown_queue(
         "wbL": [text for part, text in buffered if part.type is EventType.NLW],
         "unpolled": [request.step.text for request, posted in asked if not posted.polled],
     }
-    texts = [f"{name}: [{', '.join(members)}]" for name, members in parts.items() if members]
-    if texts:
-        yield f"{thread} -> {remote}: " + " ".join(texts)
+    yield from describe_parts(f"{thread} -> {remote}", parts)
 
 
 def shown_inboxes(program: Program, found: Sequence[Connection], inboxes: Inboxes) -> Iterator[str]:
     """Yield a line for each connection with receives that wait or have been filled."""
     for (sender, receiver, lane), inbox in zip(found, inboxes, strict=True):
         posted = [str(program.cells[cell]) for cell in inbox.posted]
-        parts = {"posted": posted, "arrived": [str(imm) for imm in inbox.arrived]}
-        texts = [f"{name}: [{', '.join(members)}]" for name, members in parts.items() if members]
-        if texts:
-            ends = f"{program.threads[receiver].name} receives from {program.threads[sender].name}{on_lane(lane)}"
-            yield f"{ends}: " + " ".join(texts)
+        ends = f"{program.threads[receiver].name} receives from {program.threads[sender].name}{on_lane(lane)}"
+        yield from describe_parts(ends, {"posted": posted, "arrived": [str(imm) for imm in inbox.arrived]})
 
 
 def shown_locks(program: Program, locked: Sequence[int]) -> Iterator[str]:

@@ -31,7 +31,7 @@ from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
 from rdma_robust.semantics.machines.chosen import sc_machine_of
 from rdma_robust.semantics.machines.machine import Move, State
-from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest, is_still, thread_places_of
+from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest
 from rdma_robust.semantics.machines.sc import ScMachine
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def first_hang(program: Program, limits: Limits) -> Hang | None:
 
 
 def _hanging(test: RestTest, machine: ScMachine, state: Any) -> tuple[Resting, ...]:
-    rest = test.at_rest(thread_places_of(machine, state), state.memory) if is_still(machine, state) else None
+    rest = test.at_rest(machine.places(state), state.memory) if machine.is_still(state) else None
     return () if rest is None else rest.hanging
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple, Protocol
@@ -205,6 +205,13 @@ def describe_threads(program: Program, places: Sequence[tuple[int, Registers]], 
         lines.append(", ".join([f"{thread.name} {where}", *values]))
     shown = [f"{cell} = {value}" for cell, value in zip(program.cells, memory, strict=True) if not cell.hidden]
     return [*lines, "memory: " + ", ".join(shown)]
+
+
+def describe_parts(place: str, parts: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a line for what is at a place, by the parts that it has; none where all of them are empty."""
+    texts = [f"{name}: [{', '.join(members)}]" for name, members in parts.items() if members]
+    if texts:
+        yield f"{place}: " + " ".join(texts)
 
 
 def _where(thread: Thread, point: int) -> str:

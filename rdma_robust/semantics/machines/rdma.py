@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rdma_robust.language.flow.cfg import Fault, Program
 from rdma_robust.model import RDMA, Model
+from rdma_robust.semantics.machines.inboxes import ThreadPlace
 from rdma_robust.semantics.machines.machine import (
     Action,
     FinalState,
@@ -14,6 +15,7 @@ from rdma_robust.semantics.machines.machine import (
     Verb,
     access,
     arrive,
+    describe_parts,
     describe_threads,
     final_state,
     with_value,
@@ -258,6 +260,15 @@ class RdmaMachine:
         """Return whether no remote operation is under way; completions may be waiting for a poll."""
         return all(has_landed(queue) for thread in state.threads for queue in thread.queues)
 
+    def is_still(self, state: RdmaState) -> bool:
+        """Return whether nothing is under way that goes on by itself."""
+        return self.is_drained(state)
+
+    def places(self, state: RdmaState) -> tuple[ThreadPlace, ...]:
+        """Return where the threads are in a state that :meth:`is_still`."""
+        unpolled = [tuple([sum(not e.polled for e in queue) for queue in t.queues]) for t in state.threads]
+        return tuple([ThreadPlace(t.point, t.registers, n) for t, n in zip(state.threads, unpolled, strict=True)])
+
     def under_way(self, state: RdmaState) -> int:
         """Return the most operations of one queue pair under way, completions that wait for a poll included."""
         return max((len(queue) for thread in state.threads for queue in thread.queues), default=0)
@@ -282,9 +293,7 @@ class RdmaMachine:
                 left = [text for write, text in buffered if write is EventType.NLW]
                 unpolled = [c.step.text for c, e in shown if not e.polled]
                 parts = {"pipe": pipe, "wbR": right, "wbL": left, "unpolled": unpolled}
-                texts = [f"{name}: [{', '.join(members)}]" for name, members in parts.items() if members]
-                if texts:
-                    lines.append(f"{code.thread.name} -> {remote}: " + " ".join(texts))
+                lines += describe_parts(f"{code.thread.name} -> {remote}", parts)
         return lines
 
 

@@ -15,40 +15,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Union
+from typing import Final
 
 from rdma_robust.digraph import components, reachable
 from rdma_robust.language.flow.cfg import Program, Step
 from rdma_robust.semantics.machines.inboxes import Inbox, ThreadPlace, with_inbox
 from rdma_robust.semantics.machines.machine import access
-from rdma_robust.semantics.machines.rdma import RdmaMachine
 from rdma_robust.semantics.machines.requests import WHOLE, CardRequest, compile_requests
-from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.threadcode import Command, Registers, Seen, ThreadCode, compile_stepwise
 from rdma_robust.semantics.machines.waiting_points import ended_by_faults, ends_execution, only_assumes
 from rdma_robust.semantics.trace import FENCE_TYPES, EventType
 
-if TYPE_CHECKING:
-    from rdma_robust.semantics.machines.deployed import DeployedMachine  # slow, and few programs need it
-
 MOST: Final = 2000
 """Local states of one thread that are looked at from one state."""
-
-
-SomeMachine = Union["RdmaMachine", "ScMachine", "DeployedMachine"]
-
-
-def is_still(machine: SomeMachine, state: Any) -> bool:
-    """Return whether nothing is under way that goes on by itself."""
-    return machine.is_drained(state) if isinstance(machine, RdmaMachine) else machine.is_still(state)
-
-
-def thread_places_of(machine: SomeMachine, state: Any) -> tuple[ThreadPlace, ...]:
-    """Return where the threads are in a state of a machine that :func:`is_still`."""
-    if isinstance(machine, RdmaMachine):
-        counts = [tuple([sum(not e.polled for e in queue) for queue in t.queues]) for t in state.threads]
-        return tuple([ThreadPlace(t.point, t.registers, n) for t, n in zip(state.threads, counts, strict=True)])
-    return machine.places(state)
 
 
 class RestKind(Enum):

@@ -26,7 +26,7 @@ from rdma_robust.analyses.safety.goals import HangGoal, StateGoal
 from rdma_robust.counting.interned import Few, NumberedMove, NumberedSystem, fire_move, set_bits, support
 from rdma_robust.expr import MIRRORED, OPPOSITE, Binary, Const, Expr, Name, Unary, names
 from rdma_robust.limits import Limits, Progress, ignore
-from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, RestKind, RestTest, is_still, thread_places_of
+from rdma_robust.semantics.machines.resting import HANGING, LargeLoopError, RestKind, RestTest
 
 _OVER: Final = frozenset({RestKind.FAULT, RestKind.ASIDE})
 
@@ -74,7 +74,7 @@ class _MayHang:
     def _look(self, shared: SharedPart, local: LocalPart | None) -> tuple[bool, bool]:
         if local is None:
             state = self.steps.state(shared, None)
-            if not is_still(self.steps.machine, state):
+            if not self.steps.machine.is_still(state):
                 return False, False
             ends = [self._ends(state, t) - _OVER for t in self.steps.named]
             return all(ends), any(each & HANGING for each in ends)
@@ -93,7 +93,7 @@ class _MayHang:
     def _ends(self, state: Any, t: int) -> frozenset[RestKind]:
         """Return what a thread may end up in. Registers that it no longer uses are not as they were, so that it may have to
         read before it is where it stays."""
-        return self.test.ends_of_thread(t, thread_places_of(self.steps.machine, state)[t], state.memory)
+        return self.test.ends_of_thread(t, self.steps.machine.places(state)[t], state.memory)
 
 
 class _MayEnd:
