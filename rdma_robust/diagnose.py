@@ -22,7 +22,8 @@ COMPARED = 8
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What to do, for people, and the edits that do it, if it is a replacement. A replacement mends what it is about."""
+    """Advice for people what to do, and the edits that do it, if it is a replacement. A replacement mends what it is
+    about."""
 
     text: str
     edits: tuple[Edit, ...] = ()
@@ -43,7 +44,7 @@ class Copy:
 
 @dataclass(slots=True)
 class _Said:
-    """What was said of the first of some copies, how many it holds for, and whether the same would mend it in all."""
+    """A message about the first of some copies, how many it holds for, and whether the same would mend it in all."""
 
     made: Diagnostic
     first: Copy

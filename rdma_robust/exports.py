@@ -51,10 +51,10 @@ MAX_DRAWN: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What to write. `variant` None is `paper` for Promela of programs that the paper has, and `pivot` for the others;
-    `max_states` bounds the control states written out (None: by the form), `counter_bound` the counters of a Promela model
-    without a proven bound. `hardware` is the memory model; where it is None, that is what is `told` of the hardware, and
-    then what the program says."""
+    """The choices for what is written. `variant` None is `paper` for Promela of programs that the paper has, and `pivot`
+    for the others; `max_states` bounds the control states written out (None: by the form), `counter_bound` the counters
+    of a Promela model without a proven bound. `hardware` is the memory model; where it is None, that is what is `told` of
+    the hardware, and then what the program says."""
 
     form: Form
     variant: Variant | None = None

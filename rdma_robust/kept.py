@@ -11,7 +11,7 @@ Made = TypeVar("Made")
 
 
 class Kept(Generic[Key, Made]):
-    """What was made for objects, told apart by identity: programs are equal only after a long comparison.
+    """Values that were made for objects, told apart by identity: programs are equal only after a long comparison.
 
     A value must not lead back to its object, which would then live forever.
     """

@@ -66,7 +66,7 @@ def executor_of(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a piece of work may take; None means no limit.
+    """Limits of a piece of work; None means no limit.
 
     `deadline` is a time.monotonic() value, the end of `seconds`, which is what was given and what messages say. Of a part
     of that time, `part` says in messages what it is, as in "6 s, its share of". `states` are stored states of one search and

@@ -95,7 +95,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What somebody says about the hardware that programs run on, None where nothing is said. Fields are as in Model.
+    """Statements about the hardware that programs run on, None where nothing is said. Fields are as in Model.
 
     `send_depth` is how many requests a send queue has room for: that is no part of the memory model, but of what the
     threads of a program do (:mod:`~rdma_robust.language.flow.send_queues`). `rnr` says what a message does that finds no

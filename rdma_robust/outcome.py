@@ -92,7 +92,7 @@ class BrokenClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimStanding:
-    """What a program claims (`kind`, as in `assertion`, `text`, `line`), and what the hardware does to it: `holds`,
+    """A claim of a program (`kind`, as in `assertion`, `text`, `line`), and what the hardware does to it: `holds`,
     `violated`, `unknown` or, where nothing it is about is ever reached, `unreachable`.
 
     `under_sc` says of a violated one whether it is violated under SC too, None if that is not known."""
@@ -108,7 +108,7 @@ class ClaimStanding:
 
 @dataclass(frozen=True, slots=True)
 class Matters:
-    """What it comes to that a program is not robust.
+    """The consequences of a program not being robust.
 
     `claims` are those that something does not happen on the hardware. `final_states`, where no claim was
     decided, are those that only the hardware reaches, each as (name, value) pairs: () if there is none, None if they are not

@@ -41,7 +41,7 @@ ONE_AT_A_TIME = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """What is done with a job: `first` decides it on a worker, or returns None if it is too large for one; then `shared`
+    """The two ways to do a job: `first` decides it on a worker, or returns None if it is too large for one; then `shared`
     decides it from here, with the cluster at that address."""
 
     first: Callable[[Job], Record | None]

@@ -1,4 +1,4 @@
-"""What is asked about one program, and what comes back. Both cross processes and machines."""
+"""Jobs: a question about one program, and its answer. Both cross processes and machines."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ STANDARD: Final = "standard"
 
 @dataclass(frozen=True, slots=True)
 class ProofCheck:
-    """What a valid certificate proves, under which memory model if that is not RDMA by itself, and by what."""
+    """The claim that a valid certificate proves, under which memory model if that is not RDMA by itself, and by what."""
 
     claim: str
     by: str

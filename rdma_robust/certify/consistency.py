@@ -1,4 +1,4 @@
-"""What RDMA and sequential consistency allow, for traces in certificates: the checker's own copy of the axioms.
+"""The checker's own copy of the axioms: what RDMA and sequential consistency allow, for traces in certificates.
 
 Written from docs/model.md ("Consistency", "Preserved order") and docs/deployed.md, "Consistency" alone. Events are
 numbered; a relation is a list with, for each event, the set of its successors as bits.

@@ -201,8 +201,8 @@ class _Markings:
 
 
 class _Fits:
-    """Which of the listed control states and copies a computed one is one of: the same, but for registers and the pivot's
-    value that they leave open, and for limits of completions that are larger."""
+    """Listed control states and copies that a computed one is among: the same, but for registers and the pivot's value
+    that they leave open, and for limits of completions that are larger."""
 
     def __init__(self, crowd: Crowd, listed: CopyMarkings) -> None:
         self._crowd = crowd

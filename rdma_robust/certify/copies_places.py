@@ -182,8 +182,8 @@ class Hero:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What all share, and where the named threads and the hero are. `held` are words on which a copy has ended between the
-    events of a remote atomic."""
+    """The memory and marks that all share, and the places of the named threads and the hero. `held` are words on which a
+    copy has ended between the events of a remote atomic."""
 
     threads: tuple[LocalState, ...]
     hero: Hero | None

@@ -42,8 +42,8 @@ class MarkedCopy:
 
 @dataclass(frozen=True, slots=True)
 class CopyMarkings:
-    """What evidence lists: control states and copies by their numbers in the crowd, which copy stands for those that have
-    not begun, for each template, and the markings."""
+    """The lists in evidence: control states and copies by their numbers in the crowd, which copy stands for those that
+    have not begun, for each template, and the markings."""
 
     controls: tuple[int, ...]
     copies: tuple[int, ...]

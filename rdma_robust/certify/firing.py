@@ -26,7 +26,8 @@ Firing = int | FiringLoop
 
 @dataclass(frozen=True, slots=True)
 class FiringEffect:
-    """What a firing sequence needs at its start at least and how it changes the marking, by place; 0 where not named."""
+    """The tokens that a firing sequence needs at its start at least, and how it changes the marking, by place; 0 where
+    not named."""
 
     least: Mapping[int, int]
     change: Mapping[int, int]

@@ -93,7 +93,7 @@ class StateSet:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNames:
-    """What names in the evidence stand for; `some_thread` is what stands for a thread that has none."""
+    """The meaning of names in the evidence; `some_thread` is what stands for a thread that has none."""
 
     threads: Mapping[str, int]
     cells: Mapping[str, Cell]

@@ -113,8 +113,9 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What may become of a move: where its threads are then, with the states of the set that fit, the cells that it writes
-    and what, the marks and the messages of the set that fit (None: still no marks), and the effect on completions."""
+    """A possible outcome of a move: where its threads are then, with the states of the set that fit, the cells that it
+    writes and what, the marks and the messages of the set that fit (None: still no marks), and the effect on
+    completions."""
 
     event: ThreadEvent
     locals: tuple[tuple[int, LocalState, tuple[int, ...]], ...]

@@ -36,9 +36,10 @@ _WORDS: Final[Mapping[Completion, str]] = {Completion.SIGNALED: "s", Completion.
 
 @dataclass(frozen=True, slots=True)
 class EventAccount:
-    """What an event does: `queue` is the number of the queue pair in its thread, `cell` that of a cell, `peer` that of the
-    other thread of a connection, -1 where there is none. `read` is what the CPU says that it reads, `written` what the CPU
-    says that is written: None where a card writes what it has read. A remote atomic has its `operation`, in words."""
+    """An event as the judge is told of it: `queue` is the number of the queue pair in its thread, `cell` that of a cell,
+    `peer` that of the other thread of a connection, -1 where there is none. `read` is what the CPU says that it reads,
+    `written` what the CPU says that is written: None where a card writes what it has read. A remote atomic has its
+    `operation`, in words."""
 
     kind: EventKind
     queue: int = -1
@@ -71,9 +72,9 @@ class EventAccount:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What the judge is asked: whether the trace is violating in which the threads do this, reads read from the `sources`
-    named, nfo and rao are as in `order`, and mo is as in `modified`. `posted` are (thread, sender, buffers) that are posted
-    at first."""
+    """The question for the judge: whether the trace is violating in which the threads do this, reads read from the
+    `sources` named, nfo and rao are as in `order`, and mo is as in `modified`. `posted` are (thread, sender, buffers)
+    that are posted at first."""
 
     platform: Platform
     cells: tuple[int, ...]

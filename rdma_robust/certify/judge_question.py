@@ -53,8 +53,8 @@ class NotCovered(RdmaRobustError):
 
 @dataclass(frozen=True, slots=True)
 class EventLabels:
-    """What an event does: `queue` is the number of the queue pair in its thread, `cell` that of the cell, -1 where there is
-    none. An operation that is `inline` has no read of its own."""
+    """An event as the judge is told of it: `queue` is the number of the queue pair in its thread, `cell` that of the
+    cell, -1 where there is none. An operation that is `inline` has no read of its own."""
 
     kind: EventKind
     queue: int = -1
@@ -83,8 +83,9 @@ class EventLabels:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """What the judge is asked: whether the trace in which the events of `alpha`, the pivot, and those of `beta` take effect
-    one after the other is violating. `cycle` has numbers of events in that order, each with its edge of sc to the next.
+    """The question for the judge: whether the trace in which the events of `alpha`, the pivot, and those of `beta` take
+    effect one after the other is violating. `cycle` has numbers of events in that order, each with its edge of sc to the
+    next.
     """
 
     weaker: bool

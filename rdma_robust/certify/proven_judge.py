@@ -68,8 +68,8 @@ class ThreadAutomaton:
 
 @dataclass(frozen=True, slots=True)
 class ProgramQuestion:
-    """What the search is asked: whether the program is robust. Its counters stop at `counters`; it gives up behind `states`
-    states."""
+    """The question for the search: whether the program is robust. Its counters stop at `counters`; it gives up behind
+    `states` states."""
 
     buffered: bool
     weaker: bool

@@ -175,7 +175,7 @@ EMPTY_TRAIL = Trail()
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is remembered of the events since the first of beta.
+    """Memory of the events since the first of beta.
 
     `beta` has, for each queue pair, the kinds of its NIC events in beta, but for those on words of a memory behind a card,
     which `behind` has with that memory, `cpu` the threads with a CPU event there, those

@@ -58,8 +58,8 @@ class SearchStep:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a step depends on besides its thread: the marks, the value of the cell of its event, the messages, and the words
-    on which a thread has ended between the events of a remote atomic."""
+    """The surroundings of a thread on which its step depends: the marks, the value of the cell of its event, the
+    messages, and the words on which a thread has ended between the events of a remote atomic."""
 
     marks: Marks | None
     value: Seen

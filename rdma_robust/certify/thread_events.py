@@ -15,7 +15,7 @@ from rdma_robust.language.flow.cfg import Cell, RemoteRmw
 
 
 class OperationStage(StrEnum):
-    """What comes next of a step of which a thread has made an event."""
+    """The place in a step of which a thread has made an event."""
 
     CARRIES = "carries"
     """The event that writes what has been read: of a put or get, a send, the answer of a remote atomic."""
@@ -32,7 +32,7 @@ class OperationStage(StrEnum):
 
 
 class Completion(StrEnum):
-    """Whether an operation completes with an event, and whether a poll can take that."""
+    """Completion with an event: whether an operation completes there, and whether a poll can take that."""
 
     NONE = "none"
     UNSIGNALED = "unsignaled"

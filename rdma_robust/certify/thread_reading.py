@@ -33,7 +33,7 @@ from rdma_robust.language.flow import cfg
 
 @dataclass(slots=True)
 class Ahead:
-    """What a thread can do next: a step that it stands before, or is in the middle of, and its registers there.
+    """A step that a thread can do next: one that it stands before, or is in the middle of, and its registers there.
 
     What happens may depend on the value of a cell that it `reads`, on what a message of the thread that it `hears` carries,
     on that lane of it, or on the values of the `words` of a locked section.
@@ -388,7 +388,7 @@ class ThreadReading:
 
 @dataclass(frozen=True, slots=True)
 class CardRequest:
-    """What a request that a thread posts towards `node`, on the `lane` if that has a name, does.
+    """A request that a thread posts towards `node`, on the `lane` if that has a name.
 
     Its first event `reads` the word `source`, if there is one, and a later one `writes` the `value` to `target`, or to a
     buffer of the thread `to`. The value is over registers and VALUE, which is what was read. One that `swaps` changes its

@@ -1,4 +1,4 @@
-"""What the commands share that answer for programs one after the other, in this process: reading, limits, and failures."""
+"""The loop of commands that answer for programs one after the other, in this process: reading, limits, and failures."""
 
 from __future__ import annotations
 

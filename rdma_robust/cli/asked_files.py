@@ -1,5 +1,5 @@
-"""What commands with questions do alike before they ask: limits of each input, what is explained, where certificates go,
-which inputs are passed over and which warnings shown; and the options with which they do something else instead.
+"""Steps that commands with questions share before they ask: limits of each input, what is explained, where certificates
+go, which inputs are passed over and which warnings shown; and the options with which they do something else instead.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def commands_of(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a file sets, `file` as the user sees it from here; without a file nothing."""
+    """The settings of a file, `file` as the user sees it from here; without a file nothing."""
 
     file: str = ""
     text: str = ""

@@ -38,8 +38,8 @@ def need_watchfiles() -> None:
 
 
 class WatchedFiles:
-    """What the arguments of a command stand for: files, folders in which every program counts, and the further files that
-    programs are made of, with the definitions and options `define`."""
+    """The files that the arguments of a command stand for: files, folders in which every program counts, and the further
+    files that programs are made of, with the definitions and options `define`."""
 
     def __init__(self, arguments: Sequence[str], define: Sequence[str] = ()) -> None:
         """Raises UsageError for a stream, which is read only once, and as :func:`expand`."""

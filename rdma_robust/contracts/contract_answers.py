@@ -94,7 +94,7 @@ class WeakCallee:
 
 @dataclass(frozen=True, slots=True)
 class ProcsAnswer:
-    """What holds of one function for `procs` processes and all inputs within its bounds.
+    """The answer for one function, `procs` processes and all inputs within its bounds.
 
     VERIFIED only after an exhausted search; VIOLATED only with a counterexample that was replayed; UNKNOWN has its `reason`.
     VERIFIED has one if it is about nothing: no input meets `requires`, or no run comes to its end.
@@ -122,7 +122,7 @@ ProvedInputs = Literal["all", "kinds", "bounds"]
 
 @dataclass(frozen=True, slots=True)
 class EveryProcsAnswer:
-    """What is proved of one function for every number of processes, with proofs by z3 alone.
+    """The answer for one function and every number of processes, proved by z3 alone.
 
     UNKNOWN has its `reason`. VERIFIED is about `inputs`, and about n up to `most` if that is not None.
     """
@@ -141,7 +141,7 @@ AnswerKind = Literal["collective", "local", "loop"]
 
 @dataclass(frozen=True, slots=True)
 class FunctionAnswer:
-    """What holds of one function: one answer for each number of processes that was asked for, `every` for all there are."""
+    """The answers for one function: one for each number of processes that was asked for, `every` for all there are."""
 
     name: str
     kind: AnswerKind

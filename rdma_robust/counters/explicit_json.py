@@ -19,7 +19,7 @@ DESCRIBED = "schema/vass.schema.json describes the format"
 
 
 class DocumentMisfit(Exception):
-    """What is wrong with which part of a document."""
+    """A part of a document that is wrong, and why."""
 
 
 def vass_json(vass: ExplicitVass) -> str:

@@ -35,7 +35,7 @@ from rdma_robust.digraph import components, numbered_forward
 
 @dataclass(frozen=True, slots=True)
 class LocationMoves:
-    """What a process does from one location on; its `number` and whether it is `local` as said above."""
+    """The moves of a process from one location on; its `number` and whether it is `local` as said above."""
 
     next: Footprint
     future: Footprint

@@ -170,7 +170,7 @@ def lower(program: CounterProgram[Label], bounded: bool = True) -> LoweredProgra
 
 
 class _Moves(dict[int, Move]):
-    """What one process does at each of its locations, compiled on demand."""
+    """The moves of one process at each of its locations, compiled on demand."""
 
     def __init__(self, writer: _Writer, index: int, process: ProcessGraph[Any]) -> None:
         super().__init__()

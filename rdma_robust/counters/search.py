@@ -24,8 +24,8 @@ ENGINES: Final[Mapping[str, Callable[..., SearchResult]]] = {
 
 @dataclass(frozen=True)
 class CounterSearch(Generic[Label]):
-    """What a search found: the index of the reached target or -1, the labels of a run to it, the labels of the transitions
-    that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
+    """The findings of a search: the index of the reached target or -1, the labels of a run to it, the labels of the
+    transitions that were ever enabled (in no order that means anything), and the sizes and the limit in `result`.
 
     `dimension` counts the unbounded counters; `bytes` is the memory of a compiled search, 0 for one in Python, and `threads`
     have made it, or `processes` that had a part of the states each.

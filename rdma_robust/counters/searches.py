@@ -80,7 +80,8 @@ Step = tuple[int, Control, int, Marking]
 
 
 class _Store(Protocol):
-    """What a search has found: numbered elements, 0 is the initial one; counts the transitions that were taken."""
+    """The elements that a search has found: numbered elements, 0 is the initial one; counts the transitions that were
+    taken."""
 
     check_every: int
     transitions: int

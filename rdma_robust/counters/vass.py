@@ -14,7 +14,7 @@ Marking = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CounterEffect:
-    """What a transition does to the counters: enabled iff marking >= guard (componentwise), then add delta.
+    """The effect of a transition on the counters: enabled iff marking >= guard (componentwise), then add delta.
 
     guard + delta >= 0 always. Both have one entry per counter.
     """

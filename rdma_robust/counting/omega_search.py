@@ -33,7 +33,7 @@ LONGEST_RUN = 200_000
 
 @dataclass(frozen=True, slots=True)
 class OmegaOptions:
-    """What makes the search faster and changes no answer, and whether it ends at the first target.
+    """Choices that make the search faster and change no answer, and whether it ends at the first target.
 
     `copycats` as in :class:`OmegaTree`; `milestones`: wait for them; `drop_idle`: forget tokens that are idle; `cycles`
     as in :mod:`omega_tree`. With `to_the_end` targets are noted, not left, and everything else is searched.

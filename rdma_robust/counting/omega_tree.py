@@ -32,7 +32,7 @@ _LONGEST = 48
 
 
 class RaisingCycle(NamedTuple):
-    """What a cycle needs, and the bits of what it gives and takes for good."""
+    """A cycle: what it needs, and the bits of what it gives and takes for good."""
 
     steps: tuple[NumberedMove, ...]
     needs: Amounts

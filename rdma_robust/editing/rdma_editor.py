@@ -1,4 +1,4 @@
-"""What an editor is told of RDMA programs: diagnostics, and verdicts, remarks and repairs from the reports of commands."""
+"""Answers about RDMA programs for an editor: diagnostics, and verdicts, remarks and repairs from the reports of commands."""
 
 from __future__ import annotations
 

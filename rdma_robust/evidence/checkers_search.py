@@ -244,7 +244,7 @@ def beyond(depth: int, program: Program, search: SearchSteps, mail: Mail) -> boo
 
 
 class ThreadFacts:
-    """What can still matter of a thread: registers, polls, the values of cells; and whether it has loops."""
+    """Facts of a thread that can still matter: registers, polls, the values of cells; and whether it has loops."""
 
     def __init__(self, thread: Thread) -> None:
         self._steps = steps(thread)

@@ -26,8 +26,8 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class MarkWords:
-    """What threads and cells are called in marks, in the order in which they are listed, and nodes that have other names
-    than their own."""
+    """Names of threads and cells in marks, in the order in which they are listed, and nodes that have other names than
+    their own."""
 
     threads: Mapping[int, str | None]
     cells: Mapping[Cell, str]

@@ -190,7 +190,7 @@ class _CompletionWords:
 
 
 class _MarkWords:
-    """What is remembered since the first event of beta."""
+    """Words for the memory since the first event of beta."""
 
     def __init__(self, found: InductiveInvariant) -> None:
         self._instrumentation = found.instrumentation

@@ -89,7 +89,7 @@ def _wider(formula: MatchFormula, taken: MatchRange, end: str) -> MatchRange | N
 
 
 class _Order:
-    """What comes before what in a solution: vertices are its matches, by their numbers here, then events."""
+    """The order of a solution: vertices are its matches, by their numbers here, then events."""
 
     def __init__(self, formula: MatchFormula, holds: Holds) -> None:
         self.matches = [pair for pair, literal in formula.x.items() if holds(literal)]

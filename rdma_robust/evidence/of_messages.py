@@ -43,7 +43,7 @@ ENDLESS: Final = "a process computes forever, which certificates do not cover"
 
 @dataclass(frozen=True, slots=True)
 class MessageCertificates:
-    """What could be certified of an answer, by the words that go into the names of files, and why the rest could not."""
+    """Certificates for an answer, by the words that go into the names of files, and why the rest has none."""
 
     certificates: dict[str, Certificate]
     complaints: tuple[str, ...] = ()

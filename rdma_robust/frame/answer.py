@@ -53,7 +53,7 @@ def diagnostic_object(view: DiagnosticView) -> JsonObject:
 
 
 class Record(Protocol):
-    """What a question has found out about one input."""
+    """The findings of a question about one input."""
 
     @property
     def file(self) -> str: ...

@@ -1,4 +1,5 @@
-"""What an editor asks of a text, whatever language that is in: a record of functions, and records of what they say."""
+"""The questions of an editor about a text, whatever language that is in: a record of functions, and records of what they
+say."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class RenameError(RdmaRobustError):
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSymbol:
-    """What was declared at `span` (of the name) in the declaration `whole`.
+    """A name that was declared at `span` (of the name) in the declaration `whole`.
 
     `owner` is the node of a variable, the thread or macro of a register, lane, parameter, counter or label, else
     empty.
@@ -119,7 +120,7 @@ class Proposal:
 
 @dataclass
 class Decision:
-    """What is known of a text by its commands: lines above it, findings in it, and a change that would do it good."""
+    """The answers of commands about a text: lines above it, findings in it, and a change that would do it good."""
 
     verdict: str = ""
     claims: str = ""
@@ -131,7 +132,7 @@ class Decision:
 
 
 class Asker(Protocol):
-    """What finds a decision out, command after command."""
+    """The way to a decision, command after command."""
 
     @property
     def text(self) -> str: ...
@@ -173,7 +174,8 @@ def _no_names(text: str) -> NoNames:
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """What an editor asks of texts of one language; without `decide` a text is not decided while it is written.
+    """The functions that answer an editor about texts of one language; without `decide` a text is not decided while it is
+    written.
 
     `diagnostics` returns the errors or warnings of a text of a file that no search is needed for, `names` what is declared,
     `hover` and `completions` what there is to say at, and what may follow, a 0-based offset, `renaming` where the name there

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What the process answers: of the claims of a program the worst by :func:`within`, of programs by :func:`worst`."""
+    """The exit code of the process: of the claims of a program the worst by :func:`within`, of programs by :func:`worst`."""
 
     OK = 0
     NOT_ROBUST = 1

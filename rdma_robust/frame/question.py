@@ -71,7 +71,7 @@ class Text(Protocol[R]):
 
 @dataclass(frozen=True)
 class View(ABC, Generic[R]):
-    """What the answers of a question look like, `asking` so: the only thing about it that forms of report know."""
+    """The view of the answers of a question, `asking` so: the only thing about it that forms of report know."""
 
     asking: Asking
 
@@ -110,7 +110,7 @@ class View(ABC, Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[A, R]):
-    """What is asked of each of many inputs.
+    """A question about each of many inputs.
 
     `name` is that of its command, `form` the name and version of its JSON, `noun` what an input is called. `work` decides a
     source within limits, tells its fourth argument how far it is, and its last what is known before what comes beside it;

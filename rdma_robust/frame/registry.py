@@ -162,8 +162,8 @@ class CertificateKind:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """What one tool registers. `reports` are its parts of `report` (`frame/report_part.py`), `folders` suffixes of
-    files that `report` and `--watch` look for in folders."""
+    """A tool, with all that it registers. `reports` are its parts of `report` (`frame/report_part.py`), `folders`
+    suffixes of files that `report` and `--watch` look for in folders."""
 
     name: str
     front_ends: tuple[FrontEnd, ...] = ()

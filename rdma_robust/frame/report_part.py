@@ -41,7 +41,7 @@ class ReportAsking:
 
 @dataclass(frozen=True, slots=True)
 class AskedFile:
-    """What is asked of the text of a file: which question, all that its answer depends on, and the limits."""
+    """A question about the text of a file: which it is, all that its answer depends on, and the limits."""
 
     question: str
     name: str
@@ -66,7 +66,7 @@ class AskedFile:
 
 
 class KeptForm(ABC, Generic[R]):
-    """What the cache keeps of the answers to a question: records, and what shows again whatever they say is wrong."""
+    """The form in which the cache keeps answers to a question: records, and what shows again whatever they say is wrong."""
 
     record: type[R]
 

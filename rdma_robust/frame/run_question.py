@@ -27,8 +27,8 @@ Reply = TypeVar("Reply")
 
 @dataclass(frozen=True, slots=True)
 class Run(Generic[A, R]):
-    """What to ask of which inputs, and how to report it. `jobs` of None is one process per processor; a `path` of None or
-    `-` is standard output. `passed_over` is that of :class:`Counts`.
+    """A question to be asked of inputs, and how to report on it. `jobs` of None is one process per processor; a `path` of
+    None or `-` is standard output. `passed_over` is that of :class:`Counts`.
     """
 
     question: Question[A, R]

@@ -100,7 +100,7 @@ def _used(step: Step) -> set[str]:
 
 
 class Guide(Protocol):
-    """What directs a search; deterministic. Its moves must not go round in a circle without a choice."""
+    """A guide for a search; deterministic. Its moves must not go round in a circle without a choice."""
 
     def moves(self, state: RdmaState) -> Sequence[Move]:
         """Return the moves worth trying, each a successor of `state`; more than one is a choice."""
@@ -297,7 +297,8 @@ class PcpGuide:
 
 @dataclass(frozen=True, slots=True)
 class PcpSolution:
-    """What a run in which Checker ends says: the indices, counted from 1, the word that both sides make, and the run."""
+    """The solution that a run in which Checker ends tells: the indices, counted from 1, the word that both sides make,
+    and the run."""
 
     indices: tuple[int, ...]
     word: str
@@ -306,7 +307,7 @@ class PcpSolution:
 
 @dataclass(frozen=True, slots=True)
 class PcpAnswer:
-    """What the search found out: a solution, or that there is none (`search.cut` is None), or how far it came."""
+    """The answer of the search: a solution, or that there is none (`search.cut` is None), or how far it came."""
 
     solution: PcpSolution | None
     search: GuidedRun

@@ -112,7 +112,8 @@ class Matchings:
 
 @dataclass(frozen=True, slots=True)
 class MessageQuestions:
-    """What is asked. Violations, deadlocks and leaks always are; pairs give races too. `limit` is that of counting."""
+    """The questions about a message program. Violations, deadlocks and leaks always are; pairs give races too. `limit` is
+    that of counting."""
 
     pairs: bool = True
     count: bool = False
@@ -133,7 +134,7 @@ Tri = Literal["no", "yes", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class BufferAnswer:
-    """What holds under one buffer semantics.
+    """The answers under one buffer semantics.
 
     `violated`, `deadlocked` and `leaking` are `no` only after an exhausted search or a proof, and `yes` with a record whose
     schedule was replayed. `violations` has at most one for each place of the text. `pairs` is None where they were not asked

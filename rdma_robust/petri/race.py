@@ -21,7 +21,7 @@ from rdma_robust.processes import Child, Crew, Gone, Pipe, own_mebibytes, with_m
 
 
 class TaskResult(Protocol):
-    """What a task ends with; no tuple, since these tell of progress."""
+    """The result of a task; no tuple, since these tell of progress."""
 
     @property
     def cut(self) -> str: ...

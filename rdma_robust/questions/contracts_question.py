@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ContractsAsking:
-    """What is asked of every file. The limits are those of one file, None is no limit.
+    """The question about every file. The limits are those of one file, None is no limit.
 
     `explain` asks for what is beneath rows, `each` for a row for each number of processes; the text is `width` wide.
     `page` asks for fragments of HTML, `findings` for what somebody should look at, `proofs` for runs to be kept.
@@ -69,7 +69,7 @@ class ContractsAsking:
 
 @dataclass
 class CheckedFile:
-    """What is known so far of a file: a limit may end the work between two functions."""
+    """The answers so far about a file: a limit may end the work between two functions."""
 
     program: ContractProgram | None = None
     answers: list[FunctionAnswer] = field(default_factory=list)

@@ -42,7 +42,7 @@ CONTRACTS_ONLY: Final = "there is no `proc`, so nothing runs; `rdma-robust contr
 
 @dataclass(frozen=True, slots=True)
 class MessagesAsking:
-    """What is asked of every program. The limits are those of one program, None is no limit.
+    """The question about every program. The limits are those of one program, None is no limit.
 
     `matches` says whether races and matchings are asked for, `counted` is up to which number matchings are counted, 0 for
     not at all, `listed` how many of them are wanted. `eager` is how many elements a send may have that is buffered under
@@ -106,7 +106,7 @@ class MessagesAsking:
 
 @dataclass
 class Answered:
-    """What is known so far of a program: a limit may end the work between two buffer semantics."""
+    """The answers so far about a program: a limit may end the work between two buffer semantics."""
 
     program: MessageProgram | None = None
     notes: tuple[str, ...] = ()

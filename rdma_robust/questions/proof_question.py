@@ -34,7 +34,7 @@ _NEEDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ProofAsking:
-    """What is asked of every program: whether it is safe under `models`.
+    """The question about every program: whether it is safe under `models`.
 
     No models: those of its claims; `every` says that all were asked for, so that one that refuses the program is no error.
     The limits are those of one program, None is no limit. `explain` asks for runs and facts in the text, which is `width`

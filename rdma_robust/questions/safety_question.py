@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SafetyAsking:
-    """What is asked of every program: its claims, or with a `target` whether that is reachable under `model`.
+    """The question about every program: its claims, or with a `target` whether that is reachable under `model`.
 
     The limits are those of one program, None is no limit. `explain` asks for runs in the text, which is `width` wide,
     `full` for every step of them. `hangs` and `strict` are for claims.

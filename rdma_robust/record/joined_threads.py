@@ -158,7 +158,7 @@ def _edges(run: LoggedRun) -> dict[int, set[int]]:
 
 @dataclass(slots=True)
 class _Queues:
-    """What is under way at the queue pairs: requests, receives, and completions, by the number of who posted."""
+    """Work under way at the queue pairs: requests, receives, and completions, by the number of who posted."""
 
     posted: dict[int, deque[LoggedEvent]] = field(default_factory=lambda: defaultdict(deque))
     receives: dict[int, deque[int]] = field(default_factory=lambda: defaultdict(deque))

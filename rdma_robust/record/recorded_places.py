@@ -1,5 +1,5 @@
-"""What comments say in the text of a recorded run: `//@ FILE:LINE < FILE:LINE` behind a statement is its place in the code,
-and lines of their own say that this is one run, and what may order its threads that was not recorded."""
+"""Comments in the text of a recorded run: `//@ FILE:LINE < FILE:LINE` behind a statement is its place in the code, and
+lines of their own say that this is one run, and what may order its threads that was not recorded."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class EventGraph:
 
 
 class GraphDetail(Enum):
-    """What of a thread an event graph keeps exactly: what events need, also its end with the registers there, all.
+    """The detail that an event graph keeps of a thread: what events need, also its end with the registers there, all.
 
     With STEPS and ALL every edge of the control-flow graph is there, so that the thread is seen at every program point; with
     ALL also its registers where nothing reads them any more.

@@ -94,7 +94,7 @@ class PivotClass:
 
 @dataclass(frozen=True, slots=True)
 class EventLabel:
-    """What one transition of the instrumented program does.
+    """The label of one transition of the instrumented program.
 
     `part` is 1 for tau1 / alpha (also all of phase 1), 2 for tau2 / beta, 0 for the pivot itself and for silent steps; a
     remote read-modify-write whose naR is in the first and whose naW is in the second part is `torn`.

@@ -84,7 +84,7 @@ class AccessMarks:
 
 @dataclass(frozen=True, slots=True)
 class AccessMemory:
-    """What phase 2 remembers of accesses, as sets of marks; initially all empty."""
+    """The memory of accesses in phase 2, as sets of marks; initially all empty."""
 
     marks: AccessMarks
     accessed: MarkSet

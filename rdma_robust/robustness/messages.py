@@ -51,7 +51,7 @@ TAKEN: Final = "taken'"
 
 @dataclass(frozen=True, slots=True)
 class ConnectionState:
-    """What is kept of a connection. Entries of `posted` are numbers of `buffers`, from 1 on, entries of `arrived` are
+    """The state of a connection. Entries of `posted` are numbers of `buffers`, from 1 on, entries of `arrived` are
     immediates, `least` being 1; above these are the marks. `most` are the receives that there can be in one run, None for
     any number. The last of the buffers may be `void`: no message with data takes it.
     """

@@ -25,7 +25,8 @@ LikeFaults = Mapping[Fault, frozenset[Fault]]
 
 @dataclass(frozen=True, slots=True)
 class FilterArtefact:
-    """What is left to try: the pivot classes, None for the paper's instrumentation, which guesses where the cycle is."""
+    """The pivots that are left to try: the pivot classes, None for the paper's instrumentation, which guesses where the
+    cycle is."""
 
     frame: InstrumentationFrame
     pivots: Pivots | None
@@ -56,7 +57,7 @@ class VassArtefact:
 
 @dataclass(frozen=True, slots=True)
 class CoverArtefact:
-    """What the search has found within `limits`, and with a reached target a run to it that is as short as could be had."""
+    """The findings of the search within `limits`, and with a reached target a run to it that is as short as could be had."""
 
     lowered: VassArtefact
     found: Found
@@ -72,7 +73,7 @@ class CoverArtefact:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What was found, and the trace that it lifts to; None where no target was reached."""
+    """A run that was found, and the trace that it lifts to; None where no target was reached."""
 
     covered: CoverArtefact
     lifted: LiftedTrace | None
@@ -85,7 +86,7 @@ Artefact = TypeVar("Artefact")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every pass may look at besides its artefact.
+    """The context that every pass may look at besides its artefact.
 
     `limits` are those of the decision, `beside` has those of everything that is no part of it. With `crowds` the program may
     have threads of which there is any number.
@@ -112,7 +113,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class PassContract(Generic[Artefact]):
-    """What holds of an artefact: in words, and as a test that yields what is wrong with one."""
+    """A contract that holds of an artefact: in words, and as a test that yields what is wrong with one."""
 
     says: str
     broken: Callable[[Artefact], Iterable[str]]

@@ -1,4 +1,4 @@
-"""What phase 2 asks of messages: the marks that are left in their queues, and pivots that are messages.
+"""Conditions of phase 2 on messages: the marks that are left in their queues, and pivots that are messages.
 
 A pivot that is a message takes a V of alpha, from which sc leads to it. Which V that is, is known only where the pivot is
 put: the one at the head of the queue. So the cycle is closed there, if that V is tainted.

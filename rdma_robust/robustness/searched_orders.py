@@ -1,4 +1,4 @@
-"""Which programs the pivot search decides under which order tables, and what is lacking for others.
+"""Programs that the pivot search decides, by order tables, and what is lacking for others.
 
 Source: docs/order-files.md, "The format".
 """

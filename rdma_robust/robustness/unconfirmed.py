@@ -1,4 +1,4 @@
-"""What is done where a run of the search leads to a target, but its witness, executed with real values, is not confirmed.
+"""Runs of the search that lead to a target, but whose witness, executed with real values, is not confirmed.
 
 Remote read-modify-writes of beta may go another way in the witness than in the run that was searched
 (:mod:`remote_atomics`, M1 and M2), control states that can be reached by several runs are stored with the first, and the

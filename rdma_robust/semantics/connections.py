@@ -56,7 +56,7 @@ class UnheardMessage(NamedTuple):
 
 
 class ConnectionEvent(Protocol):
-    """What matching asks of an event."""
+    """An event as matching sees it."""
 
     @property
     def type(self) -> EventType: ...
@@ -88,7 +88,7 @@ class MatchedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What is matched, in program order of the senders, the RPs that find no message, and the buffers that are `left`."""
+    """The matched pairs, in program order of the senders, the RPs that find no message, and the buffers that are `left`."""
 
     matched: tuple[MatchedMessage, ...]
     idle: tuple[Place, ...]

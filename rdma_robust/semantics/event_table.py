@@ -53,7 +53,7 @@ class Agent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MessageContent:
-    """What a message carries: `data` for the buffer that it is matched with (None: it leaves that as it is), and an
+    """The content of a message: `data` for the buffer that it is matched with (None: it leaves that as it is), and an
     immediate, 0 without one. Both are over the thread's registers and VALUE, as `writes` of an act are."""
 
     data: Expr | None
@@ -153,9 +153,9 @@ def everywhere(_op: object, _model: Model) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OperationRow:
-    """What the table says of one kind of operation: its name, what of it the paper's programs do not have (empty: they have
-    it), its cases, and its queue pair, if any; and its cases under hardware where these are others, None
-    under such where they are not."""
+    """The row of the table for one kind of operation: its name, what of it the paper's programs do not have (empty: they
+    have it), its cases, and its queue pair, if any; and its cases under hardware where these are others, None under such
+    where they are not."""
 
     name: str
     beyond: str

@@ -1,4 +1,4 @@
-"""Which order tables say the same of everything that a program has, so that it has the same executions under them."""
+"""Order tables that say the same of everything that a program has, so that it has the same executions under them."""
 
 from __future__ import annotations
 

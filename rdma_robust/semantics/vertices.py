@@ -32,7 +32,7 @@ TOGETHER: Final = (
 
 
 class OperationEvent(Protocol):
-    """What is asked of an event."""
+    """An event of an operation, as far as it is asked for."""
 
     @property
     def type(self) -> EventType: ...

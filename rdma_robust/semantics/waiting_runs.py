@@ -1,4 +1,4 @@
-"""Whether a run in which messages wait for their buffers has a trace: sequential consistency under `hardware rnr wait`.
+"""Traces of runs in which messages wait for their buffers: sequential consistency under `hardware rnr wait`.
 
 Source: docs/deployed.md, "Endless receiver-not-ready". The machine, `machines/waiting_sc.py`, shares nothing with this.
 """

@@ -1,4 +1,4 @@
-"""What goes wrong where a message, or a receive, waits for the other end of its connection."""
+"""Faults where a message, or a receive, waits for the other end of its connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which steps of a run matter: those that are asked for, and those on whose effects they depend.
+"""The steps of a run that matter: those that are asked for, and those on whose effects they depend.
 
 Step `a` depends on step `b` if
 

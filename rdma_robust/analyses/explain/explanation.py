@@ -134,7 +134,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class FinalStates:
-    """Whether RDMA reaches final states that SC does not.
+    """Final states that RDMA reaches and SC does not.
 
     `new`: yes, `only_rdma` of them (at least, unless `complete`), and `telling` are values of one of them, as few as
     possible, that no final state of SC has together. `none`: there are none. `unknown`: a search was cut,

@@ -57,7 +57,7 @@ class MachineRun:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one step of a thread has made: its events in program order, of which `own` the CPU makes."""
+    """The events that one step of a thread has made, in program order, of which `own` the CPU makes."""
 
     events: tuple[Event, ...]
     own: int

@@ -64,7 +64,7 @@ class AllowedClaim:
 
 @dataclass(frozen=True)
 class SafetyOutcome:
-    """Whether a program is safe under a model, found by which engine on which reduction.
+    """The answer whether a program is safe under a model, with the engine and the reduction that found it.
 
     SAFE: `system` and `invariant` are the proof (see :class:`EngineResult`), None if the program claims nothing; there is no
     `invariant` if all states were searched compiled. `about_nothing` are claims that hold only because nothing comes to

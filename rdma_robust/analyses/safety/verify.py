@@ -215,7 +215,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked, in the order of the source, and the searches behind it."""
+    """The claims that were checked, in the order of the source, and the searches behind it."""
 
     program: Program
     checked: tuple[Checked, ...]

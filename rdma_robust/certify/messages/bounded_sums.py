@@ -71,7 +71,7 @@ def summands(mark: ClaimMark) -> Iterator[tuple[Sum, str]]:
 
 
 class SumBounds:
-    """What bounds the sums of one formula."""
+    """Bounds of the sums of one formula."""
 
     def __init__(self, formula: MatchFormula) -> None:
         self._formula = formula

@@ -54,7 +54,7 @@ class EndlessProcessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SettledWorlds:
-    """What follows a state while no process waits: the settled states, and what is violated on the way, by kinds."""
+    """The settled states that follow a state while no process waits, and what is violated on the way, by kinds."""
 
     worlds: frozenset[ReplayState]
     violations: frozenset[str]

@@ -1,4 +1,5 @@
-"""Whether what is known of wide variables implies one of several regions: by the closure of differences, else by z3.
+"""Implications: whether what is known of wide variables implies one of several regions, by the closure of differences,
+else by z3.
 
 With folded variables (see `wide_updates.py`) a region is meant for every choice of their values, so what mentions one must
 follow as a whole from what is known and the rest of its own region; only the rest may differ from choice to choice of

@@ -125,7 +125,7 @@ Row = tuple[tuple[int, ...], int, tuple[int, ...]]
 
 
 class ReductionHeader:
-    """What the evidence says of how the program is to be reduced."""
+    """The reduction of the program, as the evidence tells it."""
 
     def __init__(self, program: Program, evidence: object) -> None:
         found = json_members(evidence, "`evidence`", _MEMBERS)
@@ -225,7 +225,7 @@ class RegionTable:
 
 
 class StateKeys:
-    """What states are looked up by, each thing computed once."""
+    """Keys by which states are looked up, each computed once."""
 
     def __init__(self, system: ReducedProgram) -> None:
         self._system = system

@@ -40,7 +40,7 @@ def known(expr: Expr) -> Known:
 
 @dataclass(frozen=True)
 class Variables:
-    """Which registers and words are wide, and for small ones the numbers that they may get from wide ones."""
+    """The wide registers and words, and for small ones the numbers that they may get from wide ones."""
 
     program: cfg.Program
     wide: frozenset[str]

@@ -64,7 +64,7 @@ WideUpdates = tuple[WideUpdate, ...]
 
 @dataclass(frozen=True, eq=False)
 class WideEffect:
-    """What updates do in all: the value of each variable after, over those before and over new ones.
+    """The effect of several updates in all: the value of each variable after, over those before and over new ones.
 
     `values` has those that changed; `folds` the values, over those before, that a folded variable stands for, where that
     changed. `copies` are (new variable, folded variable whose value it is one of), `assumed` what must have held.

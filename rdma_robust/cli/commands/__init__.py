@@ -1,1 +1,1 @@
-"""What each command does, one file a command. In: checked options. Out: an exit code."""
+"""The commands, one file each. In: checked options. Out: an exit code."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What to explain and how. `width` of None is that of the terminal, `to` of None standard output."""
+    """The program to explain, and how. `width` of None is that of the terminal, `to` of None standard output."""
 
     file: str
     options: CheckOptions

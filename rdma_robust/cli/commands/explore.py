@@ -65,7 +65,7 @@ StartBuffer = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ExploreRequest:
-    """What to explore and where to begin. `options` are those of deciding; `port` 0 is any that is free.
+    """The program to explore, and where to begin. `options` are those of deciding; `port` 0 is any that is free.
 
     `buffer` is only for message programs, and the options named `about_rdma` were given and are not.
     """

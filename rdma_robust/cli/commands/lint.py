@@ -49,7 +49,7 @@ _NEEDLESS: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class LintRequest:
-    """What to look at, how, and where to report it."""
+    """The programs to look at, how, and where to report."""
 
     items: Sequence[Item]
     choice: WarningChoice

@@ -38,7 +38,7 @@ LISTED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class MatchesRequest:
-    """What to ask of which programs, and how to report it; `to` of None is standard output."""
+    """The question about programs, and how to report on it; `to` of None is standard output."""
 
     items: Sequence[Item]
     asking: MessagesAsking

@@ -35,7 +35,7 @@ RunBuffer = Literal["zero", "infinite", "any"]
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest:
-    """What to make a trace of; `imported` of None runs a program. `to` of None is standard output."""
+    """The program or log to make a trace of; `imported` of None runs a program. `to` of None is standard output."""
 
     items: Sequence[Item]
     imported: TraceFormat | None

@@ -109,8 +109,8 @@ class SafetyRepair:
 
 @dataclass(frozen=True, slots=True)
 class RepairRequest:
-    """What to repair, with which goal (robust if `safety` is None), and where the patched program goes: back into its file
-    (`write`), into `path`, or nowhere."""
+    """The program to repair, with its goal (robust if `safety` is None), and where the patched program goes: back into
+    its file (`write`), into `path`, or nowhere."""
 
     file: str
     options: RepairOptions

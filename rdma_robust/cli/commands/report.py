@@ -53,7 +53,7 @@ NEEDS_S = 0.0
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What to decide and how to report it. `cache` of None is none, of "" the user's; `repair`, `claims` and
+    """The files to decide, and how to report on them. `cache` of None is none, of "" the user's; `repair`, `claims` and
     `needs` are seconds a program."""
 
     items: Sequence[Item]

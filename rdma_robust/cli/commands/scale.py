@@ -37,7 +37,7 @@ from rdma_robust.value_ranges import definition_combinations, range_definitions
 
 @dataclass(frozen=True, slots=True)
 class ScaleRequest:
-    """Which program to decide for which values of which constant, smaller ones first, and how to report it.
+    """The program to decide, for values of a constant, smaller ones first, and how to report on it.
 
     `items` are its instances, one for each of `values`, or the one that cannot be read. `whole` is the program as it is, but
     for other definitions. `jobs` of None is one process per processor.

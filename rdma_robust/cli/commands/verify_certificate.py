@@ -52,7 +52,7 @@ UNKNOWN_KIND = registry.CertificateKind("", "rdma_robust.certify.checker:verify"
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What the extracted checker adds to the line of a valid certificate, and the exit code."""
+    """The words that the extracted checker adds to the line of a valid certificate, and the exit code."""
 
     said: str = ""
     code: Exit = Exit.OK

@@ -97,7 +97,7 @@ ShowSettings = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What follows a line `\\b` in a help text: its first line, if that is a title, and rows of a term and what it means."""
+    """The lines behind `\\b` in a help text: their title, if the first is one, and rows of a term and what it means."""
 
     title: str
     rows: tuple[tuple[str, str], ...]

@@ -78,7 +78,7 @@ Deny = Annotated[
 
 @dataclass(frozen=True)
 class MessageOptions(OptionSet):
-    """What is asked of a message program, and who decides: members of MessagesAsking."""
+    """The question about a message program, and the engines that decide it: members of MessagesAsking."""
 
     reads_c: ClassVar[bool] = True
     buffer: BufferOption = "all"

@@ -51,7 +51,7 @@ class MachineOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class HardwareOptions(MachineOptions):
-    """What runs a program: members of CheckOptions."""
+    """The hardware that runs a program: members of CheckOptions."""
 
     await_loops: arguments.AwaitLoops = False
 
@@ -110,7 +110,7 @@ class SharedSearchOptions(BatchOptions):
 
 @dataclass(frozen=True)
 class InstanceOptions(OptionSet):
-    """Which instances of programs there are, and what runs them besides their orders."""
+    """The instances of programs, and the hardware that runs them besides its orders."""
 
     recv_depth: arguments.RecvDepth = RECV_DEPTH
     await_loops: arguments.AwaitLoops = False

@@ -19,7 +19,7 @@ Counters = Mapping[int, Int]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What must be true where `guard` is: otherwise there is a fault, or an assertion is false, at `span`."""
+    """A condition that must be true where `guard` is: otherwise there is a fault, or an assertion is false, at `span`."""
 
     guard: Bool
     condition: Bool
@@ -54,7 +54,7 @@ class ParametricEvent:
 
 @dataclass(slots=True)
 class ParametricRun:
-    """What a process does: the `events` by their number; what it has in the end."""
+    """The run of a process: the `events` by their number, and what it has in the end."""
 
     events: dict[int, ParametricEvent] = field(default_factory=dict)
     needs: list[Need] = field(default_factory=list)

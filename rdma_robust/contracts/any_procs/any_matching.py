@@ -75,7 +75,8 @@ P = z3.Int("P")
 
 @dataclass(frozen=True, slots=True)
 class GuessInputs:
-    """What a guess of a counter at `there` is made of: the own process and counters, and the partner in iteration 0."""
+    """The parts that a guess of a counter at `there` is made of: the own process and counters, and the partner in
+    iteration 0."""
 
     there: Int
     here: Int
@@ -251,7 +252,7 @@ def _counter(loop: int) -> Guess:
 
 
 class ReceivedValues:
-    """What receives get: what was sent, as the pairs say."""
+    """The values that receives get: those that were sent, as the pairs say."""
 
     def __init__(self, function: ParametricFunction, pairs: Sequence[MatchedStatements]) -> None:
         self._function = function

@@ -54,7 +54,7 @@ Bindings = Mapping[str, TermValue]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What processes have at a collective entry or exit; globals `before` are those at entry."""
+    """The values that processes have at a collective entry or exit; globals `before` are those at entry."""
 
     parameters: Callable[[Int], Registers]
     before: Callable[[Int], Registers]

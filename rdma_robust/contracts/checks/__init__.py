@@ -1,4 +1,4 @@
-"""Which engine decides which function for how many processes.
+"""The choice of an engine for each function and number of processes.
 
 In: a `ContractProgram` and what is asked. Out: a `FunctionAnswer` for each function, in the order of the file; every
 violation in them was replayed.

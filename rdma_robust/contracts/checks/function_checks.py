@@ -29,7 +29,7 @@ BETWEEN: Final = "what holds from round to round (`waitsfor`, `quiet from`) is l
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """What is asked: `procs` are numbers of processes, `only` names of functions; none is all of them.
+    """The question about functions: `procs` are numbers of processes, `only` names of functions; none is all of them.
 
     `buffer` is that of the program to check. With `any_n` a proof for every number of processes is tried besides, with
     `self_check` answers are compared with other ways to them.

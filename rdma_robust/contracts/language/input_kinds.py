@@ -1,4 +1,4 @@
-"""What inputs without `bounds` are, by their use: what has elements or a length is an array, the rest are numbers.
+"""Kinds of inputs without `bounds`, by their use: what has elements or a length is an array, the rest are numbers.
 
 Clauses say it first; where they are silent, the bodies do: of parameters, and of registers declared outside, to which no
 whole value is stored before.

@@ -41,7 +41,7 @@ NOTHING_BOUND: Final[Registers] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class CollectiveState:
-    """What each process has when it passes a collate: `now`, its globals.
+    """The values of each process when it passes a collate: `now`, its globals.
 
     `parameters` are those at entry, `before` the globals at the collective entry, where `now` is the same. `results` are
     those of a collective exit, None where the function gives none.

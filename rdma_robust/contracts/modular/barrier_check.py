@@ -220,7 +220,7 @@ def _callee_in(text: str) -> str:
 
 @dataclass(slots=True)
 class CalleeRules:
-    """What counts of callees: their contracts, and `outside`, which is told of each call before anything comes of it."""
+    """The rules for callees: their contracts, and `outside`, which is told of each call before anything comes of it."""
 
     contracts: Mapping[str, Contract]
     outside: Callable[[SymbolicRun, str, list[Snapshot]], None]

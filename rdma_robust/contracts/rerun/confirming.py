@@ -1,4 +1,5 @@
-"""Whether the run of a counterexample shows its violation: each class is asked of the list of events and of its end."""
+"""The check that the run of a counterexample shows its violation: each class is asked of the list of events and of its
+end."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class CallRecord:
 
 @dataclass(slots=True)
 class EventHistory:
-    """What has happened: the events, the calls of each process in their order, and what it passed, by name."""
+    """The past of a rerun: the events, the calls of each process in their order, and what it passed, by name."""
 
     events: list[VisibleEvent] = field(default_factory=list)
     calls: list[list[CallRecord]] = field(default_factory=list)

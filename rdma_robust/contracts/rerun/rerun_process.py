@@ -114,7 +114,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class RunnerStage:
-    """What all processes of a rerun know: how many they are, contracts by name, the names of globals.
+    """Facts that all processes of a rerun know: how many they are, contracts by name, the names of globals.
 
     `requires` yields the places of the clauses of a local function that are false where a process calls it.
     """

@@ -110,7 +110,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class ProcessValues:
-    """What one process has in a collective state: parameters and globals at entry, globals and result at exit."""
+    """The values of one process in a collective state: parameters and globals at entry, globals and result at exit."""
 
     parameters: Mapping[str, Value]
     at_entry: Mapping[str, Value]

@@ -44,7 +44,7 @@ NARROW = Wide()
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What each process has as it enters; `empty` if bounds leave nothing for some of it."""
+    """The values of each process as it enters; `empty` if bounds leave nothing for some of it."""
 
     snapshots: tuple[Snapshot, ...]
     empty: bool

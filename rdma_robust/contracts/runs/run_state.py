@@ -75,7 +75,7 @@ class TakenSend(NamedTuple):
 
 
 class RequestTable(NamedTuple):
-    """What a process has asked for. `posts` are all receives that it has posted, in that order.
+    """The requests of a process. `posts` are all receives that it has posted, in that order.
 
     `after` are the matches that come before what it does next, as bits. `cursor` is the element of an array of requests that
     a wait has come to. `taken` are sends that were got and not waited for, where sends are complete only then.
@@ -237,7 +237,7 @@ Status = Literal["runs", "waits", "awaits", "calls", "left", "halted", "faulted"
 
 @dataclass(slots=True)
 class Actor:
-    """What one process has. `open` are the places of entries it has not left, `wildcards` by port and tag."""
+    """One process in a state of a run. `open` are the places of entries it has not left, `wildcards` by port and tag."""
 
     at: int
     registers: dict[str, Data]

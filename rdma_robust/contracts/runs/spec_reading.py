@@ -35,7 +35,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What one process has when it passes; `parameters` are as at entry, `result` is None where there is none."""
+    """The values of one process when it passes; `parameters` are as at entry, `result` is None where there is none."""
 
     parameters: Mapping[str, Data] = field(default_factory=dict)
     globals: Mapping[str, Data] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Snapshot:
 
 
 class DeadError(Exception):
-    """What is evaluated faults for all inputs for which it is evaluated at all."""
+    """A fault for all inputs for which an expression is evaluated at all."""
 
 
 class SpecEvaluator:

@@ -67,7 +67,7 @@ class WeakError(NeedsDecisionError):
 
 
 class Decisions:
-    """What is decided on a path. While `trying`, nothing forks; while `joining`, both sides of branches are followed."""
+    """Decisions on a path. While `trying`, nothing forks; while `joining`, both sides of branches are followed."""
 
     def __init__(self, terms: TermTable, solver: FactSolver) -> None:
         self.terms = terms

@@ -34,8 +34,8 @@ _ROUNDS = 24
 
 @dataclass(slots=True)
 class RangeFacts:
-    """What is known at one point of a body: `base` for all names, and beyond that what was assigned or narrowed there,
-    of `names` and of `compound` expressions that a requirement has narrowed.
+    """Known ranges at one point of a body: `base` for all names, and beyond that what was assigned or narrowed there, of
+    `names` and of `compound` expressions that a requirement has narrowed.
     """
 
     base: Mapping[str, Interval]

@@ -119,7 +119,7 @@ _WATCHER = -1
 
 @dataclass(frozen=True)
 class Legend:
-    """What a model says for people: notes for its head, and the source of a command by one of its labels."""
+    """Comments of a model for people: notes for its head, and the source of a command by one of its labels."""
 
     notes: Sequence[str]
     source: Callable[[Any], str]

@@ -61,7 +61,8 @@ class Row(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What the last line says: what was counted, the numbers of the answers, a note on them, what stands before the time."""
+    """The last line of a table: what was counted, the numbers of the answers, a note on them, what stands before the
+    time."""
 
     counted: str
     numbers: Sequence[tuple[str, int]]

@@ -36,7 +36,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What crosses the pipe: the process has been forked with all the rest."""
+    """A task as it crosses the pipe: the process has been forked with all the rest."""
 
     name: str
     number: int

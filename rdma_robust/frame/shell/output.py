@@ -32,7 +32,7 @@ class Output(Protocol):
 
 
 class StandardOutput:
-    """What is written appears at once. Raises BrokenPipeError when nobody reads it any more."""
+    """Standard output, on which what is written appears at once. Raises BrokenPipeError when nobody reads it any more."""
 
     def line(self, text: str) -> None:
         self.write(text + "\n")

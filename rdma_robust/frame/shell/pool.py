@@ -23,7 +23,7 @@ RETIRE_MIB = 512
 
 
 class Named(Protocol):
-    """What a process can be given: anything that crosses a pipe and has a name for messages."""
+    """An item that a process can be given: anything that crosses a pipe and has a name for messages."""
 
     @property
     def name(self) -> str: ...
@@ -31,7 +31,7 @@ class Named(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Work(Generic[Reply]):
-    """What the processes do, and what is answered for an item whose process did not.
+    """The work of the processes, and what is answered for an item whose process did not.
 
     `decide` answers an item, in its process. `lost` answers for an item by its name, why there is no other answer, whether
     that is a defect, and the seconds it took. `overdue` is asked now and then, with the process and the seconds since it

@@ -35,7 +35,7 @@ class StatementSteps:
 
 @dataclass(frozen=True, slots=True)
 class PayloadSource:
-    """What a request carries: the word that `access` names or that is `hidden`, or else `value`, over registers.
+    """The data that a request carries: the word that `access` names or that is `hidden`, or else `value`, over registers.
 
     `text` is how it is written. What is `inline` the CPU reads when it posts, as it does every `value`.
     """
@@ -55,7 +55,7 @@ class PayloadSource:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What must hold, in the order it is checked, or else `kind` goes wrong."""
+    """A condition that must hold, in the order it is checked, or else `kind` goes wrong."""
 
     kind: FaultKind
     holds: Expr

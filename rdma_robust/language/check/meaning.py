@@ -209,7 +209,7 @@ _ABSENCE: Final = "not decided for any number of them, since what some copies re
 
 
 class StateReader(Protocol):
-    """What resolves conditions on states, and knows of which copy a condition is."""
+    """A reader that resolves conditions on states, and knows of which copy a condition is."""
 
     world: ProgramNames
     report: Reporter

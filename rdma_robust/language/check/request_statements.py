@@ -35,7 +35,8 @@ _Way = list[tuple[cfg.Op, tuple[tuple[str, Expr], ...]]]
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What an atomic operation writes, when, and when that starts again at the other end of the domain."""
+    """The change that an atomic operation makes: what it writes, when, and when that starts again at the other end of the
+    domain."""
 
     new: Expr
     when: Expr = TRUE

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name stands for: a number, or a name that means the same where the expansion is."""
+    """The meaning of a name: a number, or a name that means the same where the expansion is."""
 
     kind: Literal["parameter", "counter", "register", "number"]
     value: ast.Expr

@@ -195,7 +195,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What a request that carries data was given: if `inline`, the CPU reads it when it posts, else the card does later.
+    """The data that a request was given: if `inline`, the CPU reads it when it posts, else the card does later.
 
     `source` is the word that is read, VALUE in `value`; it is None for inline data that only depends on registers. `value`
     is VALUE for what is not inline.
@@ -325,7 +325,7 @@ FaultKind = (
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong when a step with this fault is taken.
+    """A fault: something that goes wrong when a step with it is taken.
 
     `overflow`, `division by zero`, `index out of range` and `send queue full` end the execution (the step leads to a program
     point without edges that is not the exit); `assertion` is only reported, the thread goes on, and so is the `overflow` of

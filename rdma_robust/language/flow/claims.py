@@ -84,7 +84,8 @@ class InvariantLine:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedAnswer:
-    """What an `expect` line says: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the kind.
+    """The claim of an `expect` line: `kind` holds, or does not if it is `negated`, under `model`, if that matters to the
+    kind.
 
     `span` is the place of the claim, not of its line.
     """

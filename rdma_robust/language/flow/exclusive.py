@@ -1,4 +1,4 @@
-"""Whether two guards can hold together."""
+"""Guards that exclude each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every program has that was checked as a text, asked of programs that were not.
+"""The check of programs that were made without a text, for all that holds of one that was checked as a text.
 
 The engines rely on it: on threads that touch only what they may, on guards that keep every value in the domain and every
 division defined, and on names that do not clash.

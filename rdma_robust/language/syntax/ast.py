@@ -459,7 +459,7 @@ class HardwareSetting:
 
 @dataclass(frozen=True, slots=True)
 class HardwareDeclaration:
-    """What the program runs on."""
+    """The hardware that the program runs on."""
 
     settings: tuple[HardwareSetting, ...]
     span: Span = field(default=NO_SPAN, compare=False)

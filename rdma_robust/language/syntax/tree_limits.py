@@ -1,4 +1,4 @@
-"""What the grammar lets through and no tree may have: checked without recursion, so that later passes may recurse."""
+"""Limits of trees, for what the grammar lets through: checked without recursion, so that later passes may recurse."""
 
 from __future__ import annotations
 

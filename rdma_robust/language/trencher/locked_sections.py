@@ -1,4 +1,4 @@
-"""What runs between `lock` and `unlock`, as atomic steps of one word or of several.
+"""Sections between `lock` and `unlock` as atomic steps of one word or of several.
 
 The way of a thread that has the memory locked is followed with its registers as expressions over what they were when it
 locked, and over the values of the words that it touches, up to `unlock`. Each way is one step: it is taken where the

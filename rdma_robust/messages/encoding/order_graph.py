@@ -25,7 +25,7 @@ _STARTS: Final = 60
 
 
 class Overtaking:
-    """Which operations NS and NR speak of, for each pair; of those that the same is true of only the nearest ones.
+    """Operations that NS and NR speak of, for each pair; of those that the same is true of only the nearest ones.
 
     Two sends of a channel are alike if every receive of the endpoint accepts both or neither, two receives if they accept
     the same. What NS says of the nearest of alike sends, it says of the one that is matched there about the next.
@@ -146,7 +146,8 @@ class SendRange:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """What cannot all be where the conditions hold: whichever receives take the sends, what must come before goes round.
+    """A circle of choices that exclude each other where the conditions hold: whichever receives take the sends, what must
+    come before goes round.
 
     Where the way goes from the issue of a send to the wait for its receive, all receives do that are waited for before the
     way goes on; where it goes, under zero, from the issue of a receive to the wait for its send, all that are posted later.

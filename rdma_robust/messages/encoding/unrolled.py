@@ -258,7 +258,7 @@ def conjunct_numbers(guard: Symbol) -> frozenset[int]:
 
 
 class Guards:
-    """Which guards imply which, as far as their conjuncts show it."""
+    """The implications among guards, as far as their conjuncts show it."""
 
     def __init__(self) -> None:
         self._conjuncts: dict[int, frozenset[int]] = {}

@@ -35,7 +35,7 @@ class PendingRequest:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicRequest:
-    """Which operation is waited for under which condition, of those that exclude each other; else none."""
+    """The operations that a request may stand for, each under a condition that excludes the others; else none."""
 
     active: tuple[tuple[Symbol, PendingRequest], ...] = ()
 

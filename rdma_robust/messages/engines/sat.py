@@ -78,7 +78,7 @@ _TOGETHER: Final = 64
 
 
 class SatQuestions:
-    """What is asked of the solver, in the words of solver_answers.Solver.
+    """Questions for the solver, in the words of solver_answers.Solver.
 
     Where what happens depends on the run, an event has several names, and a pair several literals.
     """

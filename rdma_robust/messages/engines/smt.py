@@ -287,7 +287,7 @@ class SmtRun:
 
 
 class SmtQuestions:
-    """What is asked of z3, in the words of solver_answers.Solver."""
+    """Questions for z3, in the words of solver_answers.Solver."""
 
     def __init__(self, program: MessageProgram, formula: ClockFormula) -> None:
         self._program, self._formula, self._z3 = program, formula, formula.z3

@@ -53,7 +53,7 @@ class Solver(Protocol):
 
 @dataclass(slots=True)
 class PartialAnswer:
-    """What is known so far; None: not yet."""
+    """Answers that are known so far; None: not yet."""
 
     violations: dict[Place, Violation] = field(default_factory=dict)
     violated: Tri = "unknown"

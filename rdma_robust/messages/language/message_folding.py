@@ -63,7 +63,7 @@ NESTED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class GuardedBlock:
-    """What is done if the condition is true, and those of the arms before it are not."""
+    """A block that runs if the condition is true, and those of the arms before it are not."""
 
     condition: Term
     block: made.Block

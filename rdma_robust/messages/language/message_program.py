@@ -302,7 +302,8 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a call gives a function: for each parameter its name and where its value is, a constant or a register.
+    """The arguments that a call gives a function: for each parameter its name and where its value is, a constant or a
+    register.
 
     `result` is the register of the result, "" if there is none.
     """

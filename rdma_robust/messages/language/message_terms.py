@@ -44,7 +44,7 @@ LONGEST: Final = 1_000_000
 
 
 class FaultError(Exception):
-    """What a process does has no meaning; it stops there."""
+    """A step without a meaning; it stops there."""
 
     def __init__(self, kind: FaultKind) -> None:
         super().__init__(kind)

@@ -259,7 +259,8 @@ class ContractClaimWords:
 
 @dataclass(frozen=True, slots=True)
 class ExpectLine:
-    """What is expected under these buffers, under all if there are none; of `contracts` whatever the buffer."""
+    """Claims that are expected to hold under these buffers, under all if there are none; of `contracts` whatever the
+    buffer."""
 
     claims: tuple[ClaimWords, ...]
     buffers: tuple[BufferWord, ...]

@@ -75,7 +75,7 @@ class ProcessFamily:
 
 @dataclass(slots=True)
 class GlobalScope:
-    """What is declared outside of processes and functions.
+    """The declarations outside of processes and functions.
 
     `first` is where each name that stands in expressions is declared. `ports` are their numbers, `groups` their
     members. `is_library` says that the text is that of the library, of which `hidden` are the functions whose names mean
@@ -129,7 +129,7 @@ class TooLargeError(Exception):
 
 @dataclass(slots=True)
 class ProcessDraft:
-    """What comes of one process besides its statements: the names of its registers and requests, in their order.
+    """A process as it is written out, besides its statements: the names of its registers and requests, in their order.
 
     `left` is how many statements there may still be in all.
     """

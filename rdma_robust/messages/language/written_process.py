@@ -40,7 +40,7 @@ class Functions:
 
 @dataclass(slots=True)
 class ProgramText:
-    """What all processes of a program share in its text: names, functions, and the registers outside of them."""
+    """The text that all processes of a program share: names, functions, and the registers outside of them."""
 
     program: made.MessageProgram
     families: Families

@@ -45,7 +45,7 @@ _MOVES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NormalFormDecisions:
-    """What distinguishes a run in normal form from the others of its program.
+    """The decisions that distinguish a run in normal form from the others of its program.
 
     `matches` are in the order in which they happen; a number between them is a process that makes a look there, or a step
     that others see. `choices[p]` are those of process p from its start, and `granted` the sends

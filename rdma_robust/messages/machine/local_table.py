@@ -34,7 +34,7 @@ class After(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """What one process can do up to its next waits."""
+    """The ways of one process up to its next waits."""
 
     ends: tuple[After, ...]
     violations: tuple[LocalViolation, ...]

@@ -1,4 +1,4 @@
-"""What one process is like between two moves: all of a state of the machine, since unmatched operations are listed with
+"""The state of one process between two moves: all of a state of the machine, since unmatched operations are listed with
 the process that issued them, in the order in which it did: that is the order of each channel and of each endpoint.
 """
 

@@ -43,7 +43,7 @@ def cut_to_the_end(program: MessageProgram, buffer: Buffer, schedule: Schedule) 
 
 
 class _Needs:
-    """Which earlier moves each move of a run needs directly."""
+    """The earlier moves that each move of a run needs directly."""
 
     def __init__(self, program: MessageProgram, buffer: Buffer) -> None:
         self.course = Course(program, buffer)
@@ -130,7 +130,8 @@ _MOST_MOVES: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class _Goal:
-    """What a run does: its matches, and the choices and at most how many steps of each process; all if it is the whole."""
+    """The part of a run that a shorter one keeps: its matches, the choices of each process and at most how many of its
+    steps; all if it is the whole."""
 
     matches: tuple[MatchedPair, ...]
     choices: tuple[tuple[int, ...], ...]

@@ -47,7 +47,7 @@ class CallDifference(NamedTuple):
 
 @dataclass(slots=True)
 class SearchFindings:
-    """What a search has found; `limit` is the one that ended it, `repeats` that it met a state twice but for names."""
+    """The findings of a search; `limit` is the one that ended it, `repeats` that it met a state twice but for names."""
 
     violations: dict[tuple[Span, str], Broke] = field(default_factory=dict)
     deadlock: State | None = None

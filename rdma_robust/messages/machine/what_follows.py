@@ -1,4 +1,4 @@
-"""What a process may still do from a place in its code: which registers it reads, to which endpoints it sends.
+"""The future of a process at a place in its code: which registers it reads, to which endpoints it sends.
 
 Both are least fixpoints over its flat code, as bits of a number, and both may say too much.
 """

@@ -39,7 +39,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class RaceEffect:
-    """What the receives at one place of the text, which take one of several messages, can change by that.
+    """The effect of a race: what the receives at one place of the text can change by taking one of several messages.
 
     `changing` are those whose choice changes something.
     """

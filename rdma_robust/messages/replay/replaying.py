@@ -39,7 +39,7 @@ class ReplayViolation:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What holds at the end of a run; leaks are the unmatched operations but for receives of daemons."""
+    """The findings at the end of a run; leaks are the unmatched operations but for receives of daemons."""
 
     violations: tuple[ReplayViolation, ...]
     ending: Ending

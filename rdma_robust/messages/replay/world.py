@@ -143,7 +143,7 @@ class UnfinishedCall(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """What the wait for a matched receive will give."""
+    """The values that the wait for a matched receive will give."""
 
     receive: OperationId
     value: Value

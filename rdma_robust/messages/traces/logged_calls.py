@@ -75,8 +75,8 @@ class RankEvents:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCalls:
-    """What all calls share: how many ranks there are, who is in which communicator, all sends by sender, receiver, port and
-    tag, and numbers for types of data."""
+    """Facts that all calls share: how many ranks there are, who is in which communicator, all sends by sender, receiver,
+    port and tag, and numbers for types of data."""
 
     report: Reporter
     count: int

@@ -40,7 +40,7 @@ _DEEPEST: Final = 100
 
 
 class PrefixError(Exception):
-    """What is wrong with an expression, and at which of its characters."""
+    """A mistake in an expression, at one of its characters."""
 
     def __init__(self, said: str, at: int) -> None:
         super().__init__(said)
@@ -136,7 +136,7 @@ def _reserved() -> set[str]:
 
 @dataclass(slots=True)
 class _Task:
-    """What is known of a task while its events are made; `used` are the names that it cannot have any more."""
+    """A task while its events are made; `used` are the names that it cannot have any more."""
 
     events: list[TraceEvent] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)

@@ -54,7 +54,7 @@ ZERO = Const(0)
 
 
 class NotConcreteError(Exception):
-    """What has to be a number in this run, as it says which element is meant, is none, or there is no such element."""
+    """An index that is no number in this run, or of no element, though it has to say which element is meant."""
 
 
 class RegisterExpressions:

@@ -119,7 +119,7 @@ class Tree:
 
 
 class Firing:
-    """What can be fired in a marking of a core, and what a cone's predecessors are."""
+    """Firing in a marking of a core, and the predecessors of a cone."""
 
     def __init__(self, core: Core) -> None:
         self._guards = core.guards

@@ -10,7 +10,7 @@ Pair = tuple[int, int]
 
 
 class PairTable:
-    """Which conditions may hold together, and which pairs that exclude each other a proof needs.
+    """The pairs of conditions that may hold together, and those that exclude each other and that a proof needs.
 
     Conditions are numbers; 0 always holds, and those of one place follow each other, weakest first, from `lowest[x]` on for
     each condition x of it. `initial` hold at the start. `guards` are those of each transition, at least one; `raised` and

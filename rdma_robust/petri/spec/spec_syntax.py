@@ -51,7 +51,7 @@ class SpecRule:
 
 
 class SpecSyntaxError(Exception):
-    """What is wrong with the text from offset `at` to `end`, what was expected, and what to do."""
+    """A mistake in the text from offset `at` to `end`, what was expected, and what to do."""
 
     def __init__(self, message: str, at: int, end: int, expected: str = "", hint: str = "") -> None:
         super().__init__(message)

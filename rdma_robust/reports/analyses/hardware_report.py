@@ -1,4 +1,4 @@
-"""What `hardware` says of order tables: lists, one with its sources and what decides it, and two side by side."""
+"""Reports of `hardware` on order tables: lists, one with its sources and what decides it, and two side by side."""
 
 from __future__ import annotations
 

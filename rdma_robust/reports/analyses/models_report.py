@@ -1,4 +1,4 @@
-"""What `models` says of programs: a table for each, and JSON."""
+"""Reports of `models` on programs: a table for each, and JSON."""
 
 from __future__ import annotations
 

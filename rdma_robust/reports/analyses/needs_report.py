@@ -1,4 +1,4 @@
-"""What `needs` says of programs: a paragraph for each, and JSON."""
+"""Reports of `needs` on programs: a paragraph for each, and JSON."""
 
 from __future__ import annotations
 

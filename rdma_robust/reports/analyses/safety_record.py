@@ -1,4 +1,5 @@
-"""What `verify` and `reach` say of one program: plain data that crosses processes, for every form of report."""
+"""Records of answers of `verify` and `reach` about one program: plain data that crosses processes, for every form of
+report."""
 
 from __future__ import annotations
 

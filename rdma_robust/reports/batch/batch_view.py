@@ -83,7 +83,7 @@ class ProgramFamily:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What a report is written from. `expect` says whether verdicts count by the `expect` lines.
+    """The contents of a report. `expect` says whether verdicts count by the `expect` lines.
 
     `tool` and `options` say by what and how it was made. `sections` are the answers to questions about
     other files than those that share memory, in the order in which every form has them.

@@ -1,4 +1,4 @@
-"""What changed between two reports, as text, Markdown and JSON (`schema/compare.schema.json`)."""
+"""Changes between two reports, as text, Markdown and JSON (`schema/compare.schema.json`)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class ReportedProgram:
-    """What a report says of one program; `sha256` is None if it does not say which text it decided.
+    """One program as a report has it; `sha256` is None if it does not say which text it decided.
 
     `verdict` is `answered` where only claims have answers. `seen` is what a check came by besides; `answers` are those for
     the claims of the program, None where nobody asked.

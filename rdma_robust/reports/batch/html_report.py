@@ -50,7 +50,7 @@ GRAPH_LEGEND: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ProgramRow:
-    """What the table shows of a program; `search` is what the text filter looks at."""
+    """The row of a program in the table; `search` is what the text filter looks at."""
 
     number: int
     result: Result

@@ -1,4 +1,4 @@
-"""What every report is written from: one plain record per program, made from an outcome or a failure.
+"""Records that every report is written from: one for each program, made from an outcome or a failure.
 
 The records hold only strings, numbers and tuples, so they cross process boundaries and map one to one to JSON; their
 field names are the JSON's (`schema/check.schema.json`).

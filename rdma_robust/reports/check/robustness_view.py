@@ -1,4 +1,4 @@
-"""What the answers of `check` look like: a row per program, what explains it beneath, numbers, JSON."""
+"""The view of the answers of `check`: a row per program, what explains it beneath, numbers, JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of contracts, of how they are violated, and of the values in them."""
+"""Contracts, their violations and the values in them in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `contracts check` says of one file: plain data that crosses processes, for every form of report."""
+"""Records of answers of `contracts check` about one file: plain data that crosses processes, for every form of report."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ _CODES: dict[Verdict, Exit] = {"VERIFIED": Exit.OK, "VIOLATED": Exit.NOT_ROBUST,
 
 @dataclass(frozen=True, slots=True)
 class FunctionRow:
-    """What the row of a function says, or that of one number of processes in it."""
+    """The row of a function, or that of one number of processes in it."""
 
     function: str
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""What the answers of `contracts check` look like: a row for each function, numbers, JSON, and the forms for other tools."""
+"""The view of the answers of `contracts check`: a row for each function, numbers, JSON, and the forms for other tools."""
 
 from __future__ import annotations
 

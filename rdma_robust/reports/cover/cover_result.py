@@ -1,4 +1,4 @@
-"""What the reports of `cover` are written from: one plain record per net (`schema/cover.schema.json`)."""
+"""Records that the reports of `cover` are written from, one for each net (`schema/cover.schema.json`)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class FiringSequence:
 
 @dataclass(frozen=True, slots=True)
 class InvariantView:
-    """What proves a net safe: the kind of set or formula, and of how many elements."""
+    """The proof that a net is safe: the kind of set or formula, and of how many elements."""
 
     kind: str
     size: int

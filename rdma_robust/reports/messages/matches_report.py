@@ -1,4 +1,4 @@
-"""Which receive can take which message: the reports of `messages matches`."""
+"""The reports of `messages matches`: which receive can take which message."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ DEADLOCK = {"no": "no", "yes": "YES", "unknown": "UNKNOWN"}
 
 @dataclass(frozen=True, slots=True)
 class BufferRow:
-    """What holds under one buffer semantics, in words."""
+    """The answers under one buffer semantics in words."""
 
     buffer: Buffer
     asserts: str

@@ -1,4 +1,4 @@
-"""What `messages check` says of one program: plain data that crosses processes, for every form of report."""
+"""Records of answers of `messages check` about one program: plain data that crosses processes, for every form of report."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ EXITS: Final[Mapping[Tri, Exit]] = {"yes": Exit.NOT_ROBUST, "unknown": Exit.UNKN
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What counts against the exit code: with `expect` what differs from the claims, instead of violations and deadlocks;
-    `deny` names what counts besides, `race` and `leak`."""
+    """The rules for what counts against the exit code: with `expect` what differs from the claims, instead of violations
+    and deadlocks; `deny` names what counts besides, `race` and `leak`."""
 
     expect: bool = False
     deny: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class BufferHeadline:
-    """What is found under one buffer semantics, in words and numbers that every form of report has.
+    """The findings under one buffer semantics, in words and numbers that every form of report has.
 
     `races` and `matchings` are numbers, with a `+` for at least so many, `?` for nothing known, '' for not asked. `false`
     are the assertions that can be false, `faulty` what else goes wrong, each with its line, `stuck` the lines at which

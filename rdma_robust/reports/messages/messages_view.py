@@ -1,4 +1,4 @@
-"""What the answers of `messages check` look like: a row for each program, numbers, JSON, and the forms for other tools."""
+"""The view of the answers of `messages check`: a row for each program, numbers, JSON, and the forms for other tools."""
 
 from __future__ import annotations
 

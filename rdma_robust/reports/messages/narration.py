@@ -186,8 +186,8 @@ class IssuedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """What a move does. `request` is what is issued, or waited for, or for a match the receive, and `taken` its send; what a
-    wait for a receive stores is the value of `taken`. `text` is said of the others."""
+    """A move of a run, to be told. `request` is what is issued, or waited for, or for a match the receive, and `taken`
+    its send; what a wait for a receive stores is the value of `taken`. `text` is said of the others."""
 
     kind: EventKind
     process: int

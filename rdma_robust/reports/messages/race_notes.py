@@ -47,7 +47,7 @@ class ContrastRun:
 
 @dataclass(frozen=True, slots=True)
 class RaceNote:
-    """What a race changes in a sentence, and two runs that show it if it changes something."""
+    """A sentence on what a race changes, and two runs that show it if it changes something."""
 
     text: str
     runs: tuple[ContrastRun, ...] = ()

@@ -1,4 +1,4 @@
-"""What a message program does that is worth a run: a violation, a deadlock, a leak; each with its chart and words."""
+"""Findings about a message program that are worth a run: a violation, a deadlock, a leak; each with its chart and words."""
 
 from __future__ import annotations
 

@@ -207,8 +207,8 @@ MOST_OTHERS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ChartContents:
-    """What a chart shows besides a run: who waits forever and why, operations left over, and for receives that race the
-    sends that they could take."""
+    """The contents of a chart besides a run: who waits forever and why, operations left over, and for receives that race
+    the sends that they could take."""
 
     title: str
     waiting: tuple[WaitReason, ...] = ()

@@ -1,1 +1,2 @@
-"""What `prove` says. In: answers for a program under memory models. Out: rows, runs, facts, and forms for other tools."""
+"""The reports of `prove`. In: answers for a program under memory models. Out: rows, runs, facts, and forms for other
+tools."""

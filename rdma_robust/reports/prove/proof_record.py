@@ -1,4 +1,4 @@
-"""What `prove` says of one program: plain data that crosses processes, for every form of report.
+"""Records of answers of `prove` about one program: plain data that crosses processes, for every form of report.
 
 Field names are the JSON's (`schema/prove.schema.json`), but for `lines`, `source` and `exit_code`.
 """
@@ -67,7 +67,8 @@ class PossibleView:
 
 @dataclass(frozen=True, slots=True)
 class PlaceFacts:
-    """What is true whenever threads are at certain places: `place` as in `T1 at cs`, the facts in order, strongest first."""
+    """Facts that are true whenever threads are at certain places: `place` as in `T1 at cs`, the facts in order, strongest
+    first."""
 
     place: str
     facts: tuple[str, ...]

@@ -48,8 +48,8 @@ _FOR_FACTS: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class HowShown:
-    """What the text has: runs and facts with `explain`, all of them with `full`, in lines of this `width`, as far as the
-    `limits` of the program leave time for them."""
+    """The contents of the text: runs and facts with `explain`, all of them with `full`, in lines of this `width`, as far
+    as the `limits` of the program leave time for them."""
 
     explain: bool = True
     full: bool = False

@@ -1,4 +1,4 @@
-"""What the answers of `prove` look like: a row per program and model, models side by side, numbers, JSON."""
+"""The view of the answers of `prove`: a row per program and model, models side by side, numbers, JSON."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""What `scale` says. In: the answers for the instances of a program, by their number. Out: table, JSON, CSV, chart, page."""
+"""The reports of `scale`. In: the answers for the instances of a program, by their number. Out: table, JSON, CSV, chart,
+page."""

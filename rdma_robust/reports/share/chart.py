@@ -24,8 +24,9 @@ BAD: Final[frozenset[Mark]] = frozenset({"false", "fault", "stuck"})
 
 @dataclass(frozen=True, slots=True)
 class ChartRow:
-    """What one process does at one moment. `line` and `column` are None for what the text of the program does not say;
-    `label` is `text` in few words, beside the lifeline of the process. The lanes `also` do the same, one after the other."""
+    """The step of one process at one moment. `line` and `column` are None for what the text of the program does not say;
+    `label` is `text` in few words, beside the lifeline of the process. The lanes `also` do the same, one after the
+    other."""
 
     lane: int
     mark: Mark

@@ -1,4 +1,4 @@
-"""What every HTML page shares: templates that escape what they are given, one head with one content security policy."""
+"""Parts that all HTML pages share: templates that escape what they are given, one head with one content security policy."""
 
 from __future__ import annotations
 

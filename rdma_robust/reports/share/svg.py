@@ -1,4 +1,4 @@
-"""What the drawings share: escaping, the style sheet with its colours for light and dark, text that fits."""
+"""Parts that all drawings share: escaping, the style sheet with its colours for light and dark, text that fits."""
 
 from __future__ import annotations
 

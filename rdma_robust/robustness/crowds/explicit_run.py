@@ -122,7 +122,7 @@ class TwoFiltered:
 
 @dataclass(frozen=True, slots=True)
 class CrowdSearchResult:
-    """What the searches have found for any number of copies.
+    """The findings of the searches for any number of copies.
 
     `found` is the run to a target with the fewest copies that could be had, None where there is none; `target` the number of
     that target. `explicit` is the outcome of some P(n) where that one is the answer. `unknown` says that there was none for
@@ -150,7 +150,7 @@ class CrowdSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class CountedAttempt:
-    """What was found, and the trace of P(n) that it lifts to; None where no target was reached."""
+    """A run that was found, and the trace of P(n) that it lifts to; None where no target was reached."""
 
     counted: CrowdSearchResult
     lifted: LiftedTrace | None

@@ -1,4 +1,4 @@
-"""What is said of numbers of copies."""
+"""Numbers of copies in words."""
 
 from __future__ import annotations
 

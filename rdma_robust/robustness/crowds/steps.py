@@ -109,7 +109,7 @@ Control = tuple[State, int, int]
 
 @dataclass(frozen=True, slots=True)
 class CrowdLabel:
-    """What a move does: the events in their order, all of one thread of the instance.
+    """The label of a move: the events in their order, all of one thread of the instance.
 
     If `moves`, the first of what the move takes is the copy that moves, the first of what it gives is that copy after it.
     If `chosen`, the copy behind that one becomes the hero.

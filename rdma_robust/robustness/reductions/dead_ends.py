@@ -69,7 +69,7 @@ class GuardedMove:
 
 @dataclass(frozen=True, slots=True)
 class PivotNeeds:
-    """What a class of pivots needs: its process, the moves that can be one, and those of others that close the cycle.
+    """The needs of a class of pivots: its process, the moves that can be one, and those of others that close the cycle.
 
     A `guard` is on the value of `cell`: the one in `frozen` where a bit of `written` is set, else that of now, or any if a
     free move writes it.

@@ -41,7 +41,7 @@ Role = tuple[Any, ...]
 
 
 class Instrumentation(Protocol):
-    """What has the variables of an instrumentation."""
+    """A record with the variables of an instrumentation."""
 
     @property
     def frame(self) -> InstrumentationFrame: ...

@@ -1,4 +1,4 @@
-"""Which accesses may take effect before an earlier one of their thread: the relaxable edges of program order.
+"""The relaxable edges of program order: accesses that may take effect before an earlier one of their thread.
 
 Every rule that forces events into beta is followed, with the least beta there can be (:mod:`rules`). A store that waits in a
 buffer forces the NIC events behind it, on every queue pair, and with them the polls that take their completions.
@@ -47,8 +47,8 @@ write of beta that no poll shows (where completions give order); of others nothi
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What is known behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since,
-    with their queue pairs, and their words where the order table asks for these, on which queue pairs an nF overtook an nlW,
+    """Facts behind an event a of beta: whether it is a store that waits in a buffer, which kinds are in beta since, with
+    their queue pairs, and their words where the order table asks for these, on which queue pairs an nF overtook an nlW,
     and when polls are in beta. The read of the request under way is its `own`, if it is in beta and the order table says
     nothing of its writes.
     """
@@ -62,7 +62,7 @@ class _After:
 
 
 class ThreadRelaxation:
-    """Which accesses of a thread may be in alpha although a program-order earlier access is in beta.
+    """The accesses of a thread that may be in alpha although a program-order earlier access is in beta.
 
     After an event a of beta every event that the rules of the instrumentation force into beta is followed: oppo, the nlW /
     nF / nlR rule, and polls of completions that force theirs. The k-th poll of a queue pair takes the k-th completion, so a

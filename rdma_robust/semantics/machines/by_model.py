@@ -126,7 +126,7 @@ Stores = tuple[BufferedStore, ...]
 
 
 class _BufferMachine(StepMachine):
-    """What both have in common: a thread sees its own newest store; atomics and `mfence` wait for all of them."""
+    """A machine with store buffers: a thread sees its own newest store; atomics and `mfence` wait for all of them."""
 
     def nothing(self, _t: int) -> Stores:
         return ()

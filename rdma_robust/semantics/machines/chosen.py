@@ -1,4 +1,5 @@
-"""Which machine runs a program under RDMA: that of all that is deployed, where it or its hardware uses something of that."""
+"""The choice of the machine that runs a program under RDMA: that of all that is deployed, where it or its hardware uses
+something of that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operational machines have in common: moves, and threads that run their code."""
+"""Common parts of the operational machines: moves, and threads that run their code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ State = Any
 
 
 class Verb(Enum):
-    """What a move does, besides what the step's instruction is."""
+    """The kind of a move, besides what the step's instruction is."""
 
     START = "start"
     ACCESS = "access"
@@ -120,7 +120,7 @@ class Machine(Protocol):
 
 
 class AccessResult(NamedTuple):
-    """What a CPU access did: `seen` is what registers are set from, `words` are as in :class:`Action`."""
+    """The result of a CPU access: `seen` is what registers are set from, `words` are as in :class:`Action`."""
 
     read: int | None
     written: int | None

@@ -22,7 +22,7 @@ from rdma_robust.text import count
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What a search found. `stuck` counts states that are not final and have no move; `cut` names the limit that
+    """The findings of a search. `stuck` counts states that are not final and have no move; `cut` names the limit that
     ended the search before every reachable state was seen, and is None if none did."""
 
     finals: frozenset[FinalState]
@@ -95,8 +95,8 @@ one before was SMALL, and states of each search."""
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """Whether a claim holds; None if a search was cut before that is known. `example` is a final state that meets the
-    condition under the claim's model, None if none was found."""
+    """The answer whether a claim holds; None if a search was cut before that is known. `example` is a final state that
+    meets the condition under the claim's model, None if none was found."""
 
     claim: OutcomeClaim
     holds: bool | None

@@ -1,4 +1,4 @@
-"""What a thread hands to its NIC, compiled for the machines of RDMA as deployed: the rows of the event table.
+"""Requests that threads hand to their NICs, compiled for the machines of RDMA as deployed: the rows of the event table.
 
 Source: docs/deployed.md ("Events", "The machine").
 """
@@ -31,7 +31,7 @@ def kind_bits(memories: tuple[str, ...]) -> Mapping[Kind, int]:
 
 
 class WaitRule(NamedTuple):
-    """What holds back an event of a kind on its queue pair, as sets of kinds; `bit` is its own.
+    """A rule for what holds back an event of a kind on its queue pair, as sets of kinds; `bit` is its own.
 
     `issued` are the kinds of which every earlier event must have been issued first (ippo), and `done` those of which every
     earlier one must have taken effect (oppo). `flushed` are the kinds of writes that must have left their buffer (nfo): a
@@ -127,7 +127,8 @@ class RequestWay:
 
 @dataclass(frozen=True, slots=True)
 class CardRequest:
-    """What a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there is none.
+    """A request that a step hands to the card. `inline` is the word that the CPU reads when it posts it, NOWHERE if there
+    is none.
 
     `needs` are the registers whose values it takes along, by number. `connection` is the number of the one that its message
     goes over, or NOWHERE. Of so many `operands` in memory the values stand behind the registers, once they are read.

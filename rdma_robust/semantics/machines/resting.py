@@ -31,7 +31,7 @@ MOST: Final = 2000
 
 
 class RestKind(Enum):
-    """What a thread ends up in where memory does not change any more.
+    """The kind of rest that a thread ends up in where memory does not change any more.
 
     ENDED: its exit, or it was never started. FAULT: an overflow and the like ended it. ASIDE: it stands at a false
     `assume`. IDLE: it goes round in a loop that is meant to run forever. BLOCKED: it waits for what does not come. SPIN: it
@@ -82,7 +82,7 @@ class LargeLoopError(Exception):
 
 
 class RestTest:
-    """Whether a state is at rest, and how."""
+    """The test whether a state is at rest, and how."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -82,7 +82,7 @@ class _RequestEvents:
 
 
 class RunHistory:
-    """What happens in a run, move by move."""
+    """The events of a run, move by move."""
 
     def __init__(self, machine: DeployedMachine, start: Move) -> None:
         self.machine = machine

@@ -1,4 +1,4 @@
-"""What the machines need to know of an operation, by its row of the event table; and which operations they can run."""
+"""Operations as the machines run them, by the rows of the event table; and which of them they can run."""
 
 from __future__ import annotations
 

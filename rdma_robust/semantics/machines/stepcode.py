@@ -89,7 +89,7 @@ class StepCommand:
 
 @dataclass(frozen=True)
 class StepCode:
-    """What one thread can do: its commands by program point, and all of them by number, but for those never enabled.
+    """The code of one thread: its commands by program point, and all of them by number, but for those never enabled.
 
     `peers` are the nodes of its queue pairs, in the order of the program's. `polls_ahead[point]` tells for each of them
     whether a poll of it may still come.

@@ -1,4 +1,4 @@
-"""What the stepwise machines have in common: threads that take one step at a time, and a place for what is under way.
+"""Common parts of the stepwise machines: threads that take one step at a time, and a place for what is under way.
 
 They are for questions that look at every state: no step is merged with another. What a thread has under way beside its
 registers (a store buffer, remote operations, a value that is carried) is each machine's own business.

@@ -164,7 +164,7 @@ def written_by_cards(program: Program) -> frozenset[Cell]:
 
 @dataclass(frozen=True, slots=True)
 class Observables:
-    """What a question about reachable states looks at, so that a machine must not skip over its changes.
+    """The parts of states that a question about reachable ones looks at, so that a machine must not skip over its changes.
 
     A thread in `threads` (by number) takes its register-only steps one by one. A reduced search keeps the order of what
     changes those threads, the `cells`, or, with `drained`, whether remote operations are under way.
@@ -217,7 +217,7 @@ def only_fast(codes: Sequence[ThreadCode], model: Model) -> None:
 
 
 class ThreadCode:
-    """What one thread can do.
+    """The code of one thread.
 
     `visible` and `silent` are the commands with and without a shared access by program point, `commands` all by number.
     With `stepwise`, all commands are `visible`. `remotes` are its queue pairs by their names, in a fixed order;

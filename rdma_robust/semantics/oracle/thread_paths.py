@@ -38,7 +38,7 @@ NONE: Final[Immediates] = {}
 
 
 class Extent(Enum):
-    """Which prefixes of paths are wanted: those at the thread's exit, those that may be stuck for good, or all."""
+    """The prefixes of paths that are wanted: those at the thread's exit, those that may be stuck for good, or all."""
 
     ENDED = auto()
     MAXIMAL = auto()

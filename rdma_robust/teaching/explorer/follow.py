@@ -65,7 +65,7 @@ class RunEffect:
 
 @dataclass
 class _Past:
-    """What has happened and what is to come, as vertices: `steps` have the first event of each, `parts` all."""
+    """The past and the future of a run, as vertices: `steps` have the first event of each, `parts` all."""
 
     steps: list[RunEffect] = field(default_factory=list)
     parts: list[list[RunEvent]] = field(default_factory=list)

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 
 class Explorable(Protocol):
-    """What can be explored: a program of either language. What it returns are dataclasses, which the page gets as JSON."""
+    """A program of either language that can be explored. It returns dataclasses, which the page gets as JSON."""
 
     @property
     def page(self) -> str:

@@ -68,7 +68,7 @@ from rdma_robust.text import count
 
 
 class ShownRun:
-    """What is to be seen at `at`, one of the points of a run that may go on behind it."""
+    """The view at `at`, one of the points of a run that may go on behind it."""
 
     def __init__(self, program: MessageProgram, runs: MessageRuns, points: Sequence[RunPoint], at: int) -> None:
         self.program = program

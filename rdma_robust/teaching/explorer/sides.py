@@ -127,7 +127,7 @@ def _not_listed(number: int) -> str:
 
 
 class SideViews:
-    """What people see of one machine's states."""
+    """Views of one machine's states for people."""
 
     def __init__(self, program: Program, runs: Runs, side: Side) -> None:
         self.program = program

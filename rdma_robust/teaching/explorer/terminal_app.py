@@ -1,4 +1,4 @@
-"""What both explorers in a terminal do: decide beside the user, follow a file, say things, show the keys."""
+"""Common parts of both explorers in a terminal: they decide beside the user, follow a file, say things, show the keys."""
 
 from __future__ import annotations
 

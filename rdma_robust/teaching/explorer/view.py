@@ -136,7 +136,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ProgramView:
-    """What does not change: the program, its source line by line, also in pieces that are told apart, its options."""
+    """The fixed part of a page: the program, its source line by line, also in pieces that are told apart, its options."""
 
     file: str
     name: str
@@ -149,8 +149,8 @@ class ProgramView:
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """What `check` says. `address` leads to the beginning of the run of a program that is not robust, `steps` is its length,
-    and `broken` its step from which on sequential consistency cannot follow."""
+    """The answer of `check`. `address` leads to the beginning of the run of a program that is not robust, `steps` is its
+    length, and `broken` its step from which on sequential consistency cannot follow."""
 
     verdict: Literal["robust", "not-robust", "unknown"]
     text: str
@@ -242,7 +242,7 @@ class MessageView:
 
 @dataclass(frozen=True, slots=True)
 class MessageProgramView:
-    """What does not change: the program, its source line by line in pieces that are told apart."""
+    """The fixed part of a page: the program, its source line by line in pieces that are told apart."""
 
     file: str
     name: str
@@ -262,7 +262,7 @@ class FoundRunView:
 
 @dataclass(frozen=True, slots=True)
 class MessageVerdictView:
-    """What `messages check` says, under all buffer semantics, and runs that show it."""
+    """The answer of `messages check`, under all buffer semantics, and runs that show it."""
 
     verdict: Literal["fine", "wrong", "unknown"]
     text: str
