@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Final, NamedTuple
 
 from rdma_robust.certify.hardware import (
     CARD_READS,
@@ -26,7 +25,18 @@ from rdma_robust.certify.hardware import (
     issued_in_order,
     landed_in_order,
 )
-from rdma_robust.certify.remembered import EMPTY_TRAIL, UNTAGGED, Marks, QueuePair, Tag, TraceParts, Trail, TrailName
+from rdma_robust.certify.remembered import (
+    BESIDE,
+    EMPTY_TRAIL,
+    UNTAGGED,
+    Marks,
+    QueuePair,
+    Tag,
+    TraceParts,
+    Trail,
+    TrailName,
+    WriteGroup,
+)
 from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.certify.thread_reading import request_of
 from rdma_robust.language.flow.cfg import Cell, Program, Write, steps
@@ -35,63 +45,49 @@ ISSUED, READ = "issued", "read"
 """What a trail begins with: the issue of a write of beta to the memory, or a read of it by a card in beta."""
 
 
-class WriteGroup(NamedTuple):
-    """The writes of a queue pair into one memory: those at the other side, or `answers` in one of the thread's own card."""
-
-    memory: str = ""
-    answers: bool = False
-
-    @property
-    def kinds(self) -> tuple[EventKind, ...]:
-        return (EventKind.GET_WRITES,) if self.answers else tuple(REMOTE_WRITES)
-
-
-BESIDE: Final = WriteGroup()
-"""Those beside the card at the other side."""
-
-
-def landings(program: Program) -> dict[QueuePair, WriteGroup]:
-    """Return of which writes polls of a queue pair are asked whether they have told, if not of those beside the card: where
-    there are none of these, of some others. One count of completions is enough for one group."""
-    found: dict[QueuePair, set[WriteGroup]] = {}
-    for t, thread in enumerate(program.threads):
+def write_groups(program: Program) -> tuple[WriteGroup, ...]:
+    """Return the groups of the program's writes of which polls are asked whether they have told."""
+    found: set[WriteGroup] = set()
+    for thread in program.threads:
         for _, _, step in steps(thread):
             if (request := request_of(step.op)) is not None:
-                mine = found.setdefault((t, request.queue_pair), set())
                 if request.reads is EventKind.ATOMIC_READS and request.source is not None:
-                    mine.add(WriteGroup(request.source.memory))
+                    found.add(WriteGroup(request.source.memory))
                 answers = request.writes is EventKind.GET_WRITES
                 where = "" if request.target is None else request.target.memory
-                mine |= {WriteGroup(where, answers)} if where or not answers else set()
-    return {pair: min(groups) for pair, groups in found.items() if groups and BESIDE not in groups}
+                found |= {WriteGroup(where, answers)} if where or not answers else set()
+    return tuple(sorted(found)) or (BESIDE,)
 
 
 @dataclass(frozen=True, slots=True)
 class CardMemoryRules:
     """G1 and G2 for each of the `memories` that a card reads. `own_stores` are the words that a thread stores to itself,
-    which it may read out of its store buffer."""
+    which it may read out of its store buffer. Where completions give order, polls tell of the `groups` of writes, of each
+    by itself."""
 
     memories: tuple[str, ...]
     own_stores: frozenset[tuple[int, Cell]]
     platform: Platform
+    groups: tuple[WriteGroup, ...]
 
     @staticmethod
     def of(program: Program, platform: Platform) -> CardMemoryRules:
-        """Return the rules for a program on this hardware: none where reads of cards land nothing."""
+        """Return the rules for a program on this hardware: none of G1 and G2 where reads of cards land nothing."""
+        groups = write_groups(program) if platform.completions_order else ()
         if not platform.reads_land:
-            return CardMemoryRules((), frozenset(), platform)
+            return CardMemoryRules((), frozenset(), platform, groups)
         of_threads = [(t, step.op) for t, thread in enumerate(program.threads) for _, _, step in steps(thread)]
         requests = [request for _, op in of_threads if (request := request_of(op)) is not None]
         read = {cell.node for r in requests for cell in (r.source if r.reads in CARD_READS else None, *r.operands) if cell}
         stores = (
             frozenset((t, op.cell) for t, op in of_threads if isinstance(op, Write)) if platform.buffered else frozenset()
         )
-        return CardMemoryRules(tuple(m for m in program.memories if m in read), stores, platform)
+        return CardMemoryRules(tuple(m for m in program.memories if m in read), stores, platform, groups)
 
     @property
     def counters(self) -> int:
-        """How many counts of completions there are for each queue pair, besides those of the platform."""
-        return 2 * len(self.memories)
+        """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
+        return 2 + len(self.groups) + 2 * len(self.memories)
 
     # ---- what is forced
 

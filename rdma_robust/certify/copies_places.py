@@ -33,8 +33,8 @@ from rdma_robust.language.flow.cfg import Cell, Poll, Program, Thread, steps
 from rdma_robust.language.flow.copies import copies_of
 
 _THREAD_OF: Final[Mapping[str, Callable[[Any], int]]] = {
-    **dict.fromkeys(("beta", "under_way", "on_words", "behind"), lambda member: member[0][0]),
-    **dict.fromkeys(("forced", "overtaken", "awaited", "settled"), lambda member: member[0]),
+    **dict.fromkeys(("beta", "under_way", "settled", "on_words", "behind"), lambda member: member[0][0]),
+    **dict.fromkeys(("forced", "overtaken", "awaited"), lambda member: member[0]),
     **dict.fromkeys(("forwarding",), lambda member: member[1]),
     **dict.fromkeys(("cpu", "poison_carried", "poison_taken", "tainted_threads", "stores"), lambda member: member),
 }
@@ -229,7 +229,7 @@ class CrowdPlaces:
         self._movers = frozenset(template.places[1] for template in self.templates)
         self._hero_of = {template.places[0]: k for k, template in enumerate(self.templates)}
         self._at_named = {thread: i for i, thread in enumerate(self.named)}
-        self.counters = self.platform.counters + CardMemoryRules.of(two, self.platform).counters
+        self.counters = CardMemoryRules.of(two, self.platform).counters
         self._name_cells(self.written)
         self._name_counters()
         rules = rules_of(two, self.platform, self.written, frozenset(self._counter), fences_matter(two))

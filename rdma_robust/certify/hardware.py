@@ -216,11 +216,6 @@ class Platform:
         return kind is EventKind.GET_WRITES or (placed and kind in REMOTE_WRITES)
 
     @property
-    def counters(self) -> int:
-        """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
-        return 3 if self.completions_order else 2
-
-    @property
     def promised(self) -> bool:
         """Whether anything is promised between two requests of a queue pair without a fence."""
         return not self.own.receives_of_own if self.own is not None else _LOST[self.order] != _UNPROMISED

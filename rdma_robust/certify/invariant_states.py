@@ -28,6 +28,7 @@ from rdma_robust.certify.remembered import (
     Trail,
     TrailName,
     Value,
+    WriteGroup,
 )
 from rdma_robust.certify.search_steps import Connection
 from rdma_robust.certify.thread_events import LocalState, OperationStage
@@ -35,9 +36,9 @@ from rdma_robust.certify.thread_reading import ThreadReading, operands_taken, st
 from rdma_robust.language.flow.cfg import Cell, Program
 
 Limit = tuple[int | None, ...]
-"""For each counted queue pair how many completions are not polled at most, how many of them are early, and, if the hardware
-asks for it, how many come before the first remote write of beta; then two for each memory behind a card that a card reads,
-as `TraceParts` has them. None is any number."""
+"""For each counted queue pair how many completions are not polled at most, how many of them are early, and, where
+completions give order, for each group of writes how many come before the first one of beta; then two for each memory behind
+a card that a card reads, as `TraceParts` has them. None is any number."""
 
 Place = tuple[tuple[int, ...], tuple[int, ...], int | None, int]
 """The number of each thread's state, the value of each cell, the number of the marks, None before the first of beta, and
@@ -128,6 +129,13 @@ class EvidenceNames:
 
         return json_array(value, where, event)
 
+    def settled(self, value: object, where: str) -> tuple[QueuePair, WriteGroup]:
+        """Return a queue pair, and the writes of which a poll has told: those beside the card unless it says otherwise."""
+        found = json_members(value, where, ("thread", "remote"), ("memory",), ("answers",))
+        pair = self.pair_of(self.thread(found["thread"], f"{where}.thread"), found["remote"], f"{where}.remote")
+        memory = self.node(found["memory"], f"{where}.memory") if "memory" in found else ""
+        return pair, WriteGroup(memory, json_truth(found.get("answers", False), f"{where}.answers"))
+
     def node(self, value: object, where: str) -> str:
         name = string(value, where)
         return self.nodes[name] if name in self.nodes else reject(f"{where}: the program has no node {name!r:.60}")
@@ -177,7 +185,7 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], platform:
         tuple(map(len, locals_)),
         len(cells),
         len(marks),
-        (platform.counters + CardMemoryRules.of(program, platform).counters) * len(counted),
+        CardMemoryRules.of(program, platform).counters * len(counted),
         None if connections is None else len(mail),
     )
     for i, row in enumerate(rows):
@@ -379,7 +387,7 @@ def read_sets(found: Mapping[str, object], where: str, names: EvidenceNames) -> 
         "forwarding": frozenset(json_array(found.get("forwarding", []), f"{where}.forwarding", forwarding)),
         "atomics": read(names.cells_of, "atomics_in_beta"),
         "awaited": read(names.queue_pairs_of, "awaited"),
-        "settled": read(names.queue_pairs_of, "settled"),
+        "settled": frozenset(json_array(found.get("settled", []), f"{where}.settled", names.settled)),
         "behind": frozenset(names.events_behind(found.get("behind_cards", []), f"{where}.behind_cards")),
         "trails": read_trails(found.get("trails", []), f"{where}.trails", names),
         "on_words": frozenset(e for each in json_array(found.get("on_words", []), f"{where}.on_words", words) for e in each),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rdma_robust.certify.card_memories import CardMemoryRules, landings
+from rdma_robust.certify.card_memories import CardMemoryRules
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import WRITES, EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
@@ -55,8 +55,7 @@ def rules_of(
     matters = fences_matter(program) if platform.answers_pushed else frozenset()
     atomics = any(isinstance(step.op, RemoteRmw) for thread in program.threads for _, _, step in steps(thread))
     memories = CardMemoryRules.of(program, platform)
-    told = landings(program)
-    return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, memories, atomics, told)
+    return NormalFormRules(shared, counted, watched & matters, matters - watched, platform, memories, atomics)
 
 
 def comes_to(reading: ThreadReading, start: LocalState, pivot: PivotAccesses) -> bool:

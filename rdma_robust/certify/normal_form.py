@@ -16,11 +16,12 @@ More than 400 lines: the rules are one argument, read beside Lemma 3 and Theorem
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import TypeVar
 
-from rdma_robust.certify.card_memories import BESIDE, CardMemoryRules, WriteGroup
+from rdma_robust.certify.card_memories import CardMemoryRules
 from rdma_robust.certify.hardware import (
     CARD_READS,
     CPU,
@@ -37,7 +38,7 @@ from rdma_robust.certify.hardware import (
     observed_in_order,
     told_by_receive,
 )
-from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, QueuePair, Seen, Tag, TraceParts
+from rdma_robust.certify.remembered import UNTAGGED, Marks, PivotAccesses, QueuePair, Seen, Tag, TraceParts, WriteGroup
 from rdma_robust.certify.thread_events import Completion, ThreadEvent
 from rdma_robust.language.flow.cfg import Cell
 
@@ -49,8 +50,7 @@ class NormalFormRules:
     """The rules of the normal form. Cells that are not in `shared` are never written. Completions are counted on the
     queue pairs of `counted` only. On those of `watched` it is remembered whether a fence overtook a local write; on
     those of `unwatched` it would matter as well, and both may be. With `choices` accesses that conflict with the pivot
-    choose their part: the program has remote atomics. Of the writes of a queue pair in `landings` polls tell by those of one
-    memory, of any other by those beside the card, where completions give order."""
+    choose their part: the program has remote atomics."""
 
     shared: frozenset[Cell]
     counted: frozenset[QueuePair]
@@ -59,12 +59,11 @@ class NormalFormRules:
     platform: Platform
     memories: CardMemoryRules
     choices: bool = False
-    landings: Mapping[QueuePair, WriteGroup] = field(default_factory=dict)
 
     @property
     def counters(self) -> int:
         """How many counts of completions there are for each queue pair: see `Limit` (:mod:`invariant_states`)."""
-        return self.platform.counters + self.memories.counters
+        return self.memories.counters
 
     def in_sequence(self, event: ThreadEvent) -> TraceParts:
         """Place an event before the first one of beta: the program runs under sequential consistency."""
@@ -234,7 +233,7 @@ class NormalFormRules:
         closes = tainted and (marks.pivot.thread in event.threads or before_pivot)
         after = self._spread(marks, event, tainted, closes)
         if event.kind is EventKind.POLL:
-            return TraceParts(after, (-1,) * self.platform.counters)
+            return TraceParts(after, (-1, -1, *(-1 for _ in self.memories.groups)))
         behind = Tag(
             event.is_message and self._behind_beta(marks, event),
             tainted and not after.closed,
@@ -260,35 +259,39 @@ class NormalFormRules:
         return marks if mine == marks.under_way else replace(marks, under_way=mine)
 
     def _told(self, placed: TraceParts, event: ThreadEvent) -> Iterator[TraceParts]:
-        """Yield what a poll of alpha can tell: it takes a completion before the first write of beta that is
-        asked, or may tell of that. As with what is early, the second may always be."""
-        marks, queue = placed.marks, _queue(event)
+        """Yield what a poll of alpha can tell of each group of writes: it takes a completion before that of the first one of
+        beta, or may tell of it. As with what is early, the second may always be."""
+        marks, queue, groups = placed.marks, _queue(event), self.memories.groups
         assert marks is not None
-        if queue not in marks.settled:
-            yield from self.memories.polled(placed, event)
-        if self.platform.completions_order and self._written_behind(marks, queue):
-            settled = marks.settled | ({queue} & self.counted)
-            told = TraceParts(replace(marks, settled=settled), (*placed.counts[:-1], 0), placed.tag)
-            yield from self.memories.polled(told, event)
+        for tells in product(*(self._may_tell(marks, queue, group) for group in groups)):
+            told = {(queue, group) for group, does in zip(groups, tells, strict=True) if does and queue in self.counted}
+            counts = (*placed.counts[:2], *(0 if does else -1 for does in tells))
+            yield from self.memories.polled(
+                replace(placed, marks=replace(marks, settled=marks.settled | told), counts=counts), event
+            )
 
-    def _written_behind(self, marks: Marks, queue: QueuePair) -> tuple[EventKind, ...]:
-        """The kinds of the writes of beta of which polls of the queue pair are asked whether they have told."""
-        landing = self.landings.get(queue, BESIDE)
-        there = {kind for kind, memory in self._kinds_of(marks, queue) if memory == landing.memory}
-        return tuple(kind for kind in landing.kinds if kind in there)
+    def _may_tell(self, marks: Marks, queue: QueuePair, group: WriteGroup) -> Iterator[bool]:
+        if (queue, group) not in marks.settled:
+            yield False
+        if self._written_behind(marks, queue, group):
+            yield True
+
+    def _written_behind(self, marks: Marks, queue: QueuePair, group: WriteGroup) -> tuple[EventKind, ...]:
+        """The kinds of the queue pair's writes of the group that are in beta."""
+        there = {kind for kind, memory in self._kinds_of(marks, queue) if memory == group.memory}
+        return tuple(kind for kind in group.kinds if kind in there)
 
     def _settled_forces(self, marks: Marks, event: ThreadEvent) -> bool | None:
-        """Whether the event may overtake such a write of beta by the table, but not behind the poll that told of one: both
-        are in one memory. Behind remote writes an answer is asked nothing: the read of its operation is forced first."""
-        queue, platform = _queue(event), self.platform
-        landing, writes = self.landings.get(queue, BESIDE), self._written_behind(marks, queue)
-        if (
-            (event.kind is EventKind.GET_WRITES) is not landing.answers
-            or event.regions.memory != landing.memory
-            or not any(observed_behind_poll(w, event.kind, platform, event.regions) for w in writes)
+        """Whether the event may overtake a write of beta by the table, but not behind the poll that told of one of its
+        group, which is in the same memory. Behind remote writes an answer is asked nothing: the read of its operation is
+        forced first."""
+        queue, group = _queue(event), WriteGroup(event.regions.memory, event.kind is EventKind.GET_WRITES)
+        if group not in self.memories.groups or not any(
+            observed_behind_poll(written, event.kind, self.platform, event.regions)
+            for written in self._written_behind(marks, queue, group)
         ):
             return False
-        return queue in marks.settled if queue in self.counted else None
+        return (queue, group) in marks.settled if queue in self.counted else None
 
     def _behind_beta(self, marks: Marks, event: ThreadEvent) -> bool:
         """What takes the message's completion comes after something of beta that its queue pair, or its request, has
@@ -307,7 +310,7 @@ class NormalFormRules:
         after = self._accessed(self._poison(marks, event), event, value)
         after = self._spread(after, event, tainted, tainted and marks.pivot.thread in event.threads)
         if event.kind in CPU:
-            taken = (-1, *(0,) * (self.platform.counters - 1)) if event.kind is EventKind.POLL else ()
+            taken = (-1, 0, *(0 for _ in self.memories.groups)) if event.kind is EventKind.POLL else ()
             placed = TraceParts(
                 self._cpu_in_beta(after, event), taken, Tag(True, tainted and not after.closed), in_beta=True
             )
@@ -380,8 +383,8 @@ class NormalFormRules:
         if event.completion is not Completion.SIGNALED:
             return TraceParts(after)
         queue = _queue(event)
-        counts = (1, int(queue not in after.forced), int(not self._written_behind(after, queue)))
-        return TraceParts(after, counts[: self.platform.counters])
+        ahead = (int(not self._written_behind(after, queue, group)) for group in self.memories.groups)
+        return TraceParts(after, (1, int(queue not in after.forced), *ahead))
 
     def _accessed(self, marks: Marks, event: ThreadEvent, value: Seen) -> Marks:
         """Remember the access of an event of beta, and what the pivot would find if it is the first to write its cell."""

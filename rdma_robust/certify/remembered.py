@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from rdma_robust.certify.hardware import EventKind
+from rdma_robust.certify.hardware import REMOTE_WRITES, EventKind
 from rdma_robust.expr import Binary, Const, Expr, Ite, Name, Unary
 from rdma_robust.language.flow.cfg import Cell
 
@@ -101,6 +101,21 @@ QueuePair = tuple[int, str]
 """A thread's number and the remote node."""
 
 
+class WriteGroup(NamedTuple):
+    """The writes of a queue pair into one memory: those at the other side, or `answers` in one of the thread's own card."""
+
+    memory: str = ""
+    answers: bool = False
+
+    @property
+    def kinds(self) -> tuple[EventKind, ...]:
+        return (EventKind.GET_WRITES,) if self.answers else tuple(REMOTE_WRITES)
+
+
+BESIDE: Final = WriteGroup()
+"""Those beside the card at the other side."""
+
+
 @dataclass(frozen=True, slots=True)
 class PivotAccesses:
     """A class of pivots: accesses of `cell` by `thread` that write it, or that only read it; `atomic` are the reads of
@@ -180,9 +195,9 @@ class Marks:
     `beta` has, for each queue pair, the kinds of its NIC events in beta, but for those on words of a memory behind a card,
     which `behind` has with that memory, `cpu` the threads with a CPU event there, those
     apart that wait in a store buffer, which `stores` has. `forced` are the queue pairs on which some completion forces
-    its poll into beta, `settled` those on which a poll of alpha has told of a remote write of beta, `overtaken` those on
-    which a fence of alpha came after the local write of a get in beta, `awaited` those with a message whose buffer was
-    posted in beta. `under_way` has, of the request that a thread is making, the events in beta, on networks that keep
+    its poll into beta, `settled` those on which a poll of alpha has told of a write of beta, with its group, `overtaken`
+    those on which a fence of alpha came after the local write of a get in beta, `awaited` those with a message whose buffer
+    was posted in beta. `under_way` has, of the request that a thread is making, the events in beta, on networks that keep
     the order of its events only, and `on_words` the words of atomics in beta, by queue pair, on those that keep these in
     order on one word. `read` and `written` are cells that beta has accessed, `forwarding` those whose last
     write is a store of the thread in beta, `atomics` those that a remote atomic has read in beta, `poisoned` those whose
@@ -215,7 +230,7 @@ class Marks:
     half: bool = False
     split: bool = False
     under_way: frozenset[tuple[QueuePair, EventKind]] = frozenset()
-    settled: frozenset[QueuePair] = frozenset()
+    settled: frozenset[tuple[QueuePair, WriteGroup]] = frozenset()
     on_words: frozenset[tuple[QueuePair, Cell]] = frozenset()
     poison_taken: frozenset[int] = frozenset()
     behind: frozenset[tuple[QueuePair, EventKind, str]] = frozenset()

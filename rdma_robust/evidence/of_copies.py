@@ -47,7 +47,7 @@ class MarkWords:
             "alpha_value": marks.alpha_value,
             **(later if any(later.values()) else {}),
             **({"under_way": self._events(marks.under_way)} if marks.under_way else {}),
-            **({"settled": self.pairs(marks.settled)} if marks.settled else {}),
+            **({"settled": self._settled(marks)} if marks.settled else {}),
             **({"on_words": self._words(marks.on_words)} if marks.on_words else {}),
             **({"poison_taken": self._threads_of(marks.poison_taken)} if marks.poison_taken else {}),
             **({"behind_cards": self._behind(marks.behind)} if marks.behind else {}),
@@ -60,7 +60,7 @@ class MarkWords:
             **self._sets(marks),
             **self._later_sets(marks),
             "under_way": self._events(marks.under_way),
-            "settled": self.pairs(marks.settled),
+            "settled": self._settled(marks),
             "on_words": self._words(marks.on_words),
             "poison_taken": self._threads_of(marks.poison_taken),
             "behind_cards": self._behind(marks.behind),
@@ -71,6 +71,17 @@ class MarkWords:
 
     def pairs(self, pairs: Iterable[QueuePair]) -> list[JsonObject]:
         return [{"thread": self.threads[thread], "remote": self._node(remote)} for thread, remote in sorted(pairs)]
+
+    def _settled(self, marks: Marks) -> list[JsonObject]:
+        return [
+            {
+                "thread": self.threads[thread],
+                "remote": self._node(remote),
+                **({"memory": group.memory} if group.memory else {}),
+                **({"answers": True} if group.answers else {}),
+            }
+            for (thread, remote), group in sorted(marks.settled)
+        ]
 
     def cells_of(self, cells: Iterable[Cell]) -> list[str]:
         chosen = frozenset(cells)

@@ -94,18 +94,6 @@ def test_robust_has_a_certificate(name: str) -> None:
     assert found is not None and found.claim["kind"] == "robust"
 
 
-def test_what_the_checker_cannot_follow_has_none() -> None:
-    """A poll tells of writes into one memory where completions give order; that is not asked beside others."""
-    text = text_of("polled-between-two-puts")
-    assert robustness_certificate(decided("polled-between-two-puts"), CheckOptions(), Limits(), None) is not None
-    beside = text.replace("node H { }", "node H { g }").replace(
-        "  put G.flag = one\n", "  put G.flag = one\n  put H.g = one\n"
-    )
-    outcome = decide(load_program(beside, "p"), CheckOptions())
-    with pytest.raises(SizeLimitError, match="no more than that"):
-        robustness_certificate(outcome, CheckOptions(), Limits(), None)
-
-
 def test_operands_in_memory_have_none() -> None:
     """Neither search nor checker has an argument for both together."""
     program = load_program(OPERANDS, "p")

@@ -11,7 +11,7 @@ from rdma_robust.certify.checker import COPIES_CHECKS, PROGRAM_CHECKS
 from rdma_robust.certify.copies_places import PARTS, SOME_COPY, marks_apart, marks_together, released_marks
 from rdma_robust.certify.document import GZIP
 from rdma_robust.certify.hardware import EventKind
-from rdma_robust.certify.remembered import Marks, PivotAccesses, Trail
+from rdma_robust.certify.remembered import BESIDE, Marks, PivotAccesses, Trail, WriteGroup
 from rdma_robust.errors import InternalError, SizeLimitError
 from rdma_robust.evidence.of_copies import copies_evidence
 from rdma_robust.language.flow.cfg import Cell
@@ -113,7 +113,7 @@ FULL = Marks(
     forwarding=frozenset({(OTHERS, 3), (MINE, 3)}),
     atomics=frozenset({MINE, OTHERS}),
     awaited=frozenset({(3, "S"), (0, "B")}),
-    settled=frozenset({(3, "S"), (0, "B")}),
+    settled=frozenset({((3, "S"), WriteGroup("G")), ((0, "B"), BESIDE)}),
     on_words=frozenset({((3, "S"), MINE), ((0, "B"), OTHERS)}),
     under_way=frozenset({((3, "S"), EventKind.PUT_READS), ((0, "B"), EventKind.GET_READS)}),
     behind=frozenset({((3, "S"), EventKind.PUT_WRITES, "G"), ((0, "B"), EventKind.FENCE, "G")}),
