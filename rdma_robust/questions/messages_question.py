@@ -24,6 +24,7 @@ from rdma_robust.text import printable
 if TYPE_CHECKING:
     from rdma_robust.messages.language.message_program import Buffer, MessageProgram
     from rdma_robust.messages.message_answers import BufferAnswer, MessageQuestions
+    from rdma_robust.messages.traces.logged_answers import Tried
     from rdma_robust.reports.messages.messages_record import MessagesRecord
     from rdma_robust.reports.messages.messages_view import MessagesView
 
@@ -48,7 +49,8 @@ class MessagesAsking:
     not at all, `listed` how many of them are wanted. `eager` is how many elements a send may have that is buffered under
     `eager`, whatever the program says. `explain` asks for what is beneath the row, `full` for all of long runs; the text is
     `width` wide. `page` asks for a fragment of HTML, `objects` for the objects of JSON, which may be millions, `findings`
-    for what somebody should look at, `proofs` for certificates of what goes wrong.
+    for what somebody should look at, `proofs` for certificates of what goes wrong. Of a logged run `tried` tells which
+    runs are surely some of its program.
     """
 
     buffer: BufferName = "all"
@@ -71,6 +73,7 @@ class MessagesAsking:
     self_check: bool = False
     findings: bool = False
     proofs: bool = False
+    tried: Tried | None = None
 
     def buffers(self, program: MessageProgram | None) -> tuple[Buffer, ...]:
         """Return the buffer semantics that are asked about; of a program that was not read those of every program."""
@@ -128,6 +131,7 @@ def _decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answ
     """Put the program of `source` and its answers into `so_far`. Raises what reading and deciding raise."""
     from rdma_robust.messages.engines.engine_table import answered, comparison, self_checked  # noqa: PLC0415 - slow
     from rdma_robust.messages.language.message_program import with_eager  # noqa: PLC0415
+    from rdma_robust.messages.traces.logged_answers import as_far_as_logged  # noqa: PLC0415
 
     program, so_far.notes = read_messages(source)
     if asking.eager is not None:
@@ -142,15 +146,16 @@ def _decide(source: Source, asking: MessagesAsking, limits: Limits, so_far: Answ
         part = limits.share(1 / (len(buffers) - number))
         if asking.self_check:
             checked.append(self_checked(program, buffer, questions, part, asking.engine))
-            so_far.answers.append(_as_far_as_read(program, checked[-1].answer))
+            found = checked[-1].answer
         else:
             found = answered(program, buffer, questions, part, asking.engine)
-            so_far.answers.append(_as_far_as_read(program, found))
+        again = partial(answered, buffer=buffer, questions=questions.of_the_verdict, limits=part, engine=asking.engine)
+        so_far.answers.append(as_far_as_read(program, as_far_as_logged(program, found, again, asking.tried)))
     if checked:
         so_far.notes += (comparison(checked),)
 
 
-def _as_far_as_read(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
+def as_far_as_read(program: MessageProgram, answer: BufferAnswer) -> BufferAnswer:
     """Return an answer that says nothing of what is left out of a program: what was not seen is unknown.
 
     A deadlock is one of the run that was recorded if every process of which more is not known waits in it.

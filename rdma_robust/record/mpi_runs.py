@@ -99,35 +99,52 @@ class RecordedMessages:
     remarks: tuple[str, ...]
 
 
-def record_messages(command: Sequence[str], number: int, seconds: float) -> RecordedMessages:
-    """Run a program as so many processes of its MPI, and return what they did, as far as they came in the time.
+@dataclass(frozen=True, slots=True)
+class RecordableProgram:
+    """A program with its arguments that runs as so many processes of its MPI, each with the library that records."""
 
-    Raises UsageError if it cannot be run or recorded, and ProgramError if what was recorded cannot be read.
-    """
+    command: tuple[str, ...]
+    program: str
+    number: int
+    mpi: Mpi
+    library: Path
+
+    def run(self, seconds: float, forced: str = "") -> RecordedMessages:
+        """Run it, and return what the processes did, as far as they came in the time; with the receives of some `forced`.
+
+        Raises UsageError if it cannot be run or recorded, and ProgramError if what was recorded cannot be read.
+        """
+        with tempfile.TemporaryDirectory(prefix="rdma-robust-record-") as made:
+            folder = Path(made)
+            (folder / "forced").write_text(forced)
+            preloaded = ["env", f"LD_PRELOAD={self.library}", f"{FOLDER}={folder.resolve()}"]
+            started = [*self.mpi.starter, "-n", str(self.number), *preloaded, self.program, *self.command[1:]]
+            end = run_to_the_end(started, 1, folder, seconds)
+            logs = sorted(folder.glob("log.*.jsonl"))
+            if not logs:
+                starter = " ".join(self.mpi.starter)
+                raise UsageError(f"nothing was recorded: `{starter}` started no process that called MPI_Init")
+            texts = [(path.name, path.read_text()) for path in logs]
+        source, placed = _placed(self.program, texts)
+        trace = replace(import_mpi_log(placed, f"run of {Path(self.command[0]).name}"), source=source)
+        remarks = () if end.in_time else (f"the run was ended after {seconds:g} s (--run-timeout)",)
+        return RecordedMessages(
+            trace, (*remarks, *(f"the run ended with exit code {each}" for each in end.codes if end.in_time and each))
+        )
+
+
+def recordable(command: Sequence[str], number: int, folder: Path) -> RecordableProgram:
+    """Return a program that can be recorded, with the library for that in a folder. Raises UsageError if it cannot."""
     program = shutil.which(command[0])
     if program is None:
         raise UsageError(f"`{command[0]}` cannot be run: there is no such program")
     unread = sorted({f"MPI_{name}" for name in _called(program) if UNRECORDED.fullmatch(name)})
     if unread:
         raise UsageError(f"`{command[0]}` calls {', '.join(unread)}: that cannot be recorded")
-    mpi = mpi_of(program)
-    with tempfile.TemporaryDirectory(prefix="rdma-robust-record-") as made:
-        folder, library = Path(made), Path(made, "recorder.so")
-        build_library(mpi, library)
-        preloaded = ["env", f"LD_PRELOAD={library}", f"{FOLDER}={folder.resolve()}"]
-        os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
-        started = [*mpi.starter, "-n", str(number), *preloaded, program, *command[1:]]
-        end = run_to_the_end(started, 1, folder, seconds)
-        logs = sorted(folder.glob("log.*.jsonl"))
-        if not logs:
-            raise UsageError(f"nothing was recorded: `{' '.join(mpi.starter)}` started no process that called MPI_Init")
-        texts = [(path.name, path.read_text()) for path in logs]
-    source, placed = _placed(program, texts)
-    trace = replace(import_mpi_log(placed, f"run of {Path(command[0]).name}"), source=source)
-    remarks = () if end.in_time else (f"the run was ended after {seconds:g} s (--run-timeout)",)
-    return RecordedMessages(
-        trace, (*remarks, *(f"the run ended with exit code {each}" for each in end.codes if end.in_time and each))
-    )
+    mpi, library = mpi_of(program), folder / "recorder.so"
+    build_library(mpi, library)
+    os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    return RecordableProgram(tuple(command), program, number, mpi, library.resolve())
 
 
 def _called(program: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ _SEND: Final = "record_send({b}, {n}, {t}, {r}, {tag}, {c});"
 _RECEIVE: Final = "record_receive({n}, {t}, {r}, {tag}, {c});"
 _LOOK: Final = "record_look({r}, {tag}, {c});"
 _STATUS: Final = "record_status(&own, {c});"
+_BOTH: Final = f"{{r2}}, {{tag2}}, {{c}}); {{force}} WAITS {{call}} {_STATUS}"
 _SEEN: Final = """if (!{ip}) record_silent = 1; else { record_say(", \\"flag\\": 1");"""
 _OPEN: Final = "record_open({q}, {at}, 0, {c});"
 _ONE: Final = "MPI_Request given = {q}; FOUND(1, &given, {at}, "
@@ -30,8 +31,8 @@ _BODIES: Final[Mapping[str, str]] = {
     "Finalize": "WAITS {call}",
     "Abort": "record_in({c}); WAITS {call}",
     "Cancel": "WAITS {call}",
-    "Recv": f"{_RECEIVE} WAITS {{call}} {_STATUS}",
-    "Irecv": f"{_RECEIVE} {{call}} {_OPEN.replace('0', '1')}",
+    "Recv": f"{_RECEIVE} {{force}} WAITS {{call}} {_STATUS}",
+    "Irecv": f"{_RECEIVE} {{force}} {{call}} {_OPEN.replace('0', '1')}",
     "Recv_init": f'{_RECEIVE} {{call}} record_keep({{q}}, {{at}}, "Irecv", 1, {{c}});',
     "Probe": f"{_LOOK} WAITS {{call}} {_STATUS}",
     "Iprobe": f"{_LOOK} {{call}} {_SEEN} {_STATUS} }}",
@@ -39,8 +40,8 @@ _BODIES: Final[Mapping[str, str]] = {
     "Improbe": f"{_LOOK} {{call}} {_SEEN} record_hold({{m}}, {{c}}); {_STATUS} }}",
     "Mrecv": "record_release({m}); WAITS {call}",
     "Imrecv": "MPI_Comm comm = record_release({m}); {call} record_open({q}, {at}, 1, comm);",
-    "Sendrecv": "record_both({b}, {n}, {t}, {r}, {tag}, {n2}, {t2}, {r2}, {tag2}, {c}); WAITS {call}" + _STATUS,
-    "Sendrecv_replace": "record_both({b}, {n}, {t}, {r}, {tag}, {n}, {t}, {r2}, {tag2}, {c}); WAITS {call}" + _STATUS,
+    "Sendrecv": f"record_both({{b}}, {{n}}, {{t}}, {{r}}, {{tag}}, {{n2}}, {{t2}}, {_BOTH}",
+    "Sendrecv_replace": f"record_both({{b}}, {{n}}, {{t}}, {{r}}, {{tag}}, {{n}}, {{t}}, {_BOTH}",
     "Start": "{call} record_start({q}, {at}); record_silent = 1;",
     "Startall": "{call} for (int i = 0; i < {n}; i++) record_start({qs}[i], {at} + i); record_silent = 1;",
     "Request_free": "record_freed_request({q}, {at}); {call}",
@@ -57,8 +58,9 @@ _BODIES: Final[Mapping[str, str]] = {
     "Win_free": "record_window({pw}); WAITS {call}",
     **dict.fromkeys(("Win_post", "Win_start", "Win_complete", "Win_wait", "Win_test"), "WAITS {call}"),
 }
-"""What wrappers do: `{call}` is the call, and before `WAITS` stands what it is about. Arguments are named by their letters
-in the table of MPI, the second of a letter with a 2; `{at}` is where a request is, and `own` the status."""
+"""What wrappers do: `{call}` is the call, and before `WAITS` stands what it is about; `{force}` names the sender and the tag
+of a receive from any, in a run that is tried. Arguments are named by their letters in the table of MPI, the second of a
+letter with a 2; `{at}` is where a request is, and `own` the status."""
 _TYPED: Final = ("bcast", "reduce", "allreduce", "scan", "exscan", "reduce_scatter_block")
 """Collective operations to which all members give as many elements of one type."""
 
@@ -162,7 +164,9 @@ def _in_c(name: str, body: str) -> str:
     plain = [f"a{number}" for number in range(len(letters))]
     own = {"s": ("&own", "OWN({})", "TELL({})"), "ss": ("owns", "OWNS(a0)", "TELL_ALL({}, a0)")}
     passed, begin, end = _statuses(letters, plain, own)
-    done = _filled(body, {**_named(letters, _OF_C, "a"), "call": f"made = PMPI_{name}({passed});"})
+    named = _named(letters, _OF_C, "a")
+    force = f"record_force(&{{source}}, &{{tag}}, {named.get('c')});".format(**_received(named))
+    done = _filled(body, {**named, "force": force, "call": f"made = PMPI_{name}({passed});"})
     return f"""int MPI_{name}({_parameters(letters)})
 {{
 	int made;
@@ -177,6 +181,11 @@ def _in_c(name: str, body: str) -> str:
 	return made;
 }}
 """
+
+
+def _received(named: Mapping[str, str]) -> dict[str, str]:
+    """Return source and tag of the receive that a function is, or has as its second half."""
+    return {"source": named.get("r2", named.get("r", "")), "tag": named.get("tag2", named.get("tag", ""))}
 
 
 def _statuses(letters: tuple[str, ...], plain: list[str], own: Mapping[str, tuple[str, str, str]]) -> tuple[str, str, str]:
@@ -213,7 +222,12 @@ def _in_fortran(name: str, body: str) -> str:
         begin += f"MPI_Request *handles = record_handles(f{letters.index('qs')}, {count}); "
         end += "free(handles); "
     low, parameters = f"mpi_{name.lower()}_", ", ".join([*(f"void *{each}" for each in plain), "void *ierr"])
-    done = _filled(body, {**_named(letters, _OF_FORTRAN, "f"), "call": f"p{low}({passed}); {took}"})
+    named = _named(letters, _OF_FORTRAN, "f")
+    received = _received(named)
+    force = f"int forced[] = {{{', '.join(received.values())}}}; record_force(forced, forced + 1, {named.get('c')}); "
+    arguments = (each.removeprefix(_NUMBER.partition("{}")[0]).rstrip(")") for each in received.values())
+    force += " ".join(f"{each} = forced + {at};" for at, each in enumerate(arguments))
+    done = _filled(body, {**named, "force": force, "call": f"p{low}({passed}); {took}"})
     return f"""void p{low}({parameters}) __attribute__((weak));
 void {low}({parameters})
 {{

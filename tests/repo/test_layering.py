@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "pipeline": f"{WORDS} language semantics robustness",
     "build": f"{WORDS} language build_lines",
     "c": f"{WORDS} build build_lines language messages.language",
-    "record": f"{WORDS} build c language messages.language messages.traces",
+    "record": f"{WORDS} build c language messages.language messages.message_answers messages.machine messages.traces",
     "exports": f"{WORDS} c language semantics counters petri robustness",
     "hardness": f"{WORDS} language semantics counters petri",
     "certify": f"{WORDS} language petri messages.language messages.message_answers messages.replay messages.traces",
@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "messages.language": f"{WORDS} language",
     "messages.message_answers": f"{WORDS} messages.language",
     "messages.replay": f"{WORDS} messages.language messages.message_answers",
-    "messages.traces": f"{WORDS} language messages.language messages.message_answers messages.machine",
+    "messages.traces": f"{WORDS} language messages.language messages.message_answers messages.machine messages.replay",
     "messages.machine": f"{WORDS} messages.language messages.message_answers",
     "messages.encoding": f"{WORDS} messages.language",
     "messages.engines": f"{WORDS} messages.encoding messages.language messages.machine messages.message_answers "

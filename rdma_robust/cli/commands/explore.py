@@ -269,10 +269,13 @@ def decided_messages(program: MessageProgram, limits: Limits) -> MessageVerdictV
     from rdma_robust.messages.engines.engine_table import answered  # noqa: PLC0415 - slow, and nobody needs it at first
     from rdma_robust.messages.language.message_program import BUFFERS  # noqa: PLC0415
     from rdma_robust.messages.message_answers import MessageQuestions  # noqa: PLC0415
+    from rdma_robust.messages.traces.logged_answers import as_far_as_logged  # noqa: PLC0415
+    from rdma_robust.questions.messages_question import as_far_as_read  # noqa: PLC0415
     from rdma_robust.teaching.explorer.message_session import MessageSession, found_runs  # noqa: PLC0415
 
-    answers = [
-        answered(program, buffer, MessageQuestions(pairs=False), limits.share(1 / (len(BUFFERS) - number)))
-        for number, buffer in enumerate(BUFFERS)
-    ]
+    answers = []
+    for number, buffer in enumerate(BUFFERS):
+        part = limits.share(1 / (len(BUFFERS) - number))
+        ask = partial(answered, buffer=buffer, questions=MessageQuestions(pairs=False), limits=part)
+        answers.append(as_far_as_read(program, as_far_as_logged(program, ask(program), ask)))
     return found_runs(MessageSession(program), answers)

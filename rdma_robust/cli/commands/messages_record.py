@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -26,6 +28,12 @@ from rdma_robust.frame.shell.output import replace_file
 from rdma_robust.frame.shell.stderr import warn
 from rdma_robust.questions.messages_question import MESSAGES_CHECK, MessagesAsking
 from rdma_robust.text import printable
+
+if TYPE_CHECKING:
+    from rdma_robust.messages.traces.logged_answers import Tried
+
+_AGAIN_S: Final = 2.0
+"""Seconds that a run that is tried may take beyond twice those of the recording: it may hang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +88,8 @@ def record_command(
         **reported(form, [item], output, explain),
     )
 
-    def ask(source: Source) -> Exit:
-        return run_question(Run(MESSAGES_CHECK, asking, [source], 1, form, output, quiet))
+    def ask(source: Source, tried: Tried) -> Exit:
+        return run_question(Run(MESSAGES_CHECK, replace(asking, tried=tried), [source], 1, form, output, quiet))
 
     recording = RecordedCommand(tuple(words), number, run_timeout, out)
     context.obj.append(partial(_recorded, recording, item, ask))
@@ -94,19 +102,21 @@ def _library(to: Path) -> Exit:
     return Exit.OK
 
 
-def _recorded(recording: RecordedCommand, item: Source, ask: Callable[[Source], Exit]) -> Exit:
+def _recorded(recording: RecordedCommand, item: Source, ask: Callable[[Source, Tried], Exit]) -> Exit:
     """Run and record, and ask about the run. Raises UsageError."""
     from rdma_robust.messages.traces.trace_record import trace_json  # noqa: PLC0415 - only for this command
-    from rdma_robust.record.mpi_runs import record_messages  # noqa: PLC0415
+    from rdma_robust.record.mpi_runs import recordable  # noqa: PLC0415
+    from rdma_robust.record.tried_runs import TriedRuns  # noqa: PLC0415
 
-    found = answering(
-        item.name, default_limits(), partial(record_messages, recording.command, recording.number, recording.seconds)
-    )
-    if isinstance(found, Exit):
-        return found
-    for remark in found.remarks:
-        warn(f"note: {printable(remark)}")
-    text = trace_json(found.trace)
-    if recording.out is not None:
-        replace_file(recording.out, text)
-    return ask(replace(item, data=text.encode()))
+    with tempfile.TemporaryDirectory(prefix="rdma-robust-record-") as folder:
+        program, started = recordable(recording.command, recording.number, Path(folder)), time.monotonic()
+        found = answering(item.name, default_limits(), partial(program.run, recording.seconds))
+        if isinstance(found, Exit):
+            return found
+        for remark in found.remarks:
+            warn(f"note: {printable(remark)}")
+        text = trace_json(found.trace)
+        if recording.out is not None:
+            replace_file(recording.out, text)
+        again = min(recording.seconds, _AGAIN_S + 2 * (time.monotonic() - started))
+        return ask(replace(item, data=text.encode()), TriedRuns(program, found.trace, again))

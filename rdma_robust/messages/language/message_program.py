@@ -414,13 +414,25 @@ class LocalFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedMatches:
+    """The matches of a logged run: receives that were completed, as process and number, each with the send that it took.
+
+    The send is None where it is not known. At the places `tested` a process has asked whether it can go on: it did not wait.
+    """
+
+    matched: Mapping[tuple[int, int], tuple[int, int] | None]
+    tested: frozenset[Span]
+
+
+@dataclass(frozen=True, slots=True)
 class MessageProgram:
     """A checked program; process i is `processes[i]`. `ports[0]` is '', the nameless one; operations name ports by index.
 
     `eager` is how many elements a send may have that is buffered under `eager`; None if nothing says so. `found` says of a
     program that was made of C what claims that are false by themselves are about, at their places. `left_out` says what of
     the program was not read, and why: then nothing holds of it that was not seen to be false. `declared` are the groups
-    besides that of all processes. What an `unfinished` process of a trace does behind its last event is not known.
+    besides that of all processes. What an `unfinished` process of a trace does behind its last event is not known, nor what
+    one of a `logged` run does behind a receive that takes another message.
     """
 
     name: str
@@ -435,6 +447,7 @@ class MessageProgram:
     left_out: str = ""
     declared: tuple[ProcessGroup, ...] = ()
     unfinished: tuple[int, ...] = ()
+    logged: LoggedMatches | None = field(default=None, compare=False)
 
     @property
     def groups(self) -> tuple[ProcessGroup, ...]:

@@ -220,7 +220,8 @@ class RecordedCall:
             return
         made = self.pattern("tag", None)
         self.completed(made, self.call.get("status"))
-        seen: dict[str, Field] = {"from": made.took[0], "port": made.port, "tag": made.took[1]}
+        asked: dict[str, Field] = {"tested": True} if self.name in ("MPI_Iprobe", "MPI_Improbe") else {}
+        seen: dict[str, Field] = {"from": made.took[0], "port": made.port, "tag": made.took[1], **asked}
         if self.name in ("MPI_Probe", "MPI_Iprobe"):
             self.add("probe", seen)
             return
@@ -282,6 +283,8 @@ class RecordedCall:
             closed = list(zip_longest(listed, given[: len(listed)]))
         else:
             closed = [(self.call.get("request"), self.call.get("status"))]
+        is_asked = self.name not in ("MPI_Wait", "MPI_Waitall") and not self.is_cut
+        asked: dict[str, Field] = {"tested": True} if is_asked else {}
         for located, status in closed:
             key = self.request(located)
             if key not in self.made.open:
@@ -291,7 +294,7 @@ class RecordedCall:
             receive = self.made.open.pop(key)
             if receive is not None:
                 self.completed(receive, status)
-            self.add("wait", {"request": self.made.names[key]})
+            self.add("wait", {"request": self.made.names[key], **asked})
 
     def completed(self, receive: LoggedReceive, status: LocatedValue | None) -> None:
         """Note who really sent and with which tag. It is an error if that is not said of a wildcard, in a whole log."""

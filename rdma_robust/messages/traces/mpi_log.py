@@ -69,7 +69,7 @@ def import_mpi_log(files: Sequence[tuple[str, str]], name: str = "log") -> Messa
         TraceProcess(f"rank {rank}", tuple(each.events), unfinished=begun and not each.ended)
         for rank, each in enumerate(ranks)
     )
-    return MessageTrace(name, processes, (AS_LOGGED,))
+    return MessageTrace(name, processes, (AS_LOGGED,), logged=True)
 
 
 def _closed(text: str) -> str:

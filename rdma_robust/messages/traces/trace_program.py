@@ -18,7 +18,15 @@ from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.messages.language import message_tree as tree
 from rdma_robust.messages.language.load_messages import program_of_tree
-from rdma_robust.messages.language.message_program import Block, MessageProgram, Process, Requests, Statement, with_blocks
+from rdma_robust.messages.language.message_program import (
+    Block,
+    LoggedMatches,
+    MessageProgram,
+    Process,
+    Requests,
+    Statement,
+    with_blocks,
+)
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.traces.trace_names import WORD, TraceNames, defined_names
 from rdma_robust.messages.traces.trace_record import Field, MessageTrace, TraceEvent, TraceProcess
@@ -91,6 +99,7 @@ def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
         program,
         name=trace.name,
         unfinished=tuple(number for number, each in enumerate(trace.processes) if each.unfinished),
+        logged=_logged(trace) if trace.logged else None,
         file=report.file,
         source=report.source,
         processes=tuple(
@@ -98,6 +107,26 @@ def program_of(trace: MessageTrace, report: Reporter) -> MessageProgram:
         ),
         warnings=(*report.warnings, *(_moved_diagnostic(each, made, report) for each in program.warnings)),
     )
+
+
+def _logged(trace: MessageTrace) -> LoggedMatches:
+    """Return what the receives took that were completed: it is not known of those that say nothing of it."""
+    matched: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for me, process in enumerate(trace.processes):
+        waits = {event.fields["request"]: at for at, event in enumerate(process.events) if event.op == "wait"}
+        receives = (at for at, event in enumerate(process.events) if event.op.removeprefix("i").endswith("recv"))
+        for nth, at in enumerate(receives):
+            fields = process.events[at].fields
+            completed = waits.get(fields["request"], len(process.events)) if "request" in fields else at
+            match fields.get("matched"):
+                case (int() as sender, int() as send):
+                    matched[me, nth] = sender, send
+                case _ if completed < len(process.events) - 1:
+                    matched[me, nth] = None
+                case _:
+                    pass
+    tested = (event for _, event in all_events(trace) if "tested" in event.fields)
+    return LoggedMatches(matched, frozenset(place_of_event(each, of_source=bool(trace.source)) for each in tested))
 
 
 def _said(event: TraceEvent, word: str) -> str:

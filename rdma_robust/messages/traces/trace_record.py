@@ -63,7 +63,7 @@ _RECEIVE: Final[Mapping[str, Kind]] = {
     "matched": "pair",
 }
 _HELD: Final[Mapping[str, Kind]] = {"into": "name", "of": "name", "matched": "pair"}
-_LOOK: Final[Mapping[str, Kind]] = {"from": "process or any", "port": "port", "tag": "tag or any"}
+_LOOK: Final[Mapping[str, Kind]] = {"from": "process or any", "port": "port", "tag": "tag or any", "tested": "true"}
 _ENTERED: Final[Mapping[str, Kind]] = {
     "name": "operation",
     "group": "processes",
@@ -84,7 +84,7 @@ MEMBERS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "imrecv": {**_HELD, "request": "name"},
     "probe": _LOOK,
     "mprobe": {"taken": "name", **_LOOK},
-    "wait": {"request": "name"},
+    "wait": {"request": "name", "tested": "true"},
     "assign": {"to": "name", "value": "expression"},
     "assume": {"expr": "expression"},
     "assert": {"expr": "expression"},
@@ -148,7 +148,8 @@ class TraceProcess:
 class MessageTrace:
     """A recorded run. `notes` say what its reader should know; `warnings` are about the text that it was made from.
 
-    The lines of its events are places of `source`, if that is a file; its places are those of the JSON else.
+    The lines of its events are places of `source`, if that is a file; its places are those of the JSON else. A `logged` one
+    has the calls of a run, and not why they were made.
     """
 
     name: str
@@ -156,6 +157,7 @@ class MessageTrace:
     notes: tuple[str, ...] = ()
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     source: str = ""
+    logged: bool = False
 
 
 def trace_json(trace: MessageTrace) -> str:
@@ -172,6 +174,8 @@ def trace_json(trace: MessageTrace) -> str:
     head = f'{{\n  "format": "{FORMAT}",\n  "version": {VERSION},\n  "name": {name},\n{notes}'
     if trace.source:
         head += f'  "source": {json.dumps(trace.source, ensure_ascii=False)},\n'
+    if trace.logged:
+        head += '  "logged": true,\n'
     return head + '  "processes": [\n' + ",\n".join(processes) + "\n  ]\n}\n"
 
 
@@ -188,7 +192,7 @@ def _event(event: TraceEvent) -> dict[str, object]:
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ELEMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]{1,9}\])+\Z")
-_TOP: Final = ("format", "version", "name", "notes", "source", "processes")
+_TOP: Final = ("format", "version", "name", "notes", "source", "logged", "processes")
 _PROCESS: Final = ("name", "daemon", "unfinished", "events")
 
 
@@ -240,7 +244,8 @@ class _TraceReader:
         source = top["source"].text if "source" in top else ""
         if source is None:
             self.wrong(top["source"], "`source` is the name of a file")
-        return MessageTrace(name or "trace", tuple(self.process(each) for each in elements), texts, source=source or "")
+        processes = tuple(self.process(each) for each in elements)
+        return MessageTrace(name or "trace", processes, texts, source=source or "", logged=self.flag("logged", top))
 
     def head(self, at: LocatedValue, top: Mapping[str, LocatedValue]) -> None:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
@@ -254,15 +259,17 @@ class _TraceReader:
         name = found["name"].text if "name" in found else None
         if name is None or not name.strip() or not name.isprintable():
             self.wrong(found.get("name", at), "a process has a name")
-        for flag in ("daemon", "unfinished"):
-            if flag in found and not isinstance(found[flag].value, bool):
-                self.wrong(found[flag], f"{quote(flag)} is true or false")
-        daemon, unfinished = (flag in found and found[flag].value is True for flag in ("daemon", "unfinished"))
+        daemon, unfinished = (self.flag(each, found) for each in ("daemon", "unfinished"))
         events = found["events"].elements if "events" in found else None
         if events is None:
             self.wrong(found.get("events", at), "a process has a list of events", "`events`")
         made = (self.event(each) for each in events or [])
         return TraceProcess(name or "", tuple(each for each in made if each is not None), daemon, at.span, unfinished)
+
+    def flag(self, name: str, members: Mapping[str, LocatedValue]) -> bool:
+        if name in members and not isinstance(members[name].value, bool):
+            self.wrong(members[name], f"{quote(name)} is true or false")
+        return name in members and members[name].value is True
 
     def event(self, at: LocatedValue) -> TraceEvent | None:
         op = at.members["op"].text if at.members is not None and "op" in at.members else None

@@ -4,7 +4,8 @@
    A call that can wait is written before it is made, and its line is ended when it returns: of a run that hangs or crashes the
    last lines have no end. Every line is written at once, so that nothing is lost. What MPI itself calls is not recorded. Ranks
    are those of the world. Communicators are known by the lowest world rank of their group and a number of its. Without the
-   environment variable RDMA_ROBUST_RECORD nothing is recorded. */
+   environment variable RDMA_ROBUST_RECORD nothing is recorded. In its folder a file `forced` can have lines RANK NTH SOURCE
+   TAG: receive NTH of RANK, counted from 0 as it is posted, then takes such a message, where it would take any. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -48,7 +49,13 @@ struct record_window {
 	struct record_window *next;
 };
 
+struct record_forced {
+	int source, tag, given;
+};
+
 static struct record_comm *record_comms;
+static struct record_forced *record_forces;
+static size_t record_posted, record_forced_room;
 static struct record_request *record_requests;
 static struct record_message *record_held;
 static struct record_window *record_windows;
@@ -281,6 +288,44 @@ static void record_receive(int count, MPI_Datatype type, int from, int tag, MPI_
 	record_elements("recvtype", "room", count, type);
 }
 
+/* A receive is posted: of a message that it is forced to take, if there is one for it. */
+static void record_force(int *source, int *tag, MPI_Comm comm)
+{
+	size_t nth = record_posted;
+	if (*source == MPI_PROC_NULL)
+		return;
+	record_posted++;
+	if (nth >= record_forced_room || !record_forces[nth].given)
+		return;
+	struct record_comm *known = record_known(comm);
+	for (int i = 0; *source == MPI_ANY_SOURCE && i < known->size; i++)
+		if (known->ranks[i] == record_forces[nth].source)
+			*source = i;
+	if (*tag == MPI_ANY_TAG)
+		*tag = record_forces[nth].tag;
+}
+
+static void record_read_forces(const char *folder)
+{
+	char path[4096];
+	int rank, source, tag;
+	size_t nth;
+	snprintf(path, sizeof path, "%s/forced", folder);
+	FILE *file = fopen(path, "r");
+	while (file && fscanf(file, "%d %zu %d %d", &rank, &nth, &source, &tag) == 4) {
+		if (rank != record_rank)
+			continue;
+		if (nth >= record_forced_room) {
+			record_forces = realloc(record_forces, (2 * nth + 1) * sizeof *record_forces);
+			memset(record_forces + record_forced_room, 0, (2 * nth + 1 - record_forced_room) * sizeof *record_forces);
+			record_forced_room = 2 * nth + 1;
+		}
+		record_forces[nth] = (struct record_forced){source, tag, 1};
+	}
+	if (file)
+		fclose(file);
+}
+
 static void record_look(int from, int tag, MPI_Comm comm)
 {
 	record_peer("source", from, comm), record_tag("tag", tag), record_in(comm);
@@ -368,6 +413,7 @@ static void record_start(MPI_Request handle, const void *at)
 	if (found == NULL || found->kept == NULL)
 		return;
 	found->number = ++record_numbers;
+	record_posted += (size_t)found->receives;
 	record_call = found->call, record_filled = 0, record_begun = 0;
 	record_say("%s, \"request\": %ld", found->kept, found->number);
 	record_ends();
@@ -453,6 +499,7 @@ static MPI_Comm record_release(MPI_Message handle)
 			MPI_Comm comm = found->comm->handle;
 			record_say(", \"message\": %ld", found->number);
 			*at = found->next;
+			record_posted++;
 			free(found);
 			return comm;
 		}
@@ -512,6 +559,7 @@ static void record_set_up(void)
 	PMPI_Comm_rank(MPI_COMM_WORLD, &record_rank), PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	record_new_comm(MPI_COMM_SELF, "MPI_COMM_SELF");
 	record_new_comm(MPI_COMM_WORLD, "MPI_COMM_WORLD");
+	record_read_forces(folder);
 	char first[128];
 	int length = snprintf(first, sizeof first, "{\"rank\": %d, \"call\": \"MPI_Init\", \"size\": %d}\n", record_rank, size);
 	record_write(first, (size_t)length);

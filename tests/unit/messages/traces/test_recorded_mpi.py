@@ -115,3 +115,35 @@ def test_receives_that_nobody_looks_at_are_told_apart_while_they_are_open() -> N
     waits = f'Waitall "requests": [1, 2], "statuses": [{status}, {status}]'
     trace = import_mpi_log([("0", lines(0, *irecvs, waits)), ("1", lines(1, *['Send "dest": 0, "tag": 0'] * 2))])
     assert program_of(trace, Reporter("t.json", "")).warnings == ()
+
+
+def status(source: int) -> str:
+    return f'"source": "any", "tag": 0, "status": {{"source": {source}, "tag": 0}}'
+
+
+def test_whom_a_process_answers_that_receives_another_message_is_not_known() -> None:
+    """A farm that answers `status.MPI_SOURCE` has no deadlock, though the logged answers have one with other matches."""
+    answers = [call for of in (2, 1) for call in (f"Recv {status(of)}", f'Ssend "dest": {of}, "tag": 0')]
+    workers = [lines(rank, 'Ssend "dest": 0, "tag": 0', 'Recv "source": 0, "tag": 0') for rank in (1, 2)]
+    found = decided(lines(0, *answers), *workers)
+    assert (found.violated, found.deadlocked, found.deadlock, found.leaking) == ("no", "unknown", None, "no")
+    assert "if rank 0 receives another message at line 9 than in the log" in found.reason
+
+
+def test_a_deadlock_of_the_logged_matches_is_one_whatever_others_would_do() -> None:
+    """Both workers wait for each other first, which buffers hide; the first receive of rank 0 can be another one too."""
+    receives = [f"Recv {status(of)}" for of in (1, 2)]
+    workers = [
+        lines(me, f'Send "dest": {other}, "tag": 1', f'Recv "source": {other}, "tag": 1', 'Send "dest": 0, "tag": 0')
+        for me, other in ((1, 2), (2, 1))
+    ]
+    assert decided(lines(0, *receives), *workers, buffer="zero").deadlocked == "yes"
+
+
+def test_who_only_tests_does_not_wait_forever() -> None:
+    asks = ('Isend "dest": 1, "tag": 0, "request": 1', 'Test "requests": [1]')
+    other = lines(1, 'Send "dest": 0, "tag": 0', 'Recv "source": 0, "tag": 0')
+    both = (lines(0, *asks, 'Recv "source": 1, "tag": 0'), other)
+    found = decided(*both, buffer="zero")
+    assert (found.deadlocked, "where the program only tests" in found.reason) == ("unknown", True)
+    assert decided(*(each.replace("Test", "Waitall") for each in both), buffer="zero").deadlocked == "yes"
