@@ -283,6 +283,8 @@ CLAIMS = """
 	RR_ASSERT(data == 42 && box.flag == 1);
 	if (data != 42 && data != 7)
 		assert(0 && "never");
+	if (data == 7 && *word == 42 && box.flag == 0)
+		abort();
 """
 
 
@@ -296,6 +298,7 @@ def test_claims_are_said_in_the_words_of_the_c(cli: Cli, mailbox: Path) -> None:
         "assert(box.data == 42 || *word == 7)": "holds",
         "RR_ASSERT(data == 42 && box.flag == 1)": "violated",
         'assert(0 && "never")': "holds",
+        "abort()": "holds",
     }
 
 

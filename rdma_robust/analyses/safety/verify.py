@@ -29,7 +29,7 @@ from rdma_robust.expr import TRUE, Binary, Expr, Name, conj, evaluate, names, ne
 from rdma_robust.guard import found_within
 from rdma_robust.language.check.meaning import divides_by_no_zero
 from rdma_robust.language.check.targets import Atom, CopyCountAtom, StateTarget, ThreadAtExit, ThreadAtPoints
-from rdma_robust.language.flow.cfg import Program, steps
+from rdma_robust.language.flow.cfg import Fault, Program, steps
 from rdma_robust.language.flow.claims import AnyModelName, CopiesWith, EndedAtom, InvariantLine, OutcomeLine, PointAt
 from rdma_robust.language.flow.claims import OutcomeClaim as OfOutcome
 from rdma_robust.language.flow.exclusive import guard_conjuncts
@@ -332,6 +332,8 @@ def _about_something(
         claim = each.claim
         if each.status is not Status.HOLDS or claim.allowed or claim.kind in ("hang", "invariant"):
             continue
+        if isinstance(claim.goal, FaultGoal) and _is_never_true(program, claim.goal.fault):
+            continue  # it claims just this, that its line is never reached: `assert 1 == 0`, and `abort()` in C
         of_state = isinstance(claim.goal, StateGoal) and not program.crowds
         why = (
             impossible_values(program, claim.goal.target.condition) if isinstance(claim.goal, StateGoal) and of_state else ""
@@ -345,6 +347,12 @@ def _about_something(
         for i, vacuity in zip(asked, about(questions), strict=True):
             found[i] = _judged(found[i], vacuity)
     return tuple(found)
+
+
+def _is_never_true(program: Program, fault: Fault) -> bool:
+    """Return whether this is an assertion that reads nothing: it fails wherever it is reached."""
+    found = (step for thread in program.threads for _, _, step in steps(thread) if step.fault == fault)
+    return fault.kind == "assertion" and not any(set(names(step.guard)) for step in found)
 
 
 def _judged(checked: Checked, vacuity: Vacuity) -> Checked:

@@ -9,7 +9,7 @@ from rdma_robust.c.evaluate import word_copies
 from rdma_robust.c.evaluate.c_values import Object, Pointer, Scalar, UnknownValue, known_scalar, map_one
 from rdma_robust.c.evaluate.calls import CallContext, Handler, Result, further, given
 from rdma_robust.c.evaluate.memory import ObjectBytes
-from rdma_robust.c.evaluate.operations import FAILED, HALT, ThreadStep
+from rdma_robust.c.evaluate.operations import ABORTED, FAILED, HALT, ThreadStep
 from rdma_robust.c.evaluate.refused_code import Refusal
 from rdma_robust.c.evaluate.texts import TEXTS
 
@@ -135,6 +135,15 @@ def _assert_fail(call: CallContext) -> Result:
     return [ThreadStep((FAILED, HALT), call.chain, None)]
 
 
+def _abort(call: CallContext) -> Result:
+    return [ThreadStep((ABORTED, HALT), call.chain, None)]
+
+
+def _global_exit(call: CallContext) -> Result:
+    """End all processes, as a failure unless the status is 0: one that nobody looked at before is taken for 0."""
+    return _exit(call) if call.arguments[0] in (0, None) or not isinstance(call.arguments[0], int) else _abort(call)
+
+
 def _identity(call: CallContext) -> Result:
     call.run.world.remark("RR846", "conversions of byte order are taken for nothing: all machines have the same", call.chain)
     return call.arguments[0]
@@ -192,8 +201,10 @@ LIBC: dict[str, Handler] = {
     "bzero": _bzero,
     "clock_gettime": _time_into(1),
     "gettimeofday": _time_into(0),
-    **dict.fromkeys(("exit", "_exit", "abort", "_Exit", "__builtin_trap", "__builtin_unreachable"), _exit),
+    **dict.fromkeys(("exit", "_exit", "_Exit"), _exit),
+    **dict.fromkeys(("abort", "__builtin_trap", "__builtin_unreachable", "MPI_Abort"), _abort),
     "__assert_fail": _assert_fail,
+    "shmem_global_exit": _global_exit,
     "__errno_location": _errno,
     "sysconf": given(4096),
     "getpagesize": given(4096),

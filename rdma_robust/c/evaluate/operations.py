@@ -155,6 +155,8 @@ class ThreadStep:
 HALT = ThreadStatement("halt")
 FENCE = ThreadStatement("mfence")
 FAILED = ThreadStatement("assert 1 == 0")
+ABORTED = ThreadStatement("assert 0 == 1")
+"""What is claimed never to be reached, whatever the branch before it asks, which is a claim of its own for FAILED."""
 SET_ASIDE = ThreadStatement("assume 1 == 0")
 SKIP = ThreadStatement("skip")
 

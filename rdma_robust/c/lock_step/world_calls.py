@@ -360,7 +360,7 @@ LIBRARY: Final[Mapping[str, Handler]] = {
     **ANNOTATIONS,
     **dict.fromkeys(THREADS, _no_threads),
     **dict.fromkeys(("exit", "_exit", "_Exit", "quick_exit"), _exit),
-    **dict.fromkeys(("abort", "__builtin_trap"), _abort),
+    **dict.fromkeys(("abort", "__builtin_trap", "__builtin_unreachable"), _abort),
     "__assert_fail": _failed,
     **{name: _inside(_CALLS.get(name, _nothing_there)) for name in DECLARATIONS},
     **_ANY_TIME,

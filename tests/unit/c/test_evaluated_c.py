@@ -246,3 +246,19 @@ def test_characters_are_bytes_and_numbers_have_the_size_that_is_printed(wanted: 
     body = f"m.x = {wanted} ? 1 : 2; post(IBV_WR_RDMA_WRITE, 0, &m.x, &there->y, 8, 0, 0, 0);"
     program = f"#include <stdio.h>\n#include <string.h>\n{made}{two(body)}"
     assert statements(evaluated(program), "AT")[0] == "m_x = 1"
+
+
+@pytest.mark.parametrize(
+    ("end", "seen"),
+    [
+        ("abort();", ["v = x", "assert 0 == 1", "halt"]),
+        ("__builtin_trap();", ["v = x", "assert 0 == 1", "halt"]),
+        ("shmem_global_exit(3);", ["v = x", "assert 0 == 1", "halt"]),
+        ("shmem_global_exit(0);", ["v = x", "halt"]),
+        ("exit(1);", ["v = x", "halt"]),
+    ],
+)
+def test_to_abort_is_to_fail(end: str, seen: list[str]) -> None:
+    head = "#include <shmem.h>\n#include <stdlib.h>\nstatic long x;\nint main(void) { shmem_init(); "
+    text = f"{head}if (shmem_my_pe() == 0) shmem_long_p(&x, 1, 1); else {{ long v = x; if (v == 1) {{ {end} }} }} }}"
+    assert statements(evaluated(text), "main_P1") == seen

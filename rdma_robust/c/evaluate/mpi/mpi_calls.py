@@ -162,7 +162,7 @@ _CALLS: Final[dict[str, Handler]] = {
     "MPI_Finalize": _finalize,
     "MPI_Initialized": stored(lambda _: 1, 0),
     "MPI_Finalized": stored(lambda _: 0, 0),
-    "MPI_Abort": LIBC["exit"],
+    "MPI_Abort": LIBC["abort"],
     **dict.fromkeys(("MPI_Wtime", "MPI_Wtick"), drawn_result),
     "MPI_Comm_rank": stored(lambda call: rank_in(call, members(call, 0)), 1),
     "MPI_Comm_size": stored(lambda call: len(members(call, 0)), 1),

@@ -257,7 +257,7 @@ CONTROL: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("shmem_init", "start_pes"), _init),
     "shmem_init_thread": _init_thread,
     "shmem_finalize": _finalize,
-    "shmem_global_exit": LIBC["exit"],
+    "shmem_global_exit": LIBC["shmem_global_exit"],
     **dict.fromkeys(("shmem_my_pe", "_my_pe", "my_pe"), _my_pe),
     **dict.fromkeys(("shmem_n_pes", "_num_pes", "num_pes"), _n_pes),
     "shmem_pe_accessible": given(1),
