@@ -59,6 +59,7 @@ NOTICED_BY = {
     "unsignaled operations force no poll": "deployed/unsignaled-operations-force-nothing",
     "completions give no order": "deployed/completions-give-no-order",
     "every poll tells of remote writes": "deployed/every-poll-tells-of-remote-writes",
+    "every completion is ahead of remote writes": "deployed/every-completion-is-ahead-of-remote-writes",
     "atomics of one word keep no order": "deployed/words-keep-no-order",
     "atomics of all words are in order": "deployed/words-are-one",
     "a fetch is no atomic": "checker/deployed/a-fetch-is-an-atomic",

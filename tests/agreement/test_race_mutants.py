@@ -13,8 +13,10 @@ import pytest
 
 from rdma_robust.analyses.races import find_races, race_marks, race_system
 from rdma_robust.errors import InternalError
+from rdma_robust.language.flow.cfg import Cell, Program
 from rdma_robust.limits import Limits
-from rdma_robust.semantics.happens_before import Synchronising, synchronising_accesses
+from rdma_robust.semantics import happens_before
+from rdma_robust.semantics.happens_before import Synchronising, synchronising_accesses, synchronising_words
 from tests.litmus.test_races_suite import load
 from tests.support.random_deployed import loaded, model_of
 
@@ -31,6 +33,11 @@ class MarkMutant:
 
 def _of(value: Any) -> Callable[..., Any]:
     return lambda *_: value
+
+
+def _in_use(program: Program) -> frozenset[Cell]:
+    """The words that synchronise where none is declared."""
+    return frozenset(happens_before._used_to_synchronise(program))
 
 
 RULES, SYSTEM = race_marks.MarkRules, race_system.RaceSystem
@@ -55,6 +62,15 @@ MUTANTS: Final = {
     ),
     "no word synchronises": MarkMutant(
         find_races, "synchronising_accesses", _of(Synchronising(frozenset())), "lock-then-data"
+    ),
+    "what is declared `sync` does not synchronise": MarkMutant(
+        find_races, "synchronising_accesses", lambda program: Synchronising(_in_use(program)), "store-buffering-of-flags"
+    ),
+    "what is used to synchronise does so beside what is declared": MarkMutant(
+        find_races,
+        "synchronising_accesses",
+        lambda program: Synchronising(_in_use(program) | synchronising_words(program)),
+        "failed-cas",
     ),
 }
 

@@ -21,7 +21,7 @@ _PLACED, _IN_ALPHA, _IN_BETA, _POISON = (
     NormalFormRules._in_beta,
     NormalFormRules._poison,
 )
-_TOLD = NormalFormRules._told
+_TOLD, _COMPLETING = NormalFormRules._told, NormalFormRules._completing
 _FORCES, _BY_QUEUE, _BEGUN = NormalFormRules._forces, NormalFormRules._forced_by_queue, NormalFormRules.begun
 _ACCESSES_OF = ThreadReading._accesses_of
 _TAKEN, _VIOLATES = SearchSteps.taken, SearchSteps.violates
@@ -145,6 +145,11 @@ def _telling_always(self: NormalFormRules, placed: TraceParts, event: ThreadEven
     yield list(_TOLD(self, placed, event))[-1]
 
 
+def _always_ahead(self: NormalFormRules, after: Marks, event: ThreadEvent) -> TraceParts:
+    placed = _COMPLETING(self, after, event)
+    return replace(placed, counts=(*placed.counts[:2], *(1 for _ in placed.counts[2:])))
+
+
 def _reading_is_writing(self: NormalFormRules, event: ThreadEvent, pivot: Any) -> bool:
     return self._meets(event, pivot)
 
@@ -178,6 +183,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "unsignaled operations force no poll": ((NormalFormRules, "_forces", _unsignaled_forces_nothing),),
     "completions give no order": ((NormalFormRules, "_settled_forces", _constantly(False)),),
     "every poll tells of remote writes": ((NormalFormRules, "_told", _telling_always),),
+    "every completion is ahead of remote writes": ((NormalFormRules, "_completing", _always_ahead),),
     "atomics of one word keep no order": ((NormalFormRules, "_forced_by_queue", _ignoring_words),),
     "atomics of all words are in order": ((NormalFormRules, "_forced_by_queue", _on_every_word),),
     "a fetch is no atomic": ((ThreadReading, "_accesses_of", _of_writers),),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from rdma_robust.counters.program import Require
+from rdma_robust.counters.program import Add, Require
 from rdma_robust.errors import InternalError, RdmaRobustError, SizeLimitError
 from rdma_robust.expr import FALSE, negate
 from rdma_robust.language.flow.cfg import Program
@@ -51,6 +51,11 @@ def _telling_always(self: ForcingRules, qp: frame.QueuePair, told: Landing) -> A
     """Where the second part has such a write, every poll tells of it."""
     first, *others = _TOLD(self, qp, told)
     return ((Require(negate(self._written(qp, told))), *first), *others) if others else (first,)
+
+
+def _always_ahead(self: ForcingRules, qp: frame.QueuePair, told: Landing) -> Any:
+    """Completions that come behind such a write of the second part count as ahead of it."""
+    return ((Add(self.ahead(qp, told), 1),),)
 
 
 def _widened(scope: Scope) -> Scope:
@@ -115,6 +120,7 @@ BARE: dict[str, tuple[Patch, ...]] = {
     "stores-do-not-force-polls-of-inline-writes": ((ForcingRules, "inline", frozenset()),),
     "completions-give-no-order": ((ForcingRules, "acknowledged", {}),),
     "every-poll-tells-of-remote-writes": ((ForcingRules, "_told", _telling_always),),
+    "every-completion-is-ahead-of-remote-writes": ((ForcingRules, "_ahead_of", _always_ahead),),
     "own-reads-force-nothing": ((ForcingRules, "_own_read", lambda *_: 0),),
     "own-data-is-not-told-of": ((ForcingRules, "_own", lambda self, e: _OWN(self, e) & ~OWN_DATA),),
     "receives-tell-of-other-requests": ((rules, "receives_of_own", lambda _: False),),

@@ -50,9 +50,10 @@ def model_refusals(program: cfg.Program, model: claims.AnyModelName) -> tuple[Di
 def _other_hardware(program: cfg.Program) -> str:
     """Say that a program is about other hardware than that of the machine which `prove` has."""
     told = program.hardware
+    reads = "ordered" if told.ordered_reads else None
     words = [
         f"{word} {said}"
-        for word, said, usual in (("cpu", told.cpu, "sc"), ("order", told.order, "default"))
+        for word, said, usual in (("cpu", told.cpu, "sc"), ("order", told.order, "default"), ("reads", reads, None))
         if said not in (None, usual)
     ]
     return f"`hardware {', '.join(words)}`: {_INSTEAD}" if words else ""

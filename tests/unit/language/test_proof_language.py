@@ -342,7 +342,11 @@ def test_programs_built_by_hand_are_refused_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "refused"), [("cpu tso", True), ("order multipath", True), ("cpu sc, order default", False)]
+    ("line", "refused"),
+    [
+        *(("cpu tso", True), ("order multipath", True), ("reads ordered", True)),
+        *(("cpu sc, order default", False), ("reads unordered", False)),
+    ],
 )
 def test_other_hardware_than_that_of_the_machine_is_refused(line: str, refused: bool) -> None:
     """`prove` said SAFE of the paper's network where a program names another one."""

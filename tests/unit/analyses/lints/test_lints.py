@@ -6,6 +6,7 @@ import pytest
 
 from rdma_robust.analyses.lints.lint import CODES, linted, lints
 from rdma_robust.language.load import load_program
+from tests.support.left_out import suite_program
 
 HEAD = """domain 0..9
 node A { x = 1, y = 0, copy = 0, ack = 0, ring[2] = 0 }
@@ -260,6 +261,13 @@ thread U on G {{ reg r; await H.flag == 1; r = data }}
 """
     found = lints(load_program(text, "t.rdma")).found
     assert sum(each.code == "RR723" for each in found) == said
+
+
+def test_a_window_that_messages_open_is_said_to_be_one() -> None:
+    found = lints(suite_program("deployed/depth-window-loop")).found
+    assert [each.code for each in found] == ["RR732"]
+    polled = "deployed/depth-window-polled"
+    assert not lints(suite_program(polled)).found
 
 
 def test_a_fence_of_a_lane_is_said_to_be_one() -> None:
