@@ -19,7 +19,7 @@ import lark
 from lark import Lark, Token
 from lark.lark import PostLex
 
-Name = Literal["rdma", "target", "mp", "spec"]
+Name = Literal["rdma", "target", "mp", "acsl", "spec"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ _GRAMMARS: Final[dict[Name, _Description]] = {
     "rdma": _Description(("common.lark", "rdma.lark"), _LAID_OUT, _PROGRAMS),
     "target": _Description(("common.lark", "rdma.lark", "target.lark"), (), {**_WHOLE_TREE, "start": "target"}),
     "mp": _Description(("common.lark", "mp.lark"), (*_LAID_OUT, "BACKSLASHED"), _PROGRAMS),
+    "acsl": _Description(
+        ("common.lark", "mp.lark", "acsl.lark"),
+        (*_LAID_OUT, "BACKSLASHED", "NEWLINE"),
+        {**_PROGRAMS, "start": "acsl"},
+    ),
     "spec": _Description(
         ("spec.lark",),
         (),

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 Kind = Literal[
     "program", "settings", "claims", "target", "command", "net", "instance", "local", "trencher", "messages", "contracts",
-    "runs", "violations", "races", "table", "export", "c", "none"
+    "runs", "violations", "races", "table", "export", "c", "c-contracts", "none"
 ]  # fmt: skip
 
 EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
@@ -20,6 +20,7 @@ EXAMPLES: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "target": ("example.rdma", ("reach", "example.rdma")),
     "races": ("example.rdma", ("races", "example.rdma")),
     "c": ("example.c", ("check", "example.c")),
+    "c-contracts": ("example.c", ("contracts", "check", "example.c")),
     "export": ("example.rdma", ("export", "--to", "verbs-c", "example.rdma")),
     "settings": ("rdma-robust.toml", ("check", "--show-settings")),
     "table": ("example.toml", ("hardware", "check", "example.toml")),

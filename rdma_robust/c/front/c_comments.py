@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -82,6 +82,11 @@ def c_comments(text: str, file: str, *, of_messages: bool = False) -> CComments:
             others.append(token)
     report.raise_errors()
     return CComments(options, tuple(lines), read_suppressions(others, code, text, (*IGNORING, *LINES, OPTIONS)))
+
+
+def comments_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each comment of a text of C begins and ends."""
+    return (piece.span() for piece in _PIECES.finditer(text) if piece.lastgroup == "comment")
 
 
 def _token(piece: re.Match[str], line: int, newlines: Sequence[int]) -> Token:

@@ -99,14 +99,25 @@ def _do(reader: FunctionReader, each: Cursor) -> None:
     reader.mark(end)
 
 
-def _for(reader: FunctionReader, each: Cursor) -> None:
-    inner = children(each)
-    body = inner.pop()
+ForParts = tuple[Cursor | None, Cursor | None, Cursor | None]
+
+
+def parts_of_for(each: Cursor) -> tuple[ForParts | None, Cursor]:
+    """Return the three parts of a `for`, None for those that are left out, and its body; no parts where a macro made it and
+    it is not seen which are left out."""
+    *inner, body = children(each)
     written = (True, True, True) if len(inner) == 3 else for_parts(text_from_word(each, _FOR))
     if written is None or sum(written) != len(inner):
+        return None, body
+    first, condition, more = (inner.pop(0) if there else None for there in written)
+    return (first, condition, more), body
+
+
+def _for(reader: FunctionReader, each: Cursor) -> None:
+    parts, body = parts_of_for(each)
+    if parts is None:
         reader.unread("RR814", "which parts of this `for` are left out is not seen, as a macro made it", each)
         return
-    parts = [inner.pop(0) if there else None for there in written]
     first, condition, more = parts
     if first is not None:
         reader.statement(first)

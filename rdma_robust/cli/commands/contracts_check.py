@@ -12,6 +12,7 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import AnyN, ContractOptions
 from rdma_robust.cli.options.formats import VERDICT_FORMATS
+from rdma_robust.cli.options.messages_options import NAMED
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.frame.formats.lines import WRITERS
 from rdma_robust.frame.run_question import Run, run_question
@@ -44,7 +45,7 @@ def check_command(
     if watch:
         watch_instead(context, files)
         return
-    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define)
+    items = expand(files, suffixes=(MESSAGES_SUFFIX,), define=define, named=NAMED)
     form = report_form(output, format_, VERDICT_FORMATS, items)
     asking = ContractsAsking(
         replace(asked.checking(), any_n=any_n),

@@ -13,6 +13,7 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import ContractOptions
 from rdma_robust.cli.options.formats import CONTRACT_FORMATS
+from rdma_robust.cli.options.messages_options import NAMED
 from rdma_robust.cli.options.option_sets import with_option_sets
 from rdma_robust.errors import UsageError
 from rdma_robust.frame.exits import Exit
@@ -50,13 +51,13 @@ def explain_command(
         each=all_steps,
         width=width_of_output(output),
     )
-    form = report_form(output, format_, CONTRACT_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,)))
+    form = report_form(output, format_, CONTRACT_FORMATS, expand([file], suffixes=(MESSAGES_SUFFIX,), named=NAMED))
     context.obj.append(partial(run_contracts_explain, file, asking, form, output))
 
 
 def run_contracts_explain(file: str, asking: ContractsAsking, form: str, to: str | None) -> Exit:
     """Check and explain `file`; return the exit code, that of `contracts check`. Raises UsageError."""
-    item = only(file, "contracts explain", asking.define, (MESSAGES_SUFFIX,))
+    item = only(file, "contracts explain", asking.define, (MESSAGES_SUFFIX,), NAMED)
     return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), _load)
 
 

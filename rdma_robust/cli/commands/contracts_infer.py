@@ -14,6 +14,7 @@ from rdma_robust.cli.destinations import report_form
 from rdma_robust.cli.options import arguments
 from rdma_robust.cli.options.contracts_options import ContractBufferOption, Only, Procs, names_in, numbers_of_processes
 from rdma_robust.cli.options.formats import TEXT_OR_JSON
+from rdma_robust.cli.options.messages_options import NAMED
 from rdma_robust.contracts.checks.function_checks import Checking
 from rdma_robust.contracts.inferred_clauses import Inference, inferred
 from rdma_robust.contracts.language.contract_program import ContractProgram
@@ -52,13 +53,13 @@ def infer_command(
         define=tuple(define or ()),
         width=width_of_output(output),
     )
-    form = report_form(output, format_, TEXT_OR_JSON, expand([file], suffixes=(MESSAGES_SUFFIX,)))
+    form = report_form(output, format_, TEXT_OR_JSON, expand([file], suffixes=(MESSAGES_SUFFIX,), named=NAMED))
     context.obj.append(partial(run_contracts_infer, file, asking, form, output))
 
 
 def run_contracts_infer(file: str, asking: ContractsAsking, form: str, to: str | None) -> Exit:
     """Infer and report; return the exit code. Raises UsageError."""
-    item = only(file, "contracts infer", asking.define, (MESSAGES_SUFFIX,))
+    item = only(file, "contracts infer", asking.define, (MESSAGES_SUFFIX,), NAMED)
     return tell_of(item, (form, to), asking.limits, partial(_told, asking, form), load_contracts_room)
 
 

@@ -205,6 +205,8 @@ class ContractProgram:
     `library` are those of the library procedures that are not hidden. `globals` are the registers declared outside,
     `ports` the names of ports 1, 2 and so on; that of the library comes after them.
     `tree` is the syntax tree, from which `function_instances.instance` writes functions out. `buffer` is that of all runs.
+    Of C `collectives` are the functions that are about collective operations alone: of messages of others that are on their
+    way as these are called, as of calls of the library, their contracts say nothing. None of `.mp`.
     """
 
     name: str
@@ -218,6 +220,7 @@ class ContractProgram:
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False)
     tree: object = field(default=None, compare=False, repr=False)
     buffer: ContractBuffer = "infinite"
+    collectives: frozenset[str] | None = None
 
     @property
     def port_names(self) -> tuple[str, ...]:

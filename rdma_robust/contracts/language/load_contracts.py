@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Set
 from dataclasses import replace
+from importlib import import_module
 from pathlib import PurePath
 from typing import Final
 
@@ -22,8 +23,8 @@ from rdma_robust.contracts.language.input_kinds import with_kinds
 from rdma_robust.contracts.language.loop_reader import misplaced_loops, read_loops
 from rdma_robust.diagnose import Reporter, listing, meant_at, quote
 from rdma_robust.errors import NO_SPAN
-from rdma_robust.language.load import in_source_order
-from rdma_robust.language.suppressions import suppressions
+from rdma_robust.language.load import in_source_order, is_c
+from rdma_robust.language.suppressions import Suppressions, suppressions
 from rdma_robust.language.syntax import ast
 from rdma_robust.language.syntax.parse import parse_tree
 from rdma_robust.language.syntax.tree_limits import first_line
@@ -33,6 +34,10 @@ from rdma_robust.messages.language.message_library import LIBRARY_FILE, library,
 from rdma_robust.messages.language.message_names import NameCheck
 from rdma_robust.messages.language.message_words import message_grammar
 from rdma_robust.messages.language.message_world import GlobalScope, library_world
+from rdma_robust.messages.language.recognised import MESSAGES_SUFFIX
+
+_C_READER: Final = "rdma_robust.c.contracts.c_contract_program"
+"""The reader of C, a room above this one."""
 
 FOUND_IN_CONTRACTS: Final = FOUND | {"RR751", "RR752", "RR753", "RR754", "RR756"}
 """The codes of all warnings that are found here."""
@@ -44,10 +49,21 @@ def load_contracts(text: str, file: str) -> ContractProgram:
     Raises ProgramError with every error of the file, also those of its processes and functions.
     """
     report = Reporter(file, text)
+    if not file.endswith(MESSAGES_SUFFIX) and is_c(text, file):
+        found, ignored, collectives = import_module(_C_READER).read_c_contracts(text, file, report)
+        made = _checked(found, frozenset(), ignored, FOUND_IN_CONTRACTS - FOUND, report)
+        return replace(made, collectives=collectives)
     found, layout, poisoned = parse_tree(text, report, message_grammar())
     if found is None:
         report.raise_errors()
         raise AssertionError("no tree and no error")
+    return _checked(found, poisoned, suppressions(text, layout), FOUND_IN_CONTRACTS, report)
+
+
+def _checked(
+    found: ast.ProgramTree, poisoned: frozenset[str], ignored: Suppressions, codes: Set[str], report: Reporter
+) -> ContractProgram:
+    """Return the contracts of a tree, with the warnings that have one of these codes."""
     names = NameCheck(report, poisoned)
     world = names.read(found, any_number=True)
     functions = [
@@ -60,18 +76,18 @@ def load_contracts(text: str, file: str) -> ContractProgram:
     if not contracts:
         what = "no function has a contract" if found.items else "the file is empty"
         report.warn("RR755", NO_SPAN, f"{what}: there is nothing to check")
-    ignored = suppressions(text, layout)
     wrong = (replace(each, span=report.at(each.span)) for each in ignored.wrong)
+    warnings = [each for each in report.warnings if each.code in codes or each.code not in FOUND_IN_CONTRACTS]
     return ContractProgram(
-        names.declared.name or PurePath(file).stem,
-        file,
-        text,
+        names.declared.name or PurePath(report.file).stem,
+        report.file,
+        report.source,
         contracts,
         _library_contracts(frozenset(world.functions.keys() & library().keys())),
         tuple(world.globals),
         tuple(world.ports),
         claims,
-        in_source_order((*ignored.applied(report.warnings, FOUND_IN_CONTRACTS), *wrong)),
+        in_source_order((*ignored.applied(warnings, codes), *wrong)),
         found,
     )
 

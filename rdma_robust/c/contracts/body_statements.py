@@ -1,0 +1,359 @@
+"""Statements of C functions as those of `.mp`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rdma_robust.c.contracts.block_writer import BlockWriter, no_value, register_element
+from rdma_robust.c.contracts.body_values import (
+    ASSIGN,
+    OPERATORS,
+    Memory,
+    UnreadCodeError,
+    ValueReader,
+    binary_operand,
+    call_operand,
+    handle_value,
+    is_pointer,
+    named_register,
+    names_variable,
+    number_operand,
+)
+from rdma_robust.c.contracts.c_functions import CFunction
+from rdma_robust.c.contracts.function_calls import call_function
+from rdma_robust.c.contracts.local_variables import allocate, declare
+from rdma_robust.c.front.cursors import bare, c_type, children, cursor_kind, expressions
+from rdma_robust.c.front.libclang import Cursor, binary_kind, initial_expression, unary_kind
+from rdma_robust.c.front.statement_code import parts_of_for
+from rdma_robust.diagnose import Reporter, quote
+from rdma_robust.errors import Span
+from rdma_robust.language.syntax import ast
+from rdma_robust.messages.language import message_tree as tree
+from rdma_robust.messages.language.message_parts import assigned_names, function_calls_in
+
+_STEPS: Final = {1: "+", 2: "-", 3: "+", 4: "-"}
+_COMPOUND: Final = {23: "*", 24: "/", 25: "%", 26: "+", 27: "-"}
+_SILENT: Final = frozenset({"printf", "fprintf", "puts", "putchar", "fflush", "free"})
+_FAILING: Final = frozenset({"__assert_fail", "__assert_rtn", "__assert"})
+RESULT: Final = "$result"
+
+CallReader = Callable[["BodyReader", Cursor], None]
+
+
+def _no_contract(_: Cursor) -> object:
+    return None
+
+
+@dataclass
+class BodyReader(BlockWriter):
+    """Reads the body of one function."""
+
+    function: CFunction
+    functions: Mapping[str, CFunction]
+    values: ValueReader
+    library: Mapping[str, CallReader]
+    report: Reporter
+    single: bool
+    """Whether every message and every collective operation of the file is of one element: then it is sent as a number."""
+    globals: frozenset[str] = frozenset()
+    loop_contract: Callable[[Cursor], object] = _no_contract
+    datatypes: dict[str, Span] = field(default_factory=dict)
+    has_no_process: bool = False
+    has_any_source: bool = False
+    has_any_tag: bool = False
+
+    def __post_init__(self) -> None:
+        self.values.chosen = self._chosen
+        self.taken |= set(self.values.names.values())
+
+    def at(self, cursor: Cursor) -> Span:
+        """Return where a cursor is."""
+        return self.values.at(cursor)
+
+    def whole(self, cursor: Cursor, span: Span) -> ast.Block:
+        """Return the body of the function, which gives back what it stored where it ends."""
+
+        def inside() -> None:
+            self.compound(cursor)
+            gives = self.function.has_value or self.function.outs
+            if gives and not (self.lines and isinstance(self.lines[-1], tree.ReturnLine)):
+                value = no_value(span) if self.function.has_value else None
+                self.emit(tree.ReturnLine(self.given_back(value, span), span))
+
+        return self.block(span, inside)
+
+    def note_datatype(self, name: str, cursor: Cursor) -> None:
+        """Note the datatype of a message. Raises UnreadCodeError if others have another one."""
+        self.datatypes.setdefault(name, self.at(cursor))
+        if len(self.datatypes) > 1:
+            before = next(iter(self.datatypes))
+            said = f"messages of MPI_{name} beside those of MPI_{before} are not read"
+            raise self.values.unread(said, cursor, "take one datatype for all messages of the file")
+
+    # Statements.
+
+    def statement(self, cursor: Cursor) -> None:
+        """Append what a statement does. What is not read is reported, and left out."""
+        try:
+            self._statement(cursor)
+        except UnreadCodeError as unread:
+            self.report.error("RR964", unread.span, unread.message, hint=unread.hint)
+
+    def _statement(self, cursor: Cursor) -> None:
+        kind = cursor_kind(cursor)
+        reader = _STATEMENTS.get(kind)
+        if reader is not None:
+            reader(self, cursor)
+        elif cursor.kind.is_expression():
+            self.effect(cursor)
+        elif kind != "NULL_STMT":
+            what = kind.removesuffix("_STMT").lower()
+            raise self.values.unread(f"`{what}` is not read", cursor, "write it with `if`, `while` or `for`")
+
+    def compound(self, cursor: Cursor) -> None:
+        """Append the statements of a block."""
+        inner = children(cursor)
+        for place, each in enumerate(inner):
+            if cursor_kind(each) == "DECL_STMT":
+                try:
+                    declare(self, each, inner[place + 1 :])
+                except UnreadCodeError as unread:
+                    self.report.error("RR964", unread.span, unread.message, hint=unread.hint)
+            else:
+                self.statement(each)
+
+    def body_of(self, cursor: Cursor) -> ast.Block:
+        """Return a statement as a block."""
+        return self.block(self.at(cursor), lambda: self.statement(cursor))
+
+    def _if(self, cursor: Cursor) -> None:
+        condition, then, *otherwise = children(cursor)
+        arm = ast.Arm(tree.as_part(self.values.value(condition)), self.body_of(then), self.at(condition))
+        other = self.body_of(otherwise[0]) if otherwise else None
+        self.emit(ast.If((arm,), other, self.at(cursor)))
+
+    def _condition(self, cursor: Cursor) -> tree.Operand:
+        """Return the condition of a loop, which is evaluated again: nothing is put before it."""
+        kept, self.values.chosen = self.values.chosen, None
+        try:
+            return self.values.value(cursor)
+        finally:
+            self.values.chosen = kept
+
+    def _while(self, cursor: Cursor) -> None:
+        condition, body = children(cursor)
+        made = tree.as_part(self._condition(condition))
+        self.emit(ast.While(made, self.body_of(body), self.at(cursor), self.loop_contract(cursor)))
+
+    def _do(self, cursor: Cursor) -> None:
+        body, condition = children(cursor)
+        span = self.at(cursor)
+        first = self.register("$first", span, number_operand(1, span))
+
+        def inside() -> None:
+            self.assign(first, number_operand(0, span), span)
+            self.statement(body)
+
+        made = binary_operand("||", first, self._condition(condition), span)
+        self.emit(ast.While(tree.as_part(made), self.block(span, inside), span))
+
+    def _for(self, cursor: Cursor) -> None:
+        parts, body = parts_of_for(cursor)
+        if parts is None:
+            raise self.values.unread("which parts of this `for` are left out is not seen", cursor)
+        first, condition, more = parts
+        before = len(self.lines)
+        if first is not None:
+            self.statement(first)
+        span, contract = self.at(cursor), self.loop_contract(cursor)
+        block = self.body_of(body)
+        counted = None if first is None or condition is None else self._counter(first, condition, more, block)
+        if counted is not None:
+            name, low, high = counted
+            del self.lines[before:]
+            counter = ast.Ident(name, self.at(first))
+            self.emit(ast.For(counter, tree.as_part(low), tree.as_part(high), block, span, contract))
+            return
+
+        def inside() -> None:
+            self.lines += tree.lines(block)
+            if more is not None:
+                self.statement(more)
+
+        made = number_operand(1, span) if condition is None else self._condition(condition)
+        self.emit(ast.While(tree.as_part(made), self.block(span, inside), span, contract))
+
+    def _counter(
+        self, first: Cursor, condition: Cursor, more: Cursor | None, block: ast.Block
+    ) -> tuple[str, tree.Operand, tree.Operand] | None:
+        """Return the counter of a loop that counts up by one, its first and its last number; None for any other loop."""
+        declared = [each for each in children(first) if cursor_kind(each) == "VAR_DECL"]
+        asked = bare(condition)
+        if cursor_kind(first) != "DECL_STMT" or len(declared) != 1 or not _is_step(more, declared[0]):
+            return None
+        operator = OPERATORS.get(binary_kind(asked)) if cursor_kind(asked) == "BINARY_OPERATOR" else None
+        initial = initial_expression(declared[0])
+        if operator not in ("<", "<=") or initial is None or not names_variable(children(asked)[0], declared[0]):
+            return None
+        try:
+            low, high = self._condition(initial), self._condition(children(asked)[1])
+        except UnreadCodeError:
+            return None
+        name = self.values.names[declared[0].hash]
+        stored = assigned_names(block) | {name}
+        if name in assigned_names(block) or _mentioned(high) & (stored | self._changed_by_calls(block)):
+            return None
+        return name, low, high if operator == "<=" else binary_operand("-", high, number_operand(1, high.span), high.span)
+
+    def _changed_by_calls(self, block: ast.Block) -> frozenset[str]:
+        """Return the registers that functions may change which a block calls."""
+        called_here = {each.name.text for each in function_calls_in(block)} & self.functions.keys()
+        return self.globals if called_here else frozenset()
+
+    def _return(self, cursor: Cursor) -> None:
+        given, span = children(cursor), self.at(cursor)
+        value = self.values.value(given[0]) if given and cursor_kind(bare(given[0])) != "CALL_EXPR" else None
+        if given and value is None:
+            result = self.register("$returned", span)
+            self._call(bare(given[0]), result)
+            value = result
+        self.emit(tree.ReturnLine(self.given_back(value, span), span))
+
+    def given_back(self, value: tree.Operand | None, span: Span) -> tree.Operand | None:
+        """Return what the function of `.mp` gives where that of C returns `value`."""
+        own = self.function
+        if not own.gives_several:
+            return named_register(own.outs[0], span) if own.outs else value
+        given = [*([value] if own.has_value else []), *(named_register(out, span) for out in own.outs)]
+        size = number_operand(len(given), span)
+        together = self.register(RESULT, span, call_operand("new", (size,), span))
+        for place, each in enumerate(given):
+            part = register_element(together.name.text, number_operand(place, span), span)
+            self.assign(part, each or no_value(span), span)
+        return together
+
+    # Expressions that are statements.
+
+    def effect(self, cursor: Cursor) -> None:
+        """Append what an expression does. Raises UnreadCodeError."""
+        found = bare(cursor)
+        kind, span = cursor_kind(found), self.at(cursor)
+        if kind == "BINARY_OPERATOR" and binary_kind(found) == ASSIGN:
+            left, right = children(found)
+            if is_pointer(left.type):
+                self._reallocate(left, right, span)
+            else:
+                self.store(self.values.memory(left), right, span)
+        elif kind == "COMPOUND_ASSIGNMENT_OPERATOR":
+            left, right = children(found)
+            operator = _COMPOUND.get(binary_kind(found))
+            if operator is None:
+                raise self.values.unread("this operator is not read", found)
+            place = self.values.memory(left).element()
+            self.assign(place, binary_operand(operator, place, self.values.value(right), span), span)
+        elif kind == "UNARY_OPERATOR" and unary_kind(found) in _STEPS:
+            place = self.values.memory(children(found)[0]).element()
+            self.assign(place, binary_operand(_STEPS[unary_kind(found)], place, number_operand(1, span), span), span)
+        elif kind == "CALL_EXPR":
+            self._call(found, None)
+        elif kind == "CSTYLE_CAST_EXPR" and c_type(found.type).kind == "void":
+            self._discarded(expressions(found)[-1])
+        elif not self._assertion(found):
+            raise self.values.unread("this expression is no statement", cursor, "assignments and calls are read")
+
+    def _discarded(self, cursor: Cursor) -> None:
+        if cursor_kind(bare(cursor)) == "CALL_EXPR":
+            self.effect(cursor)
+
+    def _reallocate(self, left: Cursor, right: Cursor, span: Span) -> None:
+        target = self.values.memory(left)
+        name = self.new_name("$new")
+        allocate(self, name, right, span)
+        self.assign(named_register(target.name, span), named_register(name, span), span)
+
+    def store(self, place: Memory, value: Cursor, span: Span) -> None:
+        """Append what stores a value, which may be that of a call. Raises UnreadCodeError."""
+        found = bare(value)
+        if cursor_kind(found) == "CALL_EXPR":
+            self._call(found, place.element())
+        else:
+            self.assign(place.element(), self.values.value(value), span)
+
+    def _chosen(self, cursor: Cursor) -> tree.Operand:
+        """Return the register of `condition ? one : other`, which is decided before."""
+        condition, one, other = expressions(cursor)
+        span = self.at(cursor)
+        asked = self.values.value(condition)
+        made = self.register("$choice", span)
+        self.branch(
+            asked,
+            span,
+            lambda: self.assign(made, self.values.value(one), span),
+            lambda: self.assign(made, self.values.value(other), span),
+        )
+        return made
+
+    def _assertion(self, cursor: Cursor) -> bool:
+        """Append an `assert` of C, if that is what an expression is: its macro has a choice between nothing and the end."""
+        for each in cursor.walk_preorder():
+            if cursor_kind(each) in ("CONDITIONAL_OPERATOR", "IF_STMT"):
+                condition, *_, other = children(each)
+                if any(str(one.spelling) in _FAILING for one in other.walk_preorder()):
+                    self.emit(ast.Assert(tree.as_part(self._condition(condition)), self.at(cursor)))
+                    return True
+        return False
+
+    def _call(self, cursor: Cursor, result: tree.IndexedName | None) -> None:
+        name = str(cursor.spelling)
+        known = self.library.get(name)
+        if known is not None:
+            if result is not None:
+                raise self.values.unread(f"what {quote(name)} returns is not read", cursor, "call it as a statement")
+            known(self, cursor)
+        elif name in self.functions:
+            call_function(self, cursor, self.functions[name], result)
+        elif name not in _SILENT or result is not None:
+            said = f"{quote(name or 'what is called')} is not read: it is no function of this file"
+            hint = "functions of MPI that are read are those that send, receive and call all processes together"
+            raise self.values.unread(said, cursor, hint)
+
+    def check_communicator(self, cursor: Cursor) -> None:
+        """Raise UnreadCodeError for a communicator that is not that of the function."""
+        found = bare(cursor)
+        is_named = cursor_kind(found) == "DECL_REF_EXPR"
+        name = str(found.spelling) if is_named else {1: "MPI_COMM_WORLD"}.get(handle_value(cursor) or 0, "")
+        if name != self.function.communicator:
+            said = f"this communicator is not {quote(self.function.communicator)}, that of {quote(self.function.name)}"
+            raise self.values.unread(said, cursor, "a function with a contract uses one communicator")
+
+
+def _is_step(more: Cursor | None, declared: Cursor) -> bool:
+    """Return whether an expression makes a variable one more."""
+    found = None if more is None else bare(more)
+    is_step = found is not None and cursor_kind(found) == "UNARY_OPERATOR" and unary_kind(found) in (1, 3)
+    return is_step and names_variable(children(found)[0], declared)
+
+
+def _mentioned(operand: object) -> set[str]:
+    match operand:
+        case tree.IndexedName(name, indices):
+            return {name.text}.union(*map(_mentioned, indices))
+        case ast.Unary(_, inner):
+            return _mentioned(inner)
+        case ast.Binary(_, left, right):
+            return _mentioned(left) | _mentioned(right)
+        case _:
+            return set()
+
+
+_STATEMENTS: Final[Mapping[str, Callable[[BodyReader, Cursor], None]]] = {
+    "COMPOUND_STMT": BodyReader.compound,
+    "DECL_STMT": declare,
+    "IF_STMT": BodyReader._if,
+    "WHILE_STMT": BodyReader._while,
+    "DO_STMT": BodyReader._do,
+    "FOR_STMT": BodyReader._for,
+    "RETURN_STMT": BodyReader._return,
+}

@@ -1,0 +1,38 @@
+/* One round of a sort by neighbours: in each pair the first keeps the smaller value. */
+#include <mpi.h>
+
+int my;
+
+/*@ rdma_bounds i in 0..1;
+  @ rdma_bounds my in 0..1;
+  @ \mpi_collective(MPI_COMM_WORLD, P2P):
+  @   requires i >= 0 && \mpi_agree(i);
+  @   assigns my;
+  @   ensures (\mpi_comm_rank + i) % 2 == 0 && \mpi_comm_rank < \mpi_comm_size - 1 ==> my <= \on(\mpi_comm_rank + 1, my);
+  @   ensures \let x = my; \numof(0, \mpi_comm_size - 1, \lambda integer t; \on(t, my) == x)
+  @           == \numof(0, \mpi_comm_size - 1, \lambda integer t; \old(\on(t, my)) == x);
+  @   ensures (\mpi_comm_rank + i) % 2 == 0 ==> \absenceof \exit \after \enter \until \enter(\mpi_comm_rank + 1);
+  @   ensures (\mpi_comm_rank + i) % 2 == 1 ==> \absenceof \exit \after \enter \until \enter(\mpi_comm_rank - 1);
+  @*/
+void oddEvenSort(int i)
+{
+	int rank, size, v;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if ((rank + i) % 2 == 0) {
+		if (rank < size - 1) {
+			MPI_Send(&my, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+			MPI_Recv(&v, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			if (v < my)
+				my = v;
+		}
+	} else if (rank > 0) {
+		MPI_Recv(&v, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(&my, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD);
+		if (v > my)
+			my = v;
+	}
+}
+
+/* rdma-robust: expect contract oddEvenSort verified */

@@ -1,0 +1,102 @@
+"""Functions of C with contracts: what is expected of them, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rdma_robust.contracts.checks.function_checks import Checking, checked
+from rdma_robust.contracts.language.contract_program import ContractProgram
+from rdma_robust.contracts.language.load_contracts import load_contracts
+from rdma_robust.errors import ProgramError
+from rdma_robust.limits import NO_LIMITS
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "tests/data/c/contracts"
+
+
+def loaded(text: str) -> ContractProgram:
+    return load_contracts(f"#include <mpi.h>\n{text}", "example.c")
+
+
+def verdicts(program: ContractProgram, *procs: int) -> dict[tuple[str, int], str]:
+    """Return verdict and class by function and number of processes."""
+    return {
+        (each.name, one.procs): one.verdict if one.counterexample is None else f"{one.verdict} {one.counterexample.error}"
+        for each in checked(program, Checking(procs), NO_LIMITS)
+        for one in each.answers
+    }
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.c")), ids=lambda path: path.stem)
+def test_what_is_expected(path: Path) -> None:
+    program = load_contracts(path.read_text(encoding="utf-8"), path.name)
+    assert {each.name for each in program.claims} == {each.name for each in program.contracts}
+    most = max([2, *(each.since for each in program.claims)])
+    found = verdicts(program, 1, most)
+    for claim in program.claims:
+        for procs in (1, most):
+            violated = not claim.verified and procs >= claim.since
+            assert found[claim.name, procs] == (f"VIOLATED {claim.error}" if violated else "VERIFIED")
+
+
+def test_a_value_that_was_never_stored() -> None:
+    program = loaded(
+        "/*@ assigns \\nothing; ensures \\result == 0; */\nint f(int x) { int a[2]; a[0] = x; return a[1] * 0; }\n"
+    )
+    (answer,) = checked(program, Checking((1,)), NO_LIMITS)
+    example = answer.answers[0].counterexample
+    assert example is not None
+    assert (example.error, example.text, example.span.line) == ("RTE", "a value is used that was never stored", 3)
+
+
+def test_a_message_across_a_collective_operation_is_unknown() -> None:
+    body = """
+	int rank, v = x;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank == 1) MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 0) MPI_Recv(&v, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return v;
+"""
+    program = loaded(f"/*@ \\mpi_collective(MPI_COMM_WORLD, P2P): assigns \\nothing; */\nint f(int x) {{{body}}}\n")
+    assert verdicts(program, 2) == {("f", 2): "UNKNOWN"}
+
+
+def test_an_array_that_is_passed_from_an_element_on() -> None:
+    program = loaded(
+        """
+/*@ requires \\valid(p + (0 .. 1)); assigns p[1]; ensures p[1] == \\old(p[0]) + 1 && \\result == p[1]; */
+int next(int *p) { p[1] = p[0] + 1; return p[1]; }
+/*@ assigns \\nothing; ensures \\result == x + 1; */
+int f(int x) { int a[3] = {0, x}, r; r = next(a + 1); return a[2] == r ? r : 0; }
+/*@ requires \\valid(p + (0 .. 1)); assigns p[1]; ensures \\true; */
+void g(int *p) { p[0] = 1; }
+""".replace("\\true", "1")
+    )
+    assert verdicts(program, 1) == {("next", 1): "VERIFIED", ("f", 1): "VERIFIED", ("g", 1): "VIOLATED SGV"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        ("/*@ assigns \\nothing; */\nint f(int x) { return x << 1; }", "RR964", 3),
+        ("/*@ assigns \\nothing; */\ndouble f(int x) { return x; }", "RR964", 3),
+        ("/*@ assigns \\nothing; */\nint f(int x) { for (;;) break; return x; }", "RR964", 3),
+        ("/*@ assigns \\nothing; */\nint f(long x) { int y = x; return y; }", "RR964", 3),
+        ("/*@ assigns \\nothing; */\nint f(unsigned x) { return 0; }", "RR964", 3),
+        ("int f(int x)\n{\n/*@ loop invariant x > 0; */ while (x) x--; return x; }", "RR963", 4),
+        ("/*@ ensures \\forall integer i; i == i; */\nint f(int x) { return x; }", "RR963", 2),
+        ("/*@ \\mpi_collective(MPI_COMM_WORLD, ALL): assigns \\nothing; */\nint f(int x) { return x; }", "RR963", 2),
+        ("/*@ ensures \\result == y; */\nint f(int x) { return x; }", "RR901", 2),
+        ("/*@ ensures \\result = x; */\nint f(int x) { return x; }", "RR101", 2),
+        ("/*@ ensures \\result == 0; */\nvoid f(int x) { }", "RR951", 2),
+        ("/*@ \\mpi_collective(MPI_COMM_WORLD, P2P): ensures \\absenceof \\enter \\after \\exit \\until \\exit; */\n"
+         "int f(int x) { return x; }", "RR955", 2),
+    ],
+)  # fmt: skip
+def test_what_is_refused(text: str, code: str, line: int) -> None:
+    with pytest.raises(ProgramError) as error:
+        loaded(f"{text}\n")
+    assert (error.value.diagnostics[0].code, error.value.diagnostics[0].span.line) == (code, line)
