@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -44,6 +45,7 @@ def constant(value: int) -> Term:
     return Term(0, value, lambda _values, _offset: value)
 
 
+@cache
 def read_at(position: int) -> Term:
     """Return the value read by the event at this position of the path."""
     return Term(1 << position, None, lambda values, offset: values[offset + position])

@@ -233,17 +233,17 @@ class _Compiler:
         if act.message is not None:
             data = None if act.message.data is None else self._of(act.message.data)
             imm = self._of(act.message.imm)
-            unfit = frozenset() if data is None else self.void
+            unfit = frozenset[int]() if data is None else self.void
             placed = visible_when_polled(act.type, self.model)
             kind = kind_of_words(act.type, None, variant=variant)
-            found = CardEvent(act, kind, NOWHERE, False, True, data, imm, message=True, completing=act.completing)
-            return replace(found, unfit=unfit, placed=placed)
+            return CardEvent(act, kind, NOWHERE, False, True, data, imm, True, act.completing, unfit, placed)
         cell = act.cell
         value = None if act.written is None else self._of(act.written)
         where = NOWHERE if cell is None else self._cell(cell)
         kind = kind_of_words(act.type, cell, asked if act.type is EventType.NLW else None, variant=variant)
-        found = CardEvent(act, kind, where, bool(act.reads), bool(act.writes), value, completing=act.completing)
-        return replace(found, placed=visible_when_polled(kind, self.model))
+        placed = visible_when_polled(kind, self.model)
+        reads, writes = bool(act.reads), bool(act.writes)
+        return CardEvent(act, kind, where, reads, writes, value, completing=act.completing, placed=placed)
 
     def _of(self, expr: Expr) -> Evaluator:
         return term_of(expr, self.env).of
