@@ -18,6 +18,7 @@ _REFUSED: Final = {
     ast.FlushStatement: ("verbs have no `flush`", "`get` something from the same node, and poll that"),
     ast.OrderStatement: ("verbs have no `order`", "`rfence`, or another hardware"),
 }
+_UNKNOWN: Final = ("no call of verbs does this", "put, get, messages, poll and rfence have one")
 
 
 @dataclass(slots=True)
@@ -253,7 +254,7 @@ class VerbsC(CLibrary):
                 message = "an atomic of verbs writes the old value somewhere"
                 raise NotInCError(statement.span, message, f"get x = {printer.expression(call)}")
             case _:
-                message, hint = _REFUSED[type(statement)]
+                message, hint = _REFUSED.get(type(statement), _UNKNOWN)
                 raise NotInCError(statement.span, message, hint)
 
     @staticmethod
