@@ -151,7 +151,7 @@ class _Search:
         shown = [n for n, met in self.left.items() if (move.faults if n in self.faulty else new) and met(move)]
         for number in shown:
             del self.left[number]
-            self.runs[number] = SafetyRun(self.model, (*self.way_to(source), move))
+            self.runs[number] = SafetyRun.of(self.machine, self.model, (*self.way_to(source), move))
 
     def fits(self, state: StepState) -> bool:
         if self.machine.under_way(state) > self.box.under_way:

@@ -130,7 +130,7 @@ def replay_path(
     if path.bad is not None:
         causes += path.bad.causes
     way = _Replay(machine, path.violated(claims), draws, limits).along(causes)
-    return None if way is None else SafetyRun(model, way.run())
+    return None if way is None else SafetyRun.of(machine, model, way.run())
 
 
 class _Replay:

@@ -17,7 +17,7 @@ from rdma_robust.analyses.prove.transition_system import (
 )
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.claims import AnyModelName
-from rdma_robust.semantics.machines.machine import Move
+from rdma_robust.semantics.machines.machine import Machine, Move
 
 ReductionName = Literal["slots", "sets"]
 
@@ -32,10 +32,17 @@ class Safety(Enum):
 
 @dataclass(frozen=True)
 class SafetyRun:
-    """A run of the model's machine: its moves, each with the state after it, the first being the start."""
+    """A run of the model's machine: its moves, each with the state after it, the first being the start, and the last state
+    in words."""
 
     model: AnyModelName
     moves: tuple[Move, ...]
+    end: tuple[str, ...]
+
+    @classmethod
+    def of(cls, machine: Machine, model: AnyModelName, moves: tuple[Move, ...]) -> SafetyRun:
+        """Return a run of a machine."""
+        return cls(model, moves, tuple(machine.describe(moves[-1].state)))
 
 
 @dataclass(frozen=True)

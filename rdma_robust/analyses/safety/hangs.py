@@ -18,8 +18,9 @@ from rdma_robust.limits import Limits, Progress, ignore
 from rdma_robust.model import RDMA, Model, ModelName
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.hang import Hang
-from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
+from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.hang_words import hang_at
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.text import count
 
 
@@ -51,7 +52,7 @@ def find_hang(
 def hang_of(program: Program, run: Run, hardware: Model = RDMA, recv_depth: int = RECV_DEPTH) -> Hang:
     """Return the hang that a run of one of the machines ends in."""
     machine = machine_of(program, hardware, recv_depth=recv_depth)
-    met = HangMet(machine if is_rdma(run[-1].state) else sc_machine_of(program, recv_depth=recv_depth))
+    met = HangMet(sc_machine_of(program, recv_depth=recv_depth) if isinstance(run[-1].state, ScState) else machine)
     return hang_at(program, run, met.hanging(run[-1].state))
 
 

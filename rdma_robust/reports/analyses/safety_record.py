@@ -34,8 +34,8 @@ from rdma_robust.reports.analyses.safety_report import (
 )
 from rdma_robust.reports.share.claim_findings import ClaimAnswer, StepView, claim_cases, claim_findings
 from rdma_robust.reports.share.run_lines import deed_of, lane_of
-from rdma_robust.semantics.machines.chosen import is_rdma
 from rdma_robust.semantics.machines.machine import Verb
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.wording import deed, lane
 from rdma_robust.text import count, printable
 
@@ -150,7 +150,7 @@ def _views(program: Program, run: Run) -> Iterable[StepView]:
         if action.verb is not Verb.START and action.step is not None:
             thread = program.threads[action.thread].name
             span = action.step.span
-            what = deed(program, action, sc=not is_rdma(move.state))
+            what = deed(program, action, sc=isinstance(move.state, ScState))
             yield StepView(thread, span.line, span.column, f"{lane(program, action)}: {what}", span.elsewhere)
 
 

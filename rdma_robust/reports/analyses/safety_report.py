@@ -31,9 +31,9 @@ from rdma_robust.reports.share.steps_table import (
     table,
 )
 from rdma_robust.semantics.hang import Hang
-from rdma_robust.semantics.machines.by_model import stepwise_machine
-from rdma_robust.semantics.machines.chosen import is_rdma, machine_of, sc_machine_of
+from rdma_robust.semantics.machines.chosen import machine_of, sc_machine_of
 from rdma_robust.semantics.machines.machine import Action, Verb
+from rdma_robust.semantics.machines.sc import ScState
 from rdma_robust.semantics.what_matters import MachineRun
 from rdma_robust.semantics.wording import deed, event_name, lane
 from rdma_robust.text import count, filled, one_line, printable
@@ -55,7 +55,7 @@ def claim_run_table(
 
     A long run shows the steps that matter (:mod:`what_matters`); with `full` all, and the names of their events.
     """
-    sc = not is_rdma(run[-1].state)
+    sc = isinstance(run[-1].state, ScState)
     moves = [(number, move.action) for number, move in enumerate(run) if move.action.verb is not Verb.START]
     rows = []
     places: list[tuple[str, ...]] = []
@@ -197,8 +197,7 @@ def verify_text(verified: Verified, explain: bool, width: int | None = None, *, 
 
 
 def _model_run(program: Program, run: SafetyRun, width: int | None, full: bool) -> list[str]:
-    end = stepwise_machine(program, run.model).describe(run.moves[-1].state)
-    lines = safety_run_lines(program, run, end, width, full=full)
+    lines = safety_run_lines(program, run, width, full=full)
     return [*lines, "", f"    Checked: replayed by the machine of model {run.model}."]
 
 
@@ -238,7 +237,7 @@ def claim_text(claim: Claim) -> str:
 
 
 def _checks(answer: Reached, width: int | None) -> list[str]:
-    if not answer.run or not is_rdma(answer.run[-1].state):
+    if not answer.run or isinstance(answer.run[-1].state, ScState):
         by = "replayed by the SC machine"
     elif answer.traced:
         by = "replayed by the machine, and by the axioms"

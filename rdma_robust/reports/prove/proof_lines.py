@@ -36,7 +36,7 @@ def model_lines(
     yield from filled(proof_headline(record, like), room, "", "  ")
     if outcome.run is not None and record.run is not None and outcome.claim is not None and not like:
         yield ""
-        yield from _run(program, outcome.run, outcome.claim, record.run.end, width=width, full=full)
+        yield from _run(program, outcome.run, outcome.claim, width=width, full=full)
     yield from _suspect(record.suspect, room, full)
     yield from facts_lines(record, room, full)
     for claim in record.unreachable:
@@ -47,7 +47,7 @@ def model_lines(
     for view, allowed in zip(record.possible, outcome.allowed, strict=True):
         yield from _possible(view, record.model, room)
         if full and view.run is not None and allowed.run is not None:
-            yield from _run(program, allowed.run, allowed.claim, view.run.end, width=width, full=full)
+            yield from _run(program, allowed.run, allowed.claim, width=width, full=full)
     yield from needs_lines(record.needs, room)
 
 
@@ -98,10 +98,8 @@ def _violated(claim: ProofClaim) -> str:
     return said.get(claim.kind, f"{claim.kind}: `{text}`")
 
 
-def _run(
-    program: Program, run: SafetyRun, claim: SafetyClaim, end: Sequence[str], *, width: int | None, full: bool
-) -> Iterator[str]:
-    lines = safety_run_lines(program, run, end, width, full=full, claim=claim)
+def _run(program: Program, run: SafetyRun, claim: SafetyClaim, *, width: int | None, full: bool) -> Iterator[str]:
+    lines = safety_run_lines(program, run, width, full=full, claim=claim)
     yield from (line.removeprefix("  ") for line in lines)
     yield ""
     yield f"  Checked: replayed by the machine of model {run.model}."

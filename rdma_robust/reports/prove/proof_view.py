@@ -33,7 +33,6 @@ from rdma_robust.reports.prove.proof_record import (
 )
 from rdma_robust.reports.share.run_lines import deed_of, is_quiet, lane_of
 from rdma_robust.reports.share.searchers_text import shared_text
-from rdma_robust.semantics.machines.by_model import stepwise_machine
 from rdma_robust.semantics.machines.machine import Action, Verb
 from rdma_robust.text import filled, one_line
 
@@ -166,7 +165,6 @@ def claim_view(claim: SafetyClaim) -> ProofClaim:
 
 def proof_run(program: Program, run: SafetyRun) -> ProofRun:
     """Return a run as the reports have it."""
-    machine = stepwise_machine(program, run.model)
     moves = (
         ProofMove(
             program.threads[move.action.thread].name,
@@ -183,7 +181,7 @@ def proof_run(program: Program, run: SafetyRun) -> ProofRun:
         for move in run.moves
         if move.action.verb is not Verb.START
     )
-    return ProofRun(tuple(moves), tuple(machine.describe(run.moves[-1].state)))
+    return ProofRun(tuple(moves), run.end)
 
 
 def _possible(program: Program, each: AllowedClaim) -> PossibleView:

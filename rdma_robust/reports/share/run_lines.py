@@ -120,13 +120,12 @@ INDENT: Final = "  "
 def safety_run_lines(
     program: Program,
     run: SafetyRun,
-    end: Sequence[str],
     width: int | None,
     *,
     full: bool = False,
     claim: SafetyClaim | None = None,
 ) -> list[str]:
-    """Return a run as lines of a table, with the state `end` that it leads to.
+    """Return a run as lines of a table, with the state that it leads to.
 
     Of a long run in which `claim` fails only the moves that matter are shown, unless all are asked for (`full`).
     """
@@ -151,7 +150,7 @@ def safety_run_lines(
     for remark in (note_of_places(places), note, quiet):
         lines += filled(remark, width or PAPER, INDENT * 2, INDENT * 2) if remark else []
     lines.append("    in the end:" if rows else "    at the start:")
-    for text in end:
+    for text in run.end:
         lines += filled(printable(text), width or PAPER, " " * 6, "  ")
     return lines
 

@@ -10,7 +10,7 @@ from rdma_robust.language.flow.cfg import Program, steps
 from rdma_robust.model import RDMA, Model
 from rdma_robust.options import RECV_DEPTH
 from rdma_robust.semantics.machines.rdma import RdmaMachine
-from rdma_robust.semantics.machines.sc import ScMachine, ScState
+from rdma_robust.semantics.machines.sc import ScMachine
 from rdma_robust.semantics.machines.shapes import shape_of
 from rdma_robust.semantics.machines.threadcode import NOTHING, Observables
 from rdma_robust.semantics.waits import messages_wait
@@ -60,8 +60,3 @@ def sc_machine_of(
 
         return WaitingScMachine(program, watched, recv_depth, model)
     return ScMachine(program, watched, recv_depth, model)
-
-
-def is_rdma(state: object) -> bool:
-    """Return whether a state is one of a machine under RDMA; if not it is one under sequential consistency."""
-    return not isinstance(state, ScState)

@@ -30,9 +30,9 @@ from rdma_robust.limits import Limits
 from rdma_robust.semantics.event_table import acts_of, remote_of
 from rdma_robust.semantics.hang import Hang, Wait
 from rdma_robust.semantics.machines.chosen import sc_machine_of
-from rdma_robust.semantics.machines.machine import Move, State
+from rdma_robust.semantics.machines.machine import Move, State, Verb
 from rdma_robust.semantics.machines.resting import LargeLoopError, Resting, RestTest
-from rdma_robust.semantics.machines.sc import ScMachine
+from rdma_robust.semantics.machines.sc import ScMachine, ScState
 
 if TYPE_CHECKING:
     from rdma_robust.semantics.machines.machine import Move
@@ -129,10 +129,7 @@ def _waited_for(step: Step) -> str:
 
 def _completions(run: Sequence[Move], thread: int, remote: str) -> tuple[int, int]:
     """Return how many operations of a thread towards `remote` make completions, and how many of them it has polled."""
-    from rdma_robust.semantics.machines.chosen import is_rdma  # noqa: PLC0415
-    from rdma_robust.semantics.machines.machine import Verb  # noqa: PLC0415 - as above
-
-    posting = Verb.ISSUE if is_rdma(run[-1].state) else Verb.NIC_WRITE
+    posting = Verb.NIC_WRITE if isinstance(run[-1].state, ScState) else Verb.ISSUE
     posted = polled = 0
     for action in (move.action for move in run):
         if action.thread != thread or action.step is None or remote_of(action.step.op) != remote:
