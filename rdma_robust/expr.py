@@ -195,15 +195,7 @@ def size(expr: Expr) -> int:
 
 def depth(expr: Expr) -> int:
     """Return how deeply the operators of `expr` are nested, 1 for none."""
-    match expr:
-        case Unary(_, arg):
-            return 1 + depth(arg)
-        case Binary(_, left, right):
-            return 1 + max(depth(left), depth(right))
-        case Ite(test, then, other):
-            return 1 + max(depth(test), depth(then), depth(other))
-        case Const() | Name():
-            return 1
+    return 1 + max(map(depth, operands(expr)), default=0)
 
 
 def substitute(expr: Expr, by: Mapping[str, Expr]) -> Expr:

@@ -53,7 +53,7 @@ OWNERS = {
         **{"prove": "prove", "cover": "nets", "messages": "messages", "contracts": "contracts"},
     },
     "questions": {
-        **dict.fromkeys(("models_question", "needs_question", "robustness_question", "safety_question"), "rdma"),
+        **dict.fromkeys((f"{each}_question" for each in ("models", "needs", "races", "robustness", "safety")), "rdma"),
         **{"contracts_question": "contracts", "contracts_part": "contracts", "cover_question": "nets"},
         **{"messages_question": "messages", "messages_part": "messages", "proof_question": "prove"},
     },

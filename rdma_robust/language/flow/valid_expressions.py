@@ -35,30 +35,15 @@ def is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LEAST_TOO_LARGE
 
 
-def _levels(expr: Expr) -> int:
-    """The levels of operators, counted without recursion."""
-    deepest, todo = 0, [(expr, 1)]
-    while todo:
-        part, level = todo.pop()
-        deepest = max(deepest, level)
-        match part:
-            case Unary(_, arg):
-                todo.append((arg, level + 1))
-            case Binary(_, left, right):
-                todo += [(left, level + 1), (right, level + 1)]
-            case _:
-                pass
-    return deepest
-
-
 def wrong_in(expr: Expr, known: set[str], *, has_domain: bool) -> Iterator[str]:
     """Yield what is wrong with an expression over `known` names."""
-    if _levels(expr) > MAX_LEVELS:
-        yield f"an expression has more than {MAX_LEVELS} levels of operators"
-        return
-    todo = [expr]
+    todo = [(expr, 1)]
     while todo:
-        match todo.pop():
+        part, level = todo.pop()
+        if level > MAX_LEVELS:
+            yield f"an expression has more than {MAX_LEVELS} levels of operators"
+            return
+        match part:
             case Const(value):
                 if not is_integer(value):
                     yield f"{value!r} is no integer of at most 18 digits"
@@ -67,13 +52,13 @@ def wrong_in(expr: Expr, known: set[str], *, has_domain: bool) -> Iterator[str]:
                     nothing = "what is read is used where nothing is read"
                     yield nothing if name == VALUE.name else f"unknown name {quote(name)}"
             case Unary(op, arg):
-                todo.append(arg)
+                todo.append((arg, level + 1))
                 if op not in _OPERATORS[0]:
                     yield f"unknown operator {quote(op)}"
                 elif op == "-" and not has_domain:
                     yield "arithmetic (`-`) in a program without a domain"
             case Binary(op, left, right):
-                todo += [right, left]
+                todo += [(right, level + 1), (left, level + 1)]
                 if op not in _OPERATORS[1]:
                     yield f"unknown operator {quote(op)}"
                 elif op in _ARITHMETIC and not has_domain:
