@@ -16,6 +16,7 @@ from rdma_robust.certify import (
     invariant_states,
     invariants,
     nets,
+    race_invariants,
     racing_traces,
     violations,
 )
@@ -59,6 +60,7 @@ PROGRAM_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, obj
 
 RACE_CHECKS: Final[Mapping[str, Mapping[str, Callable[[Program, Platform, object], str]]]] = {
     "race": {racing_traces.KIND: racing_traces.check_race},
+    "race-free": {race_invariants.KIND: race_invariants.check_race_free},
 }
 """The same for data races."""
 
@@ -169,11 +171,15 @@ def _about_program(certificate: Certificate, program: Program) -> ProofCheck:
         return replace(proved, model=model)
     settings = read_program_options(certificate.options)
     races = certificate.claim["kind"] in RACE_CHECKS
+    if races and program.crowds:
+        reject(f"there is any number of threads {program.crowds[0].name}, and races are asked of numbers")
     meant = spin_assumed(blocking(program) if races else program, settings.await_loops)
     if certificate.claim["kind"] != "robust" and has_waiting_messages(meant):
         reject("no trace is evidence where messages wait (rnr wait): a run in which one waits may have it")
     robust = certificate.claim["kind"] == "robust"
-    claimed = replace(settings.platform, how=TableReading(messages=_has_messages(meant), stronger=not robust))
+    # What a table leaves open is read against the claim.
+    stronger = certificate.claim["kind"] not in ("robust", "race-free")
+    claimed = replace(settings.platform, how=TableReading(messages=_has_messages(meant), stronger=stronger))
     platform = claimed
     if robust:
         platform, evidence = weaker_platform(meant, platform, certificate.evidence)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rdma_robust.certify.card_memories import ISSUED, READ, CardMemoryRules
 from rdma_robust.certify.document import integer, json_array, json_members, json_truth, json_word, reject, string
 from rdma_robust.certify.hardware import CPU, EventKind, Platform
+from rdma_robust.certify.mailboxes import Connection
 from rdma_robust.certify.remembered import (
     EMPTY_TRAIL,
     Buffer,
@@ -30,7 +31,6 @@ from rdma_robust.certify.remembered import (
     Value,
     WriteGroup,
 )
-from rdma_robust.certify.search_steps import Connection
 from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.certify.thread_reading import ThreadReading, operands_taken, stages_of
 from rdma_robust.language.flow.cfg import Cell, Program
@@ -45,6 +45,8 @@ Place = tuple[tuple[int, ...], tuple[int, ...], int | None, int]
 that of the messages."""
 
 Entry = TypeVar("Entry")
+Remembered = TypeVar("Remembered")
+"""What the marks of a state are: those of the normal form, or those of races."""
 
 KIND: Final = "pivot-invariant"
 
@@ -75,7 +77,7 @@ _NIC: Final = tuple(kind.value for kind in EventKind if kind not in CPU)
 
 
 @dataclass(frozen=True, slots=True)
-class StateSet:
+class StateSet(Generic[Remembered]):
     """A set of states: for each place the largest limits, each of which stands for all smaller ones too.
 
     Values of cells that are not in `cells` are the initial ones; registers may be None, any value.
@@ -85,7 +87,7 @@ class StateSet:
     cells: tuple[Cell, ...]
     counted: tuple[QueuePair, ...]
     watched: frozenset[QueuePair]
-    marks: tuple[Marks, ...]
+    marks: tuple[Remembered, ...]
     connections: tuple[Connection, ...] | None
     mail: tuple[Mail, ...]
     limits: Mapping[Place, list[Limit]]
@@ -155,10 +157,33 @@ class EvidenceNames:
         return table[name] if name in table else reject(f"{where}: the program has no {name!r:.60}")
 
 
-def read_states(program: Program, readings: tuple[ThreadReading, ...], platform: Platform, evidence: object) -> StateSet:
+def read_states(
+    program: Program, readings: tuple[ThreadReading, ...], platform: Platform, evidence: object
+) -> StateSet[Marks]:
     """Return the states in `evidence`. Raises InvalidCertificate where they do not fit the program."""
-    usual = ("kind", "threads", "cells", "counted", "watched", "marks", "states")
-    found = json_members(evidence, "`evidence`", usual, ("connections", "mail"))
+    found = json_members(evidence, "`evidence`", (*STATE_MEMBERS, "watched"), CONNECTED)
+    counters = CardMemoryRules.of(program, platform).counters
+    states = states_of(program, readings, found, read_marks, counters)
+    for i, each in enumerate(states.marks):
+        if each.pivot.cell not in states.cells:
+            reject(f"`evidence.marks[{i}]` has a pivot on a cell that is not among `evidence.cells`")
+    return states
+
+
+STATE_MEMBERS: Final = ("kind", "threads", "cells", "counted", "marks", "states")
+CONNECTED: Final = ("connections", "mail")
+"""The members of evidence that is a set of states, and those that it has besides where threads send messages."""
+
+
+def states_of(
+    program: Program,
+    readings: tuple[ThreadReading, ...],
+    found: Mapping[str, object],
+    remembered: Callable[[object, str, EvidenceNames], Remembered],
+    counters: int,
+) -> StateSet[Remembered]:
+    """Return the states among the members of evidence, whose marks are as `remembered` reads them, with so many counts of
+    completions for each queue pair. Raises InvalidCertificate where they do not fit the program."""
     names = EvidenceNames(
         {thread.name: i for i, thread in enumerate(program.threads)},
         {str(cell): cell for cell in program.cells},
@@ -171,11 +196,8 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], platform:
     for listed, where in ((cells, "cells"), (counted, "counted")):
         if len(set(listed)) < len(listed):
             reject(f"`evidence.{where}` names something twice")
-    watched = names.queue_pairs_of(found["watched"], "`evidence.watched`")
-    marks = tuple(json_array(found["marks"], "`evidence.marks`", lambda item, at: read_marks(item, at, names)))
-    for i, each in enumerate(marks):
-        if each.pivot.cell not in cells:
-            reject(f"`evidence.marks[{i}]` has a pivot on a cell that is not among `evidence.cells`")
+    watched = names.queue_pairs_of(found.get("watched", []), "`evidence.watched`")
+    marks = tuple(json_array(found["marks"], "`evidence.marks`", lambda item, at: remembered(item, at, names)))
     connections, mail = read_connections(found, names)
     limits: dict[Place, list[Limit]] = {}
     rows = found["states"]
@@ -185,7 +207,7 @@ def read_states(program: Program, readings: tuple[ThreadReading, ...], platform:
         tuple(map(len, locals_)),
         len(cells),
         len(marks),
-        CardMemoryRules.of(program, platform).counters * len(counted),
+        counters * len(counted),
         None if connections is None else len(mail),
     )
     for i, row in enumerate(rows):

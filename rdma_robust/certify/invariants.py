@@ -7,16 +7,17 @@ the pivot with the cycle closed. The transitions are the checker's own (:mod:`th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from rdma_robust.certify.card_memories import CardMemoryRules
 from rdma_robust.certify.document import reject
 from rdma_robust.certify.hardware import WRITES, EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit, Place, StateSet, read_states
+from rdma_robust.certify.mailboxes import meetings_of
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks, PivotAccesses, QueuePair, Seen, TraceParts, Value
-from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
+from rdma_robust.certify.search_steps import Around, SearchSteps
 from rdma_robust.certify.thread_events import LocalState, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_for_search, request_of
 from rdma_robust.language.flow.cfg import Cell, Program, RemoteRmw, RFence, Thread, peer_of, steps
@@ -130,7 +131,9 @@ class _After:
 class _Inductive:
     """The check of one set. What a step does depends on little of a state, so each case is computed once."""
 
-    def __init__(self, program: Program, readings: tuple[ThreadReading, ...], states: StateSet, platform: Platform) -> None:
+    def __init__(
+        self, program: Program, readings: tuple[ThreadReading, ...], states: StateSet[Marks], platform: Platform
+    ) -> None:
         self._program, self._readings, self._states = program, readings, states
         rules = rules_of(program, platform, frozenset(states.cells), frozenset(states.counted), states.watched)
         self._steps_of = SearchSteps(program, readings, rules)
@@ -297,8 +300,7 @@ class _Inductive:
         """Return the thread's states of the set that `local` is one of: the same, but for registers that they leave open."""
         found = []
         for pattern in self._open[thread].get((local.point, local.operation), ()):
-            registers = tuple(None if free else value for free, value in zip(pattern, local.registers, strict=True))
-            number = self._local[thread].get(replace(local, registers=registers))
+            number = self._local[thread].get(local.leaving_open(pattern))
             if number is not None:
                 found.append(number)
         return tuple(found)

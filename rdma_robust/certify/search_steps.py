@@ -9,18 +9,17 @@ Source: docs/theory-search.md, "The search"; docs/theory-deployed.md, "Store buf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 from rdma_robust.certify.hardware import WRITES, EventKind
+from rdma_robust.certify.mailboxes import Mailboxes
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import (
     UNTAGGED,
     Buffer,
     Letter,
     Mail,
-    Mailbox,
     Marks,
     PivotAccesses,
     Seen,
@@ -31,10 +30,7 @@ from rdma_robust.certify.remembered import (
 )
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadEvent, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading
-from rdma_robust.language.flow.cfg import Cell, ImmPut, Program, Recv, RecvPoll, Send, steps
-
-Connection = tuple[int, int, str]
-"""The numbers of a thread that sends messages and of the one that receives them."""
+from rdma_robust.language.flow.cfg import Cell, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,48 +63,21 @@ class Around:
     held: frozenset[Cell]
 
 
-class SearchSteps:
+class SearchSteps(Mailboxes):
     """The steps of a program's search, under the rules of the normal form."""
 
     def __init__(self, program: Program, readings: Sequence[ThreadReading], rules: NormalFormRules) -> None:
+        super().__init__(program)
         self.readings, self.rules = readings, rules
-        self.connections = connections_of(program)
-        self._names = {thread.name: number for number, thread in enumerate(program.threads)}
-        self._channel = {pair: i for i, pair in enumerate(self.connections)}
         self._pivots: dict[Cell, dict[PivotAccesses, None]] = {}
         for reading in readings:
             for access in reading.accesses():
                 pivot = PivotAccesses(reading.number, access.cell, access.writes, access.atomic)
                 self._pivots.setdefault(access.cell, {})[pivot] = None
-        self.first_mail: Mail = tuple(
-            Mailbox(
-                tuple(
-                    Buffer(cell, UNTAGGED)
-                    for name, cell, on in program.threads[receiver].posted
-                    if (name, on) == (program.threads[sender].name, lane)
-                ),
-                (),
-            )
-            for sender, receiver, lane in self.connections
-        )
 
     def held_by(self, thread: int, local: LocalState) -> Cell | None:
         """The word whose remote atomics wait for one of the thread that will never write (M4), None if there is none."""
         return self.readings[thread].stopped_at(local)
-
-    def heard(self, thread: int, ahead: Ahead, mail: Mail) -> Value:
-        """What the message carries whose completion a step of the thread takes, None if there is none."""
-        assert ahead.hears is not None
-        sender, lane = ahead.hears
-        arrived = mail[self._channel[self._names[sender], thread, lane]].arrived
-        return arrived[0].carries if arrived else None
-
-    def finds_no_buffer(self, event: ThreadEvent, mail: Mail) -> bool:
-        """Whether the event is a message for which no buffer is posted, or one without room for it (rnr)."""
-        if not event.is_message:
-            return False
-        posted = mail[self._of(event)].posted
-        return not posted or (event.fills and posted[0].cell.void)
 
     def taken(self, move: ThreadMove, around: Around) -> Iterator[SearchStep]:
         """Yield what the event can become; nothing where it waits for another thread or the order is cut."""
@@ -121,7 +90,7 @@ class SearchSteps:
             return
         tag = UNTAGGED
         if event.is_message or event.kind is EventKind.RECEIVES:
-            channel = around.mail[self._of(event)]
+            channel = around.mail[self.number_of(event)]
             waits_for: tuple[Buffer | Letter, ...] = channel.posted if event.is_message else channel.arrived
             if not waits_for or self.finds_no_buffer(event, around.mail):
                 return
@@ -135,12 +104,6 @@ class SearchSteps:
             elsewhere = tuple(zip(event.others, move.elsewhere, strict=True))
             yield SearchStep(event, move.after, writes, written, mail, placed, starts, stores, elsewhere)
 
-    def resolved(self, event: ThreadEvent, mail: Mail) -> ThreadEvent:
-        """The event with the buffer that it fills for its cell, if it is a message that fills one."""
-        if not event.fills or self.finds_no_buffer(event, mail):
-            return event
-        return replace(event, cell=mail[self._of(event)].posted[0].cell)
-
     def violates(self, marks: Marks, ahead: Ahead, value: Value, mail: Mail) -> bool:
         """Whether a step of the pivot's thread is a pivot that can be put last into alpha, so that a violation is found.
 
@@ -153,7 +116,7 @@ class SearchSteps:
             event = self.resolved(move.event, mail)
             tag = UNTAGGED
             if event.is_message and not self.finds_no_buffer(event, mail):
-                tag = mail[self._of(event)].posted[0].tag
+                tag = mail[self.number_of(event)].posted[0].tag
             if not (marks.closed or tag.tainted) or tag.beta:
                 continue
             if self.rules.may_be_pivot(marks, event):
@@ -164,7 +127,7 @@ class SearchSteps:
 
     def _whole(self, marks: Marks, move: ThreadMove) -> bool:
         """Whether both events of a remote atomic can be put last into alpha."""
-        write = self._second(move).event
+        write = self.readings[move.event.thread].second_half(move).event
         fits = self.rules.fits_last(marks, move.event) and self.rules.may_be_pivot(marks, write)
         return fits and not marks.split and not marks.half
 
@@ -182,34 +145,10 @@ class SearchSteps:
         touched = dict.fromkeys((*event.read, *event.written))
         yield from dict.fromkeys(p for cell in touched if cell in self.rules.shared for p in self._pivots.get(cell, ()))
 
-    def _of(self, event: ThreadEvent) -> int:
-        """The number of the connection that an event is about."""
-        assert event.peer is not None
-        peer = self._names[event.peer]
-        return self._channel[(*((event.thread, peer) if event.is_message else (peer, event.thread)), event.lane)]
-
     def _delivered(self, event: ThreadEvent, written: Value, mail: Mail, placed: TraceParts) -> Mail:
         """The messages after the event; once the cycle is closed, their taint is forgotten as well."""
-        if event.peer is not None:
-            number = self._of(event)
-            posted, arrived = mail[number]
-            if event.kind is EventKind.POSTS_BUFFER:
-                assert event.buffer is not None
-                posted = (*posted, Buffer(event.buffer, placed.tag))
-            elif event.kind is EventKind.RECEIVES:
-                arrived = arrived[1:]
-            else:
-                carries = 0 if event.fills or written is None else written
-                posted, arrived = posted[1:], (*arrived, Letter(carries, placed.tag))
-            mail = (*mail[:number], Mailbox(posted, arrived), *mail[number + 1 :])
+        mail = self.mail_after(event, written, mail, placed.tag)
         return untainted(mail) if placed.marks is not None and placed.marks.closed else mail
-
-    def _second(self, move: ThreadMove) -> ThreadMove:
-        """The write of a remote atomic of which the move is the read."""
-        reading = self.readings[move.event.thread]
-        (ahead,) = reading.ahead(move.after)
-        (second,) = reading.moves(ahead, None)
-        return second
 
     def _atomic(self, move: ThreadMove, around: Around) -> Iterator[SearchStep]:
         """A remote atomic: its read where it does not write, else both, or the read as the last event of its thread."""
@@ -217,7 +156,7 @@ class SearchSteps:
             for placed, starts in self._placed(move.event, around, UNTAGGED):
                 yield self._made(move, placed, around, starts)
             return
-        write = self._second(move)
+        write = self.readings[move.event.thread].second_half(move)
         if move.event.at_once:
             yield from self._at_once(move.event, write, around)
             return
@@ -315,32 +254,3 @@ def _excluding(placed: TraceParts, pivot: PivotAccesses, held: frozenset[Cell]) 
     if pivot.cell not in held or placed.marks is None:
         return placed
     return replace(placed, marks=replace(placed.marks, split=True))
-
-
-def meetings_of(arriving: Iterable[ThreadMove]) -> Iterator[ThreadMove]:
-    """Yield the rounds that can begin: of barriers before which all of their threads stand, each with a move of its own."""
-    standing: dict[tuple[str, ...], dict[int, list[ThreadMove]]] = {}
-    for move in arriving:
-        standing.setdefault(move.event.meets, {}).setdefault(move.event.thread, []).append(move)
-    for meets, moves in standing.items():
-        for first, *rest in product(*moves.values()) if len(moves) == len(meets) else ():
-            event = replace(first.event, others=tuple(each.event.thread for each in rest))
-            yield replace(first, event=event, elsewhere=tuple(each.after for each in rest))
-
-
-def connections_of(program: Program) -> tuple[Connection, ...]:
-    """Return every two threads of which one sends messages to the other or may receive such, with the lane of the first on
-    which it does, in a fixed order."""
-    names = {thread.name: number for number, thread in enumerate(program.threads)}
-    found: set[Connection] = set()
-    for t, thread in enumerate(program.threads):
-        found |= {(names[sender], t, lane) for sender, _, lane in thread.posted}
-        for _, _, step in steps(thread):
-            match step.op:
-                case Recv(sender=sender, lane=lane) | RecvPoll(sender=sender, lane=lane):
-                    found.add((names[sender], t, lane))
-                case Send(to=to, lane=lane) | ImmPut(to=to, lane=lane):
-                    found.add((t, names[to], lane))
-                case _:
-                    pass
-    return tuple(sorted(found))

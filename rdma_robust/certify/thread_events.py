@@ -5,7 +5,8 @@ Source: docs/model.md, "Events"; docs/deployed.md, "Events".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from rdma_robust.certify.hardware import READS, WRITES, EventKind, EventWords, Platform, of_variant
@@ -54,6 +55,11 @@ class LocalState:
     carried: Value = None
     stage: OperationStage | None = None
     operands: tuple[Value, ...] = ()
+
+    def leaving_open(self, free: Sequence[bool]) -> LocalState:
+        """Return the same, but for registers that are left open: those that are `free`."""
+        registers = tuple(None if is_free else value for is_free, value in zip(free, self.registers, strict=True))
+        return self if registers == self.registers else replace(self, registers=registers)
 
 
 def fetches_nothing(op: RemoteRmw) -> bool:

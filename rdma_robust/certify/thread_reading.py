@@ -97,18 +97,22 @@ class ThreadReading:
     def accesses(self) -> Iterator[CellAccess]:
         """Yield every cell that some event may access, and how."""
         for _, _, step in self.steps:
-            match step.op:
-                case cfg.Read(cell):
-                    yield CellAccess(cell, False)
-                case cfg.Write(cell, _):
-                    yield CellAccess(cell, True)
-                case cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
-                    yield from (CellAccess(cell, False), CellAccess(cell, True))
-                case cfg.Section(cells, writes):
-                    yield from (CellAccess(cell, False) for cell in cells)
-                    yield from (CellAccess(cells[k], True) for k, _ in writes)
-                case _:
-                    yield from self._accesses_of(request_of(step.op))
+            yield from self.accesses_of(step.op)
+
+    def accesses_of(self, op: cfg.Op) -> Iterator[CellAccess]:
+        """Yield every cell that some event of an operation may access, and how."""
+        match op:
+            case cfg.Read(cell):
+                yield CellAccess(cell, False)
+            case cfg.Write(cell, _):
+                yield CellAccess(cell, True)
+            case cfg.Cas(cell, _, _) | cfg.Rmw(cell, _, _):
+                yield from (CellAccess(cell, False), CellAccess(cell, True))
+            case cfg.Section(cells, writes):
+                yield from (CellAccess(cell, False) for cell in cells)
+                yield from (CellAccess(cells[k], True) for k, _ in writes)
+            case _:
+                yield from self._accesses_of(request_of(op))
 
     def accesses_of_card(self) -> Iterator[CellAccess]:
         """Yield every cell that the card may access for the thread, and how."""
@@ -148,6 +152,12 @@ class ThreadReading:
         if value not in ahead.found:
             ahead.found[value] = tuple(self._find_moves(ahead, value))
         return ahead.found[value]
+
+    def second_half(self, move: ThreadMove) -> ThreadMove:
+        """Return the write of a remote atomic of which the move is the read."""
+        (ahead,) = self.ahead(move.after)
+        (second,) = self.moves(ahead, None)
+        return second
 
     def _find_ahead(self, local: LocalState) -> Iterator[Ahead]:
         if local.operation is not None:

@@ -8,13 +8,14 @@ Karp and Miller 1969.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from rdma_robust.certify.hardware import EventKind, Platform
 from rdma_robust.certify.invariant_states import Limit
 from rdma_robust.certify.invariants import comes_to, fences_matter, fired, rules_of
+from rdma_robust.certify.mailboxes import Mailboxes, meetings_of
 from rdma_robust.certify.remembered import Mail, Marks, PivotAccesses, QueuePair, Seen, TraceParts, Value
-from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps, meetings_of
+from rdma_robust.certify.search_steps import Around, SearchStep, SearchSteps
 from rdma_robust.certify.thread_events import LocalState, OperationStage, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, readings_for_search
 from rdma_robust.counters.inductive import limit_covers
@@ -189,9 +190,7 @@ class _Exploration:
 
     def _forgetting(self, thread: int, local: LocalState) -> LocalState:
         """The same with the registers left open that are not read any more."""
-        live = self._threads[thread].live(local)
-        known = zip(self.readings[thread].names, local.registers, strict=True)
-        return replace(local, registers=tuple(value if name in live else None for name, value in known))
+        return self._threads[thread].forgetting(local, self.readings[thread].names)
 
     def _fired(self, limit: Limit, pair: tuple[int, str | None], placed: TraceParts) -> Limit | None:
         """The limits after an event, None where a poll finds too few completions."""
@@ -235,11 +234,11 @@ class _Exploration:
 UNREADY = "under sequential consistency a message can find no buffer (rnr), and ROBUST then has no proof"
 
 
-def beyond(depth: int, program: Program, search: SearchSteps, mail: Mail) -> bool:
+def beyond(depth: int, program: Program, boxes: Mailboxes, mail: Mail) -> bool:
     """Return whether some connection has more than so many receives, each of as many words as its longest message."""
     return any(
         len(channel.posted) + len(channel.arrived) > depth * program.words_of(*connection)
-        for connection, channel in zip(search.connections, mail, strict=True)
+        for connection, channel in zip(boxes.connections, mail, strict=True)
     )
 
 
@@ -264,6 +263,11 @@ class ThreadFacts:
     def polls_ahead(self, point: int, node: str) -> bool:
         polls = self._polls.get(node, set())
         return point in polls or not polls.isdisjoint(self._reach.get(point, ()))
+
+    def forgetting(self, local: LocalState, registers: Sequence[str]) -> LocalState:
+        """Return the same with the registers, which have these names, left open that are not read any more."""
+        live = self.live(local)
+        return local.leaving_open([name not in live for name in registers])
 
     def live(self, local: LocalState) -> frozenset[str]:
         """The registers that may be read from there."""

@@ -11,6 +11,7 @@ from rdma_robust.certify.copies_places import NOTHING, SOME_COPY, Control, CopyS
 from rdma_robust.certify.copies_states import KIND
 from rdma_robust.certify.document import JsonObject
 from rdma_robust.certify.hardware import EventKind, Platform
+from rdma_robust.certify.mailboxes import Connection
 from rdma_robust.certify.remembered import Letter, Mail, Marks, PivotAccesses, QueuePair, Tag, Trail, TrailName
 from rdma_robust.certify.thread_events import LocalState, OperationStage
 from rdma_robust.errors import SizeLimitError
@@ -86,6 +87,16 @@ class MarkWords:
     def cells_of(self, cells: Iterable[Cell]) -> list[str]:
         chosen = frozenset(cells)
         return [name for cell, name in self.cells.items() if cell in chosen]
+
+    def messages(self, connections: Iterable[Connection], mail: Iterable[Mail]) -> JsonObject:
+        """The members of evidence about messages: between whom, and what is under way in states."""
+        return {
+            "connections": [
+                {"sender": self.threads[sender], "receiver": self.threads[receiver], **({"lane": lane} if lane else {})}
+                for sender, receiver, lane in connections
+            ],
+            "mail": [self.mail(each) for each in mail],
+        }
 
     def mail(self, mail: Mail) -> list[JsonObject]:
         return [

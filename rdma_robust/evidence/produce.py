@@ -19,16 +19,17 @@ from rdma_robust.certify.document import GRAPHS, NET, PROGRAM, Certificate, Json
 from rdma_robust.certify.firing import Firing, FiringLoop
 from rdma_robust.certify.hardware import ORDERS, Platform
 from rdma_robust.certify.invariant_states import KIND
+from rdma_robust.certify.mailboxes import connections_of
 from rdma_robust.certify.message_receives import has_choice_of_receives
 from rdma_robust.certify.racing_traces import KIND as RACING
 from rdma_robust.certify.remembered import Mail, Marks
-from rdma_robust.certify.search_steps import connections_of
 from rdma_robust.certify.table_facts import UNDER
 from rdma_robust.certify.thread_events import LocalState
 from rdma_robust.errors import InternalError, ProgramError, SizeLimitError
 from rdma_robust.evidence.checkers_search import CheckersStates, Spot, all_states
 from rdma_robust.evidence.of_copies import MarkWords, copies_evidence, copies_trace_evidence, number_in, told_local
 from rdma_robust.evidence.of_invariants import invariant_evidence_of
+from rdma_robust.evidence.of_races import race_free_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.canonical import canonical_text, same_program
 from rdma_robust.language.flow.cfg import Cas, Get, MFence, Poll, Program, Put, Read, RFence, Rmw, Silent, Write, steps
@@ -197,13 +198,6 @@ class _Words:
     def evidence(self) -> JsonObject:
         rows = [self._row(spot, list(limit)) for spot, limits in self._found.states.items() for limit in limits]
         connected = bool(self._found.steps.connections)
-        messages: JsonObject = {
-            "connections": [
-                {"sender": self._names[sender], "receiver": self._names[receiver], **({"lane": lane} if lane else {})}
-                for sender, receiver, lane in self._found.steps.connections
-            ],
-            "mail": [self._words.mail(mail) for mail in self._mail],
-        }
         return {
             "kind": KIND,
             "threads": [
@@ -217,7 +211,7 @@ class _Words:
             "cells": [str(cell) for cell in self._found.cells],
             "counted": self._words.pairs(self._found.counted),
             "watched": self._words.pairs(self._found.watched),
-            **(messages if connected else {}),
+            **(self._words.messages(self._found.steps.connections, self._mail) if connected else {}),
             "marks": [self._words.marks(marks) for marks in self._marks],
             "states": rows if connected else [row[:4] for row in rows],
         }
@@ -265,22 +259,33 @@ def robustness_certificate(outcome: Outcome, options: CheckOptions, limits: Limi
 
 
 def race_certificate(
-    outcome: RaceOutcome, text: str, file: str | None, *, await_loops: bool, of_standard: bool = False
+    outcome: RaceOutcome, text: str, file: str | None, options: CheckOptions, limits: Limits, *, of_standard: bool = False
 ) -> Certificate | None:
-    """Return the certificate of the first race of a program in `text`, None if there is none. Of C it may be one by the
-    standard of its library.
+    """Return the certificate of the first race of a program in `text`, or that it has none; None for UNKNOWN. Of C it may be
+    one by the standard of its library.
 
-    Raises SizeLimitError for an order table that the checker cannot read.
+    That there is none is found anew, within `limits`, by the checker's own rules. Raises SizeLimitError if one is reached,
+    or for an order table that the checker cannot read, and InternalError if those rules find a race.
     """
-    if not outcome.races:
+    program, order = outcome.program, _told(outcome.model.order)
+    if outcome.races:
+        claim, evidence = "race", _race_evidence(outcome)
+    elif outcome.reason:
         return None
+    else:
+        platform = Platform(outcome.model.cpu, outcome.model.atomics, order, outcome.model.ordered_reads)
+        claim, evidence = "race-free", race_free_evidence(program, platform, options.recv_depth, limits)
+    settings = {"model": asdict(replace(outcome.model, order=order)), "await_loops": options.await_loops}
+    about = {"about": STANDARD} if of_standard else {}
+    return Certificate(PROGRAM, file, content_digest(text), {"kind": claim, **about}, settings, evidence)
+
+
+def _race_evidence(outcome: RaceOutcome) -> JsonObject:
+    """The run of the first race."""
     race, looking = outcome.races[0], with_looks(outcome.program)
     trace = trace_of_order([event for _, mine in race.run for event in mine], looking, outcome.model)
     pair = {"first": race.first.index - len(looking.cells), "second": race.second.index - len(looking.cells)}
-    evidence = {**trace_evidence(looking, trace), "kind": RACING, **pair}
-    settings = {"model": asdict(replace(outcome.model, order=_told(outcome.model.order))), "await_loops": await_loops}
-    claim = {"kind": "race", **({"about": STANDARD} if of_standard else {})}
-    return Certificate(PROGRAM, file, content_digest(text), claim, settings, evidence)
+    return {**trace_evidence(looking, trace), "kind": RACING, **pair}
 
 
 def _told(order: str) -> str:

@@ -104,14 +104,17 @@ def certify(outcome: Outcome, source: Source, options: CheckOptions) -> str:
     return ""
 
 
-def certify_race(outcome: RaceOutcome, text: str, source: Source, *, await_loops: bool, of_standard: bool) -> str:
-    """Write the certificate of a race in `text` where `source` wants it; return why there is none."""
+def certify_race(outcome: RaceOutcome, text: str, source: Source, options: CheckOptions, *, of_standard: bool) -> str:
+    """Write the certificate of a verdict about races in `text` where `source` wants it; return why there is none, '' for
+    UNKNOWN. Raises as :func:`certify`."""
     try:
-        made = race_certificate(outcome, text, relative(source), await_loops=await_loops, of_standard=of_standard)
+        made = race_certificate(outcome, text, relative(source), options, options.limits(), of_standard=of_standard)
+        _write(made, source)
+    except MemoryError:
+        return "out of memory"
     except SizeLimitError as error:
         return str(error)
-    _write(made, source)
-    return "" if made is not None else "there are certificates of races only, not yet of race-free programs"
+    return ""
 
 
 def certify_proofs(outcomes: Sequence[SafetyOutcome], source: Source, limits: Limits) -> list[str]:

@@ -70,11 +70,11 @@ def _answer(
 
 def _certified(source: Source, text: str, found: RaceOutcome, options: CheckOptions, *, of_standard: bool) -> str:
     """Write the certificate of a race where one is wanted; return why there is none, '' for a verdict of UNKNOWN."""
-    if source.certificate is None or found.verdict.value == "unknown":
+    if source.certificate is None:
         return ""
     from rdma_robust.questions.certificate_files import certify_race  # noqa: PLC0415 - slow, and seldom wanted
 
-    return certify_race(found, text, source, await_loops=options.await_loops, of_standard=of_standard)
+    return certify_race(found, text, source, options, of_standard=of_standard)
 
 
 RACES: Final[Question[RacesAsking, RacesRecord]] = Question(

@@ -515,7 +515,15 @@ TOOL: Final = Tool(
     ),
     certificates=(
         CertificateKind(
-            "rdma", VERIFY, {"robust": "is robust", "not-robust": "is not robust", "race": "has a data race", **SAFETY}
+            "rdma",
+            VERIFY,
+            {
+                "robust": "is robust",
+                "not-robust": "is not robust",
+                "race": "has a data race",
+                "race-free": "is race free",
+                **SAFETY,
+            },
         ),
         CertificateKind("flow-graphs", VERIFY, {}),
     ),

@@ -14,9 +14,9 @@ import pytest
 from rdma_robust.certify import violations
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.invariants import check_robust
+from rdma_robust.certify.mailboxes import meetings_of
 from rdma_robust.certify.normal_form import NormalFormRules
 from rdma_robust.certify.remembered import Marks
-from rdma_robust.certify.search_steps import meetings_of
 from rdma_robust.certify.thread_events import ThreadEvent, ThreadMove
 from rdma_robust.certify.violations import check_not_robust
 from rdma_robust.evidence import checkers_search

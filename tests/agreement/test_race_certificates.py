@@ -1,4 +1,5 @@
-"""Certificates of races: the checker accepts two accesses of a trace if and only if they race by the definition.
+"""Certificates of races: the checker accepts two accesses of a trace if and only if they race by the definition. Of race
+free programs: its own search finds a race if and only if the tool does, and it accepts the states that this goes through.
 
 The programs are those of the other tests of races. The checker has its own happens-before, and its own reading of what
 synchronises.
@@ -6,7 +7,9 @@ synchronises.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -14,14 +17,20 @@ import pytest
 from rdma_robust.analyses.races.find_races import find_races
 from rdma_robust.certify.document import InvalidCertificate
 from rdma_robust.certify.hardware import ORDERS, Platform
+from rdma_robust.certify.race_invariants import check_race_free
 from rdma_robust.certify.racing_traces import KIND, check_race
+from rdma_robust.errors import InternalError
+from rdma_robust.evidence.of_races import race_free_evidence
 from rdma_robust.evidence.of_traces import trace_evidence
 from rdma_robust.language.flow.cfg import Program
 from rdma_robust.language.flow.looking import with_looks
 from rdma_robust.limits import Limits
 from rdma_robust.model import Model
+from rdma_robust.options import RECV_DEPTH
+from rdma_robust.orders.known_orders import order_table, told_in_full
 from rdma_robust.semantics.happens_before import races_of, synchronising_accesses
 from rdma_robust.semantics.linearise import trace_of_order
+from rdma_robust.semantics.waits import messages_wait
 from tests.support.race_agreement import SOURCES, with_accesses, with_words
 
 
@@ -77,3 +86,40 @@ def test_the_checker_accepts_races_and_nothing_else(source: str) -> None:
 def test_it_does_so_on_many(source: str) -> None:
     racing, free, _ = agreeing(source, range(5_000, 5_300))
     assert source == "own orders" or (racing >= 10 and free >= 10)
+
+
+def free_alike(source: str, seeds: range) -> tuple[int, int]:
+    """Compare programs with the search of the checker's own rules; return how many race, and how many do not."""
+    racing = free = 0
+    for program, model in SOURCES[source](seeds):
+        program = with_words(program, Random(program.file))
+        program = with_accesses(program, Random(f"said {program.file}")) if Random(program.file).random() < 0.3 else program
+        if messages_wait(program):
+            continue
+        found = find_races(program, model, Limits(states=20_000))
+        order = model.order if model.order in ORDERS else told_in_full(replace(order_table(model.order), why={}), ORDERS)
+        platform = Platform(model.cpu, model.atomics, order, model.ordered_reads)
+        if found.reason:
+            continue
+        try:
+            evidence = race_free_evidence(program, platform, RECV_DEPTH, Limits(states=20_000))
+        except InternalError:
+            assert found.races, f"{program.source}\n{model}"
+            racing += 1
+        else:
+            assert not found.races, f"{program.source}\n{model}"
+            check_race_free(program, platform, json.loads(json.dumps(evidence)))
+            free += 1
+    return racing, free
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_race_free_programs_have_certificates(source: str) -> None:
+    assert sum(free_alike(source, range(60, 62))) or source == "long messages", "of these most have messages that wait"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", SOURCES)
+def test_many_race_free_programs_have_certificates(source: str) -> None:
+    racing, free = free_alike(source, range(8_000, 8_300))
+    assert racing >= 10 and free >= 10

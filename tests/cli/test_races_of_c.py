@@ -50,7 +50,11 @@ def test_a_race_by_the_standard_has_a_certificate(cli: Cli, tmp_path: Path) -> N
     assert refused.returncode == 1 and "`claim.about`" in refused.stdout
 
 
-def test_a_fence_between_the_two_puts_orders_them(cli: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "message.c"
+def test_a_fence_between_the_two_puts_orders_them_and_that_has_a_certificate(cli: Cli, tmp_path: Path) -> None:
+    file, proofs = tmp_path / "message.c", tmp_path / "proofs"
     file.write_text(MESSAGE.replace("42, 1);", "42, 1); shmem_fence();"))
-    assert cli("races", str(file)).returncode == 0
+    assert cli("races", "--certificate", str(proofs), str(file)).returncode == 0
+    told = cli("verify-certificate", str(proofs)).stdout
+    assert "VALID: message.c is race free under order none, proved by an inductive invariant" in told
+    file.write_text(MESSAGE)
+    assert cli("verify-certificate", str(proofs)).returncode == 1

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from rdma_robust.certify.hardware import USUAL, EventKind, Platform
 from rdma_robust.certify.invariants import fences_matter, rules_of
+from rdma_robust.certify.mailboxes import meetings_of
 from rdma_robust.certify.remembered import Mail, Marks, QueuePair, TraceParts, Value
-from rdma_robust.certify.search_steps import Around, SearchSteps, meetings_of
+from rdma_robust.certify.search_steps import Around, SearchSteps
 from rdma_robust.certify.thread_events import LocalState, ThreadMove
 from rdma_robust.certify.thread_reading import Ahead, ThreadReading, readings_for_search
 from rdma_robust.language.flow.cfg import Cell, Poll, Program, steps
